@@ -1,0 +1,1 @@
+//! Configuration as plain data.

@@ -1,0 +1,1 @@
+//! Tests of the protocol crate, one module per topic.

@@ -1,0 +1,409 @@
+//! The five built-in contracts.
+
+use super::{
+    Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, Contract, DefaultAgent,
+    DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder, Extras, Filtered, Filters, Freshness,
+    FrontMatter, GroupMemory, HardlinkRule, Lightweight, LinkRule, Loading, LowerMemory,
+    OtherAgents, OversizeRule, PendingInUse, ReadErrorRule, RefusalStyle, SeedState, Seeding,
+    SkillRules, Turns, UnparsableKey,
+};
+use chitin_protocol::session_key::KeyGrammar;
+
+/// Every built-in contract; the first is the default.
+pub const ALL: [&Contract; 5] = [
+    &CANONICAL,
+    &OPENCLAW_2026_2,
+    &OPENCLAW_2026_4,
+    &OPENCLAW_2026_9,
+    &ATMOSPHERE,
+];
+
+/// Returns the built-in contract of that name.
+pub fn by_name(name: &str) -> Option<&'static Contract> {
+    ALL.into_iter().find(|contract| contract.name == name)
+}
+
+const TWO_MIB: u64 = 2 * 1024 * 1024;
+
+const fn file(name: &'static str) -> BootFile {
+    BootFile {
+        name,
+        absent: Absent::Record,
+        always_read: false,
+    }
+}
+
+const fn heartbeat() -> BootFile {
+    BootFile {
+        name: "HEARTBEAT.md",
+        absent: Absent::Record,
+        always_read: true,
+    }
+}
+
+const fn if_there(name: &'static str) -> BootFile {
+    BootFile {
+        name,
+        absent: Absent::Silent,
+        always_read: false,
+    }
+}
+
+const EIGHT: &[BootFile] = &[
+    file("AGENTS.md"),
+    file("SOUL.md"),
+    file("TOOLS.md"),
+    file("IDENTITY.md"),
+    file("USER.md"),
+    heartbeat(),
+    file("BOOTSTRAP.md"),
+    if_there("MEMORY.md"),
+];
+
+const SPAWNED: &[&str] = &["AGENTS.md", "SOUL.md", "TOOLS.md", "IDENTITY.md", "USER.md"];
+const SIX_TEMPLATES: &[&str] = &[
+    "AGENTS.md",
+    "SOUL.md",
+    "TOOLS.md",
+    "IDENTITY.md",
+    "USER.md",
+    "HEARTBEAT.md",
+];
+
+/// The default: what the seed documents state, and 2026.4 where they are silent.
+pub const CANONICAL: Contract = Contract {
+    name: "canonical",
+    summary: "what the design documents state; refusals and cuts are always visible",
+    session_keys: KeyGrammar::Lenient,
+    loading: Loading {
+        files: EIGHT,
+        lower_memory: LowerMemory::UnlessSameFile,
+        links: LinkRule::EveryHopInside,
+        hardlinks: HardlinkRule::Refuse,
+        max_bytes: Some(TWO_MIB),
+        oversize: OversizeRule::Keep,
+        refusals: RefusalStyle::Named,
+        read_errors: ReadErrorRule::Fail,
+        front_matter: FrontMatter::Stripped,
+    },
+    filters: Filters {
+        subagent_files: SPAWNED,
+        cron_files: Some(SPAWNED),
+        session_id_stands_in: false,
+        group_memory: GroupMemory::Kept,
+        lightweight: Lightweight::HeartbeatOnly,
+        lightweight_extras: Filtered::Yes,
+        heartbeat_switch: false,
+        setup_hides_bootstrap: false,
+        bootstrap_file: BootstrapFile::Rendered,
+    },
+    extras: Extras {
+        known: true,
+        glob_characters: &['*', '?', '{'],
+        order: ExtraOrder::BaseNameThenPath,
+        duplicates: ExtraDuplicates::SameFileDropped,
+    },
+    turns: Turns {
+        injection_values: &["always", "continuation-skip", "never"],
+        continuation_files: &["SOUL.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md"],
+        per_agent: false,
+        marker_voided_by: &["compaction"],
+        freshness: Freshness::NextTurn,
+    },
+    budgets: Budgets {
+        max_chars: 12_000,
+        total_max_chars: Some(60_000),
+        user_max_chars: None,
+        per_agent: false,
+        warning_modes: true,
+    },
+    agents: Agents {
+        others: OtherAgents::StateDirectory,
+        ..AGENTS_2026_4
+    },
+    seeding: SEEDING_2026_4,
+    skills: SkillRules::CANONICAL,
+};
+
+const AGENTS_2026_4: Agents = Agents {
+    default_agent: DefaultAgent::FirstMarkedOrFirst,
+    others: OtherAgents::BelowDefaults,
+    entries_map: false,
+    default_directory: DefaultDirectory::ProfileSuffix,
+    null_words_unset: true,
+    strip_nul: true,
+    state_variables: &["OPENCLAW_STATE_DIR"],
+    legacy_state: &[".clawdbot"],
+    unparsable_key: UnparsableKey::Main,
+};
+
+const SEEDING_2026_4: Seeding = Seeding {
+    files: SIX_TEMPLATES,
+    not_after_completion: &[],
+    not_new: &[
+        Evidence::MemoryDirectory,
+        Evidence::MemoryFile,
+        Evidence::Git,
+    ],
+    in_use: Some(&[
+        Evidence::IdentityEdited,
+        Evidence::UserEdited,
+        Evidence::MemoryDirectory,
+        Evidence::Git,
+        Evidence::MemoryFile,
+    ]),
+    state: SeedState::WorkspaceFile,
+    pending_in_use: PendingInUse::Stays,
+    bootstrap_mode: BootstrapModeRule::NoneWithoutRead,
+};
+
+/// What 2026.4.23 does.
+pub const OPENCLAW_2026_4: Contract = Contract {
+    name: "openclaw-2026.4",
+    summary: "what OpenClaw 2026.4.23 does, as recorded",
+    session_keys: KeyGrammar::Lenient,
+    loading: Loading {
+        files: EIGHT,
+        lower_memory: LowerMemory::Ignored,
+        links: LinkRule::EndInside,
+        hardlinks: HardlinkRule::Refuse,
+        max_bytes: Some(TWO_MIB),
+        oversize: OversizeRule::Refuse,
+        refusals: RefusalStyle::Missing,
+        read_errors: ReadErrorRule::Refusal,
+        front_matter: FrontMatter::Kept,
+    },
+    filters: Filters {
+        subagent_files: SPAWNED,
+        cron_files: Some(SPAWNED),
+        session_id_stands_in: false,
+        group_memory: GroupMemory::Kept,
+        lightweight: Lightweight::HeartbeatOnly,
+        lightweight_extras: Filtered::No,
+        heartbeat_switch: true,
+        setup_hides_bootstrap: false,
+        bootstrap_file: BootstrapFile::Notice,
+    },
+    extras: Extras {
+        known: true,
+        glob_characters: &['*', '?', '{'],
+        order: ExtraOrder::Found,
+        duplicates: ExtraDuplicates::Kept,
+    },
+    turns: Turns {
+        injection_values: &["always", "continuation-skip"],
+        continuation_files: &[],
+        per_agent: false,
+        marker_voided_by: &["compaction"],
+        freshness: Freshness::NextSession,
+    },
+    budgets: Budgets {
+        max_chars: 12_000,
+        total_max_chars: Some(60_000),
+        user_max_chars: None,
+        per_agent: false,
+        warning_modes: true,
+    },
+    agents: AGENTS_2026_4,
+    seeding: SEEDING_2026_4,
+    skills: SkillRules::A,
+};
+
+/// What 2026.2.9 does.
+pub const OPENCLAW_2026_2: Contract = Contract {
+    name: "openclaw-2026.2",
+    summary: "what OpenClaw 2026.2.9 does, as recorded; it follows links out of the workspace",
+    session_keys: KeyGrammar::Strict,
+    loading: Loading {
+        files: &[
+            file("AGENTS.md"),
+            file("SOUL.md"),
+            file("TOOLS.md"),
+            file("IDENTITY.md"),
+            file("USER.md"),
+            heartbeat(),
+            file("BOOTSTRAP.md"),
+            BootFile {
+                name: "MEMORY.md",
+                absent: Absent::SilentUnlessReachable,
+                always_read: false,
+            },
+        ],
+        lower_memory: LowerMemory::UnlessSamePath,
+        links: LinkRule::Anywhere,
+        hardlinks: HardlinkRule::Allow,
+        max_bytes: None,
+        oversize: OversizeRule::Refuse,
+        refusals: RefusalStyle::Missing,
+        read_errors: ReadErrorRule::Refusal,
+        front_matter: FrontMatter::Kept,
+    },
+    filters: Filters {
+        subagent_files: &["AGENTS.md", "TOOLS.md"],
+        cron_files: None,
+        session_id_stands_in: true,
+        group_memory: GroupMemory::Kept,
+        lightweight: Lightweight::Unknown,
+        lightweight_extras: Filtered::No,
+        heartbeat_switch: false,
+        setup_hides_bootstrap: false,
+        bootstrap_file: BootstrapFile::Rendered,
+    },
+    extras: Extras {
+        known: false,
+        glob_characters: &[],
+        order: ExtraOrder::Found,
+        duplicates: ExtraDuplicates::Kept,
+    },
+    turns: Turns {
+        injection_values: &["always"],
+        continuation_files: &[],
+        per_agent: false,
+        marker_voided_by: &[],
+        freshness: Freshness::NextTurn,
+    },
+    budgets: Budgets {
+        max_chars: 20_000,
+        total_max_chars: None,
+        user_max_chars: None,
+        per_agent: false,
+        warning_modes: false,
+    },
+    agents: Agents {
+        others: OtherAgents::StateDirectory,
+        null_words_unset: false,
+        strip_nul: false,
+        state_variables: &["OPENCLAW_STATE_DIR", "CLAWDBOT_STATE_DIR"],
+        legacy_state: &[".clawdbot", ".moltbot", ".moldbot"],
+        ..AGENTS_2026_4
+    },
+    seeding: Seeding {
+        files: SIX_TEMPLATES,
+        not_after_completion: &[],
+        not_new: &[],
+        in_use: None,
+        state: SeedState::Nowhere,
+        pending_in_use: PendingInUse::Stays,
+        bootstrap_mode: BootstrapModeRule::Unknown,
+    },
+    skills: SkillRules::A,
+};
+
+/// What 2026.9.6 does.
+pub const OPENCLAW_2026_9: Contract = Contract {
+    name: "openclaw-2026.9",
+    summary: "what OpenClaw 2026.9.6 does, as recorded; tools and heartbeat files are no longer read",
+    session_keys: KeyGrammar::Exact,
+    loading: Loading {
+        files: &[
+            file("AGENTS.md"),
+            file("SOUL.md"),
+            file("IDENTITY.md"),
+            if_there("USER.md"),
+            file("BOOTSTRAP.md"),
+            if_there("MEMORY.md"),
+        ],
+        lower_memory: LowerMemory::Ignored,
+        links: LinkRule::NotTheFile,
+        hardlinks: HardlinkRule::Refuse,
+        max_bytes: Some(TWO_MIB),
+        oversize: OversizeRule::Refuse,
+        refusals: RefusalStyle::Unreadable,
+        read_errors: ReadErrorRule::Refusal,
+        front_matter: FrontMatter::Kept,
+    },
+    filters: Filters {
+        subagent_files: &["AGENTS.md"],
+        cron_files: Some(&["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"]),
+        session_id_stands_in: false,
+        group_memory: GroupMemory::Dropped,
+        lightweight: Lightweight::Nothing,
+        lightweight_extras: Filtered::No,
+        heartbeat_switch: false,
+        setup_hides_bootstrap: true,
+        bootstrap_file: BootstrapFile::FullModeOnly,
+    },
+    extras: Extras {
+        known: true,
+        glob_characters: &['*', '?', '{', '}'],
+        order: ExtraOrder::Found,
+        duplicates: ExtraDuplicates::SamePathDropped,
+    },
+    turns: Turns {
+        injection_values: &["always", "continuation-skip", "never"],
+        continuation_files: &[],
+        per_agent: true,
+        marker_voided_by: &["compaction", "reset"],
+        freshness: Freshness::NextTurn,
+    },
+    budgets: Budgets {
+        max_chars: 20_000,
+        total_max_chars: Some(60_000),
+        user_max_chars: Some(4_000),
+        per_agent: true,
+        warning_modes: false,
+    },
+    agents: Agents {
+        default_agent: DefaultAgent::ExactlyOne,
+        entries_map: true,
+        default_directory: DefaultDirectory::ProfileStateDirectory,
+        unparsable_key: UnparsableKey::Error,
+        ..AGENTS_2026_4
+    },
+    seeding: Seeding {
+        files: &["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"],
+        not_after_completion: &["SOUL.md", "IDENTITY.md", "USER.md"],
+        not_new: &[
+            Evidence::MemoryDirectory,
+            Evidence::MemoryFile,
+            Evidence::Skills,
+        ],
+        in_use: Some(&[
+            Evidence::IdentityEdited,
+            Evidence::UserEdited,
+            Evidence::SoulEdited,
+            Evidence::MemoryDirectory,
+            Evidence::Git,
+            Evidence::MemoryFile,
+            Evidence::Skills,
+        ]),
+        state: SeedState::StateDirectory,
+        pending_in_use: PendingInUse::Retired,
+        bootstrap_mode: BootstrapModeRule::LimitedWithoutRead,
+    },
+    skills: SkillRules::B,
+};
+
+/// What the Atmosphere bridge takes from a directory; its composition is an adapter's work.
+pub const ATMOSPHERE: Contract = Contract {
+    name: "atmosphere",
+    summary: "what the Atmosphere bridge takes: identity, persona, user, rules; missing files are simply empty",
+    loading: Loading {
+        files: &[
+            if_there("IDENTITY.md"),
+            if_there("SOUL.md"),
+            if_there("USER.md"),
+            if_there("AGENTS.md"),
+        ],
+        lower_memory: LowerMemory::Ignored,
+        read_errors: ReadErrorRule::Refusal,
+        front_matter: FrontMatter::Kept,
+        ..CANONICAL.loading
+    },
+    filters: Filters {
+        subagent_files: &["IDENTITY.md", "SOUL.md", "USER.md", "AGENTS.md"],
+        cron_files: None,
+        lightweight: Lightweight::Unknown,
+        ..CANONICAL.filters
+    },
+    extras: Extras {
+        known: false,
+        ..CANONICAL.extras
+    },
+    turns: Turns {
+        injection_values: &["always"],
+        ..CANONICAL.turns
+    },
+    skills: SkillRules::ATMOSPHERE,
+    ..CANONICAL
+};

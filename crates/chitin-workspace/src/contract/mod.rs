@@ -1,0 +1,457 @@
+//! Contracts: how runtimes differ in what they make of a directory, held as data.
+//!
+//! Code asks the [`Contract`]; it never asks which version it is. Each field is a small enum, a number or a list, with the
+//! rule of the specification it comes from. Five contracts are built in; [`describe`] turns any of them into rows for
+//! people, and two of them into a list of differences.
+
+mod builtin;
+mod describe;
+mod skills;
+
+pub use builtin::{
+    ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
+};
+pub use describe::{Difference, Row, describe, differences};
+pub use skills::SkillRules;
+
+use chitin_protocol::session_key::KeyGrammar;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What one runtime, at one time, makes of a workspace directory.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Contract {
+    /// The name that a user picks it by.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// How session keys are read (W12, W13, R1).
+    pub session_keys: KeyGrammar,
+    /// Which files are read, and what becomes of those that cannot be (W1–W11, CN1–CN5).
+    pub loading: Loading,
+    /// Which records a turn keeps (W12–W20, CN6).
+    pub filters: Filters,
+    /// Files from below the root that configuration adds (W51–W54, CN11).
+    pub extras: Extras,
+    /// What differs between a first turn and a later one (W55, W57, CN10).
+    pub turns: Turns,
+    /// How much text is let through (W21, W30, CN7).
+    pub budgets: Budgets,
+    /// Where agents live (W41–W44, CN13).
+    pub agents: Agents,
+    /// How a new workspace is filled (W45–W50, CN19).
+    pub seeding: Seeding,
+    /// How skills are found and read (S1–S64).
+    pub skills: SkillRules,
+}
+
+/// Which files are read, and what becomes of those that cannot be.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Loading {
+    /// The names, in load order, which is also the order in which budgets are spent.
+    pub files: &'static [BootFile],
+    /// What `memory.md` in lower case means.
+    pub lower_memory: LowerMemory,
+    /// What links may lead to.
+    pub links: LinkRule,
+    /// What becomes of a file with a second name.
+    pub hardlinks: HardlinkRule,
+    /// The size bound in bytes, inclusive; none means any size.
+    pub max_bytes: Option<u64>,
+    /// What becomes of a larger file.
+    pub oversize: OversizeRule,
+    /// How a refused file shows in the record.
+    pub refusals: RefusalStyle,
+    /// What becomes of a file that the operating system will not let be read.
+    pub read_errors: ReadErrorRule,
+    /// Whether front matter is taken off before text is embedded.
+    pub front_matter: FrontMatter,
+}
+
+/// One name of the loaded set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BootFile {
+    /// The exact name.
+    pub name: &'static str,
+    /// What there is to say when it is not there.
+    pub absent: Absent,
+    /// Whether it is read again on every load, whatever its fingerprint says.
+    pub always_read: bool,
+}
+
+/// What there is to say about a file that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Absent {
+    /// A record that says it is missing.
+    Record,
+    /// Nothing, unless a directory entry of that exact name exists.
+    Silent,
+    /// Nothing, unless something can be reached under that name, through links too.
+    SilentUnlessReachable,
+}
+
+/// What `memory.md` in lower case means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LowerMemory {
+    /// It is not looked for.
+    Ignored,
+    /// A second record, unless its real path is that of `MEMORY.md`.
+    UnlessSamePath,
+    /// A second record, unless both names end at the same file inside the root.
+    UnlessSameFile,
+}
+
+/// What links may lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkRule {
+    /// Every hop must name an entry inside the root.
+    EveryHopInside,
+    /// The end must lie inside the root.
+    EndInside,
+    /// The file itself may not be a link; directories on the way may.
+    NotTheFile,
+    /// Anywhere at all.
+    Anywhere,
+}
+
+/// What becomes of a file with a second name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HardlinkRule {
+    /// Refused.
+    Refuse,
+    /// Read.
+    Allow,
+}
+
+/// What becomes of a file above the size bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OversizeRule {
+    /// Refused whole.
+    Refuse,
+    /// Kept up to the bound, flagged and marked.
+    Keep,
+}
+
+/// How a refused file shows in the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalStyle {
+    /// The record says missing; the reason travels beside it.
+    Missing,
+    /// The record has the reason as its content.
+    Unreadable,
+    /// The record says refused, with the reason.
+    Named,
+}
+
+/// What becomes of a file that the operating system will not let be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadErrorRule {
+    /// The same as a refusal.
+    Refusal,
+    /// The whole load fails.
+    Fail,
+}
+
+/// Whether front matter reaches the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FrontMatter {
+    /// It stays.
+    Kept,
+    /// It is taken off before anything is measured.
+    Stripped,
+}
+
+/// Which records a turn keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Filters {
+    /// What a subagent session keeps.
+    pub subagent_files: &'static [&'static str],
+    /// What a cron session keeps; none means that such keys are nothing special.
+    pub cron_files: Option<&'static [&'static str]>,
+    /// Whether the session id is tested when there is no session key.
+    pub session_id_stands_in: bool,
+    /// What a group or channel chat sees of the root memory file.
+    pub group_memory: GroupMemory,
+    /// What a lightweight run keeps.
+    pub lightweight: Lightweight,
+    /// Whether a lightweight run filters extra files too.
+    pub lightweight_extras: Filtered,
+    /// Whether switching heartbeats off takes the heartbeat file away from the default agent.
+    pub heartbeat_switch: bool,
+    /// Whether a workspace whose set-up is complete loses its bootstrap file.
+    pub setup_hides_bootstrap: bool,
+    /// Whether the bootstrap file ever reaches the system prompt.
+    pub bootstrap_file: BootstrapFile,
+}
+
+/// What a group or channel chat sees of the root memory file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupMemory {
+    /// It stays.
+    Kept,
+    /// It is left out: others read along.
+    Dropped,
+}
+
+/// What a lightweight run keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lightweight {
+    /// There is no such mode.
+    Unknown,
+    /// The heartbeat file on a heartbeat run, nothing otherwise.
+    HeartbeatOnly,
+    /// Nothing.
+    Nothing,
+}
+
+/// Whether a filter applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filtered {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// When the bootstrap file reaches the system prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BootstrapFile {
+    /// As long as it exists.
+    Rendered,
+    /// Never; a notice goes before the user's prompt.
+    Notice,
+    /// Only while set-up runs in full mode.
+    FullModeOnly,
+}
+
+/// Files from below the root that configuration adds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Extras {
+    /// Whether there are any.
+    pub known: bool,
+    /// The characters that make a pattern a glob.
+    pub glob_characters: &'static [char],
+    /// The order of what is found.
+    pub order: ExtraOrder,
+    /// What becomes of a file that is there already.
+    pub duplicates: ExtraDuplicates,
+}
+
+/// The order of extra files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExtraOrder {
+    /// As the patterns and the disk give them.
+    Found,
+    /// By base name, then by path, by code point.
+    BaseNameThenPath,
+}
+
+/// What becomes of an extra file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExtraDuplicates {
+    /// It stands twice.
+    Kept,
+    /// Dropped when the path is the same.
+    SamePathDropped,
+    /// Dropped when the real path is the same.
+    SameFileDropped,
+}
+
+/// What differs between a first turn and a later one.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Turns {
+    /// The values of `contextInjection` that are known; any other means `always`.
+    pub injection_values: &'static [&'static str],
+    /// What a continuation turn keeps.
+    pub continuation_files: &'static [&'static str],
+    /// Whether an agent's own entry may set the value.
+    pub per_agent: bool,
+    /// The kinds of records after which an earlier first-turn marker no longer counts.
+    pub marker_voided_by: &'static [&'static str],
+    /// When an edit shows.
+    pub freshness: Freshness,
+}
+
+/// When an edit of a file shows in a running session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Freshness {
+    /// On the next turn.
+    NextTurn,
+    /// When the session starts again.
+    NextSession,
+}
+
+/// How much text is let through, in UTF-16 units.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Budgets {
+    /// The default bound of one file.
+    pub max_chars: u32,
+    /// The default bound of all files together; none means no such bound.
+    pub total_max_chars: Option<u32>,
+    /// A lower bound of its own for the user file.
+    pub user_max_chars: Option<u32>,
+    /// Whether an agent's own entry may set the bounds.
+    pub per_agent: bool,
+    /// Whether the user can choose when a truncation is announced; otherwise it always is.
+    pub warning_modes: bool,
+}
+
+/// Where agents live.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Agents {
+    /// Who the default agent is.
+    pub default_agent: DefaultAgent,
+    /// Where an agent lives that is neither configured nor the default one.
+    pub others: OtherAgents,
+    /// Whether the map `agents.entries` is read, before `agents.list`.
+    pub entries_map: bool,
+    /// Where the default agent lives when nothing is configured.
+    pub default_directory: DefaultDirectory,
+    /// Whether the words `undefined` and `null` in a home variable count as unset.
+    pub null_words_unset: bool,
+    /// Whether NUL characters are taken out of paths.
+    pub strip_nul: bool,
+    /// The variables that name the state directory, first set one wins.
+    pub state_variables: &'static [&'static str],
+    /// State directories of earlier names, below home, used when they exist and the current one does not.
+    pub legacy_state: &'static [&'static str],
+    /// What an unparsable session key says about its agent.
+    pub unparsable_key: UnparsableKey,
+}
+
+/// Who the default agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DefaultAgent {
+    /// The first entry marked so, else the first entry, else `main`.
+    FirstMarkedOrFirst,
+    /// Exactly one entry marked so, else the only entry, else `main` without a roster; otherwise an error.
+    ExactlyOne,
+}
+
+/// Where an agent lives that is neither configured nor the default one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherAgents {
+    /// `workspace-<id>` in the state directory.
+    StateDirectory,
+    /// Below `agents.defaults.workspace` if that is set, else in the state directory.
+    BelowDefaults,
+}
+
+/// Where the default agent lives when nothing is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DefaultDirectory {
+    /// `.openclaw/workspace` below home, with `-<profile>` appended when a profile is set.
+    ProfileSuffix,
+    /// A variable of its own, then the state directory, then a state directory per profile.
+    ProfileStateDirectory,
+}
+
+/// What an unparsable session key says about its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnparsableKey {
+    /// It belongs to `main`.
+    Main,
+    /// It is an error.
+    Error,
+}
+
+/// How a new workspace is filled.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Seeding {
+    /// The files that are written when absent.
+    pub files: &'static [&'static str],
+    /// The files that are not written again once set-up is complete.
+    pub not_after_completion: &'static [&'static str],
+    /// What makes a directory not brand new, beside the files above; a brand-new one gets a git repository.
+    pub not_new: &'static [Evidence],
+    /// What shows that a workspace is in use; such a one gets no bootstrap file. None: only a brand-new one gets it.
+    pub in_use: Option<&'static [Evidence]>,
+    /// Where the times of seeding and completion are kept.
+    pub state: SeedState,
+    /// What becomes of a pending bootstrap file once the workspace is in use.
+    pub pending_in_use: PendingInUse,
+    /// Whether the prompt can speak of a pending bootstrap, and what a run without a read tool gets.
+    pub bootstrap_mode: BootstrapModeRule,
+}
+
+/// What shows that somebody has worked in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// A directory `memory/`.
+    MemoryDirectory,
+    /// A file `MEMORY.md`.
+    MemoryFile,
+    /// A git repository.
+    Git,
+    /// A skill of the workspace's own.
+    Skills,
+    /// IDENTITY.md differs from its template.
+    IdentityEdited,
+    /// USER.md differs from its template.
+    UserEdited,
+    /// SOUL.md differs from its template.
+    SoulEdited,
+}
+
+/// Where the times of seeding and completion are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeedState {
+    /// Nowhere.
+    Nowhere,
+    /// `.openclaw/workspace-state.json` in the workspace.
+    WorkspaceFile,
+    /// The state directory, nothing in the workspace.
+    StateDirectory,
+}
+
+/// What becomes of a pending bootstrap file once the workspace is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PendingInUse {
+    /// It stays until the agent deletes it.
+    Stays,
+    /// Set-up counts as complete and the file is moved aside, into `.openclaw/`; nothing is deleted.
+    Retired,
+}
+
+/// What a run without a read tool gets to know of a pending bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BootstrapModeRule {
+    /// There is no such mode.
+    Unknown,
+    /// Nothing.
+    NoneWithoutRead,
+    /// The limited notice; and a loaded file counts as pending and as access.
+    LimitedWithoutRead,
+}

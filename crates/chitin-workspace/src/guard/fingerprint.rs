@@ -1,0 +1,42 @@
+//! Fingerprints: what is compared to know that a file did not change.
+
+use rustix::fs::{FileType, Stat};
+
+/// Device, inode, size and both times of a file: equal fingerprints mean that nobody wrote to it in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    /// Device number.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Modification time, seconds and nanoseconds.
+    pub mtime: (i64, i64),
+    /// Status change time, seconds and nanoseconds; nobody can set it back.
+    pub ctime: (i64, i64),
+}
+
+#[expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    clippy::unnecessary_cast,
+    clippy::useless_conversion,
+    reason = "the fields of `stat` have other widths and signs on other platforms; only equality matters"
+)]
+impl From<&Stat> for Fingerprint {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            dev: stat.st_dev as u64,
+            ino: stat.st_ino as u64,
+            size: stat.st_size as u64,
+            mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+}
+
+/// Returns the type of the file that `stat` describes.
+pub(super) fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}

@@ -1,0 +1,199 @@
+//! Opening one file: the only calls that turn a name into a descriptor. Platform differences live here.
+
+use super::root::Backend;
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::path::Path;
+
+/// Never blocks on a FIFO, never becomes a controlling terminal, never leaks into a child, never follows a last link.
+pub(super) const FILE_FLAGS: OFlags = OFlags::RDONLY
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC)
+    .union(OFlags::NOFOLLOW);
+
+/// Opens a directory for listing.
+pub(super) const LIST_FLAGS: OFlags = FILE_FLAGS.union(OFlags::DIRECTORY);
+
+/// Opens a directory as an anchor only.
+#[cfg(target_os = "linux")]
+pub(super) const DIRECTORY_FLAGS: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+pub(super) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+/// Why an open gave no descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpenFailure {
+    Missing,
+    /// A link is on the way, or the path leaves the root: a policy must decide.
+    LinkOrEscape,
+    NotAFile,
+    /// The kernel kept seeing renames.
+    Unstable,
+    Io(Errno),
+}
+
+impl From<Errno> for OpenFailure {
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::NOENT | Errno::NOTDIR => Self::Missing,
+            Errno::LOOP | Errno::XDEV => Self::LinkOrEscape,
+            Errno::NXIO | Errno::NODEV => Self::NotAFile,
+            Errno::AGAIN => Self::Unstable,
+            other => Self::Io(other),
+        }
+    }
+}
+
+/// Opens `relative` beneath `root`, following no link at all.
+pub(super) fn beneath(
+    root: BorrowedFd<'_>,
+    relative: &Path,
+    backend: Backend,
+    flags: OFlags,
+) -> Result<OwnedFd, OpenFailure> {
+    #[cfg(target_os = "linux")]
+    if backend == Backend::Kernel && !kernel::is_missing() {
+        match kernel::open(root, relative, flags) {
+            Err(Errno::NOSYS | Errno::PERM) if kernel::probe_missing(root) => {}
+            result => return result.map_err(OpenFailure::from),
+        }
+    }
+    let _ = backend;
+    portable::open(root, relative, flags)
+}
+
+/// Opens a path wherever it leads. Only the policy that says so may call this.
+pub(super) fn anywhere(path: &Path) -> Result<OwnedFd, OpenFailure> {
+    Ok(rustix::fs::open(path, FILE_FLAGS, Mode::empty())?)
+}
+
+/// Reads from an open file until its end, or until one byte more than `max` shows that it is too long.
+pub(super) fn read_up_to(file: &OwnedFd, expected: u64, max: u64) -> Result<Vec<u8>, Errno> {
+    let limit = usize::try_from(max).unwrap_or(usize::MAX).saturating_add(1);
+    // One spare byte lets a file of the expected size end with a single short read.
+    let mut bytes: Vec<u8> = Vec::with_capacity(
+        usize::try_from(expected)
+            .unwrap_or(0)
+            .saturating_add(1)
+            .min(limit),
+    );
+    let mut filled = 0;
+    loop {
+        if filled == bytes.capacity() {
+            bytes.reserve(8192);
+        }
+        bytes.resize(bytes.capacity().min(limit), 0);
+        if filled == bytes.len() {
+            break;
+        }
+        match rustix::io::read(file, &mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+#[cfg(target_os = "linux")]
+mod kernel {
+    use super::{BorrowedFd, Errno, Mode, OFlags, OwnedFd, Path};
+    use rustix::fs::ResolveFlags;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Set once the kernel (or a filter in front of it) has shown that it does not know the call.
+    static MISSING: AtomicBool = AtomicBool::new(false);
+
+    const RESOLVE: ResolveFlags = ResolveFlags::BENEATH
+        .union(ResolveFlags::NO_SYMLINKS)
+        .union(ResolveFlags::NO_MAGICLINKS);
+
+    /// A rename elsewhere in the tree makes the kernel give up with `EAGAIN`; that is worth a few more tries.
+    const RETRIES: usize = 16;
+
+    pub(super) fn is_missing() -> bool {
+        MISSING.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn open(
+        root: BorrowedFd<'_>,
+        relative: &Path,
+        flags: OFlags,
+    ) -> Result<OwnedFd, Errno> {
+        for _ in 0..RETRIES {
+            match rustix::fs::openat2(root, relative, flags, Mode::empty(), RESOLVE) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                result => return result,
+            }
+        }
+        Err(Errno::AGAIN)
+    }
+
+    /// Tells a missing call from a file that may not be opened: the root itself can always be reopened.
+    pub(super) fn probe_missing(root: BorrowedFd<'_>) -> bool {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let missing = matches!(
+            rustix::fs::openat2(root, ".", flags, Mode::empty(), RESOLVE),
+            Err(Errno::NOSYS | Errno::PERM)
+        );
+        if missing {
+            MISSING.store(true, Ordering::Relaxed);
+        }
+        missing
+    }
+}
+
+mod portable {
+    use super::{BorrowedFd, OFlags, OpenFailure, OwnedFd, Path};
+    use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+    use rustix::io::Errno;
+    use std::io;
+    use std::path::PathBuf;
+
+    /// `cap-std` never leaves the root but follows links inside it; the policy wants to see them first.
+    pub(super) fn open(
+        root: BorrowedFd<'_>,
+        relative: &Path,
+        flags: OFlags,
+    ) -> Result<OwnedFd, OpenFailure> {
+        let root = Dir::from(root.try_clone_to_owned().map_err(|e| failure(&e))?);
+        let mut so_far = PathBuf::new();
+        for component in relative.components() {
+            so_far.push(component);
+            let metadata = root.symlink_metadata(&so_far).map_err(|e| failure(&e))?;
+            if metadata.is_symlink() {
+                return Err(OpenFailure::LinkOrEscape);
+            }
+        }
+        if flags.contains(OFlags::DIRECTORY) {
+            return root
+                .open_dir(relative)
+                .map(OwnedFd::from)
+                .map_err(|e| failure(&e));
+        }
+        let mut options = OpenOptions::new();
+        let extra = flags.difference(OFlags::RWMODE);
+        options
+            .read(true)
+            .custom_flags(i32::try_from(extra.bits()).unwrap_or(0));
+        root.open_with(relative, &options)
+            .map(OwnedFd::from)
+            .map_err(|e| failure(&e))
+    }
+
+    fn failure(error: &io::Error) -> OpenFailure {
+        match (error.raw_os_error(), error.kind()) {
+            (Some(code), _) => Errno::from_raw_os_error(code).into(),
+            (None, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => OpenFailure::Missing,
+            // An escape is `cap-std`'s own error, without a number of the operating system.
+            (None, _) => OpenFailure::LinkOrEscape,
+        }
+    }
+}

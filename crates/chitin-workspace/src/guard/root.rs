@@ -1,0 +1,457 @@
+//! A directory held open, and reads beneath it.
+
+use super::fingerprint::{Fingerprint, file_type};
+use super::open::{self, OpenFailure};
+use super::policy::{Hardlinks, Links, Oversized, ReadPolicy};
+use super::walk::{End, Walker};
+use chitin_protocol::record::{Oversize, Refusal};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// How often a read starts again when the tree changes under it.
+const MAX_ATTEMPTS: usize = 8;
+
+/// Which mechanism keeps an open beneath the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// The kernel resolves the whole path beneath the root (`openat2`); falls back when the call is not there.
+    Kernel,
+    /// Component by component in this process (`cap-std`).
+    Portable,
+}
+
+/// A directory held open. Everything beneath it is reached through its descriptor.
+#[derive(Debug)]
+pub struct Root {
+    given: PathBuf,
+    real: PathBuf,
+    directory: OwnedFd,
+    backend: Backend,
+}
+
+/// Bytes that came through the door.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRead {
+    /// What was read.
+    pub bytes: Vec<u8>,
+    /// The fingerprint of the open file, taken before the first byte was read.
+    pub fingerprint: Fingerprint,
+    /// Set when the file is larger than the bound and only its beginning was kept.
+    pub oversize: Option<Oversize>,
+    /// Permission bits.
+    pub mode: u32,
+    /// The real path of the file that was read.
+    pub real_path: PathBuf,
+}
+
+/// Why a read gave no bytes.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// There is no such entry.
+    #[error("`{}` does not exist", path.display())]
+    Missing {
+        /// The path that was asked for.
+        path: PathBuf,
+    },
+    /// The entry is there, and the policy does not let it through.
+    #[error("`{}` is refused: {reason}", path.display())]
+    Refused {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// The first check that failed.
+        reason: Refusal,
+    },
+    /// The operating system failed.
+    #[error("`{}` cannot be read: {source}", path.display())]
+    Io {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl ReadError {
+    /// Returns the path that was asked for.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Missing { path } | Self::Refused { path, .. } | Self::Io { path, .. } => path,
+        }
+    }
+
+    /// Tells whether there simply is no such entry.
+    pub const fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing { .. })
+    }
+}
+
+/// One name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The name, as spelled on disk.
+    pub name: OsString,
+    /// What it names; links are not followed.
+    pub kind: EntryKind,
+}
+
+/// What a directory entry is, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+impl From<FileType> for EntryKind {
+    fn from(kind: FileType) -> Self {
+        match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Root {
+    /// Opens a directory, which may itself be reached through links.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        Self::open_with(path, Backend::Kernel)
+    }
+
+    /// Opens a directory with a chosen backend.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn open_with(path: &Path, backend: Backend) -> Result<Self, ReadError> {
+        let fail = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => ReadError::Missing { path: path.into() },
+            _ => ReadError::Io {
+                path: path.into(),
+                source,
+            },
+        };
+        for _ in 0..MAX_ATTEMPTS {
+            let directory = rustix::fs::open(path, open::DIRECTORY_FLAGS, Mode::empty())
+                .map_err(|e| fail(e.into()))?;
+            let real = std::fs::canonicalize(path).map_err(fail)?;
+            // The name may have been pointed elsewhere between the two calls; only a matching pair is trusted.
+            let held = rustix::fs::fstat(&directory).map_err(|e| fail(e.into()))?;
+            let named = rustix::fs::lstat(&real).map_err(|e| fail(e.into()))?;
+            if same_file(&held, &named) {
+                return Ok(Self {
+                    given: path.into(),
+                    real,
+                    directory,
+                    backend,
+                });
+            }
+        }
+        Err(ReadError::Refused {
+            path: path.into(),
+            reason: Refusal::Unstable,
+        })
+    }
+
+    /// Returns the path as it was given.
+    pub fn path(&self) -> &Path {
+        &self.given
+    }
+
+    /// Returns the path with every link resolved.
+    pub fn real_path(&self) -> &Path {
+        &self.real
+    }
+
+    /// Returns the backend that opens files.
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// Tells whether the path that was given still leads to the directory that is held open.
+    pub fn is_current(&self) -> bool {
+        match (
+            rustix::fs::fstat(&self.directory),
+            rustix::fs::stat(&self.given),
+        ) {
+            (Ok(held), Ok(named)) => same_file(&held, &named),
+            _ => false,
+        }
+    }
+
+    /// Reads a file beneath the root.
+    pub fn read(&self, relative: &Path, policy: &ReadPolicy) -> Result<FileRead, ReadError> {
+        let (file, real_path) = self.open_file(relative, &policy.links)?;
+        self.read_open(relative, &file, real_path, policy)
+    }
+
+    /// Opens a file by policy, without judging its type.
+    fn open_file(&self, relative: &Path, links: &Links) -> Result<(OwnedFd, PathBuf), ReadError> {
+        // Most files are plain: no link on the way, nothing to decide.
+        match open::beneath(
+            self.directory.as_fd(),
+            relative,
+            self.backend,
+            open::FILE_FLAGS,
+        ) {
+            Ok(file) => return Ok((file, self.real.join(relative))),
+            Err(OpenFailure::LinkOrEscape) => {}
+            Err(failure) => return Err(self.open_error(relative, failure)),
+        }
+        for _ in 0..MAX_ATTEMPTS {
+            let end = self.walk(relative, links)?;
+            let opened = match end.path.strip_prefix(&self.real) {
+                Ok(inside) => open::beneath(
+                    self.directory.as_fd(),
+                    inside,
+                    self.backend,
+                    open::FILE_FLAGS,
+                ),
+                Err(_) => Self::open_outside(&end.path, links, self.backend),
+            };
+            match opened {
+                Ok(file) => return Ok((file, end.path)),
+                // The walk saw one thing and the open another: the tree moved. Look again.
+                Err(OpenFailure::LinkOrEscape | OpenFailure::Missing) => {}
+                Err(failure) => return Err(self.open_error(relative, failure)),
+            }
+        }
+        Err(self.refused(relative, Refusal::Unstable))
+    }
+
+    /// Opens a file that the policy allows although it is not beneath this root.
+    fn open_outside(path: &Path, links: &Links, backend: Backend) -> Result<OwnedFd, OpenFailure> {
+        match links {
+            Links::TrustedRoots(roots) => {
+                for trusted in roots {
+                    let Ok(root) = Self::open_with(trusted, backend) else {
+                        continue;
+                    };
+                    if let Ok(inside) = path.strip_prefix(&root.real) {
+                        return open::beneath(
+                            root.directory.as_fd(),
+                            inside,
+                            backend,
+                            open::FILE_FLAGS,
+                        );
+                    }
+                }
+                Err(OpenFailure::LinkOrEscape)
+            }
+            Links::Anywhere => open::anywhere(path),
+            Links::EveryHopInside | Links::EndInside | Links::NotTheFile | Links::Refuse => {
+                Err(OpenFailure::LinkOrEscape)
+            }
+        }
+    }
+
+    pub(crate) fn read_open(
+        &self,
+        relative: &Path,
+        file: &OwnedFd,
+        real_path: PathBuf,
+        policy: &ReadPolicy,
+    ) -> Result<FileRead, ReadError> {
+        let stat = rustix::fs::fstat(file).map_err(|e| self.io(relative, e))?;
+        self.judge(relative, &stat, policy)?;
+        let fingerprint = Fingerprint::from(&stat);
+        let wanted = fingerprint.size.min(policy.max_bytes);
+        let mut bytes =
+            open::read_up_to(file, wanted, policy.max_bytes).map_err(|e| self.io(relative, e))?;
+        let bound = usize::try_from(policy.max_bytes).unwrap_or(usize::MAX);
+        let mut oversize = None;
+        if bytes.len() > bound || fingerprint.size > policy.max_bytes {
+            if policy.oversized == Oversized::Refuse {
+                return Err(self.refused(relative, Refusal::TooLarge));
+            }
+            bytes.truncate(bound);
+            let kept = bytes.len() - torn_tail(&bytes);
+            bytes.truncate(kept);
+            let size = fingerprint.size.max(policy.max_bytes.saturating_add(1));
+            oversize = Some(Oversize {
+                size,
+                kept: kept as u64,
+            });
+        }
+        Ok(FileRead {
+            bytes,
+            fingerprint,
+            oversize,
+            mode: stat.st_mode & 0o7777,
+            real_path,
+        })
+    }
+
+    fn judge(&self, relative: &Path, stat: &Stat, policy: &ReadPolicy) -> Result<(), ReadError> {
+        if file_type(stat) != FileType::RegularFile {
+            return Err(self.refused(relative, Refusal::NotAFile));
+        }
+        if policy.hardlinks == Hardlinks::Refuse && stat.st_nlink > 1 {
+            return Err(self.refused(relative, Refusal::Hardlinked));
+        }
+        if policy.oversized == Oversized::Refuse && Fingerprint::from(stat).size > policy.max_bytes
+        {
+            return Err(self.refused(relative, Refusal::TooLarge));
+        }
+        Ok(())
+    }
+
+    /// Walks to the end of a name by policy and tells what is there, without opening it.
+    pub fn walk(&self, relative: &Path, links: &Links) -> Result<End, ReadError> {
+        Walker::new(&self.real, links)
+            .walk(relative)
+            .map_err(|stop| stop.into_error(self.given.join(relative)))
+    }
+
+    /// Lists a directory beneath the root, unsorted. Stops with an error past `limit` names.
+    pub fn list(
+        &self,
+        relative: &Path,
+        links: &Links,
+        limit: usize,
+    ) -> Result<Vec<Entry>, ReadError> {
+        let directory = self.open_directory(relative, links)?;
+        let mut entries = Vec::new();
+        let reader = rustix::fs::Dir::read_from(&directory).map_err(|e| self.io(relative, e))?;
+        for entry in reader {
+            let entry = entry.map_err(|e| self.io(relative, e))?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            if entries.len() == limit {
+                return Err(self.refused(relative, Refusal::TooLarge));
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => {
+                    rustix::fs::statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+                        .map_or(FileType::Unknown, |stat| file_type(&stat))
+                }
+                known => known,
+            };
+            entries.push(Entry {
+                name: OsString::from_vec(name.to_vec()),
+                kind: kind.into(),
+            });
+        }
+        Ok(entries)
+    }
+
+    fn open_directory(&self, relative: &Path, links: &Links) -> Result<OwnedFd, ReadError> {
+        let here = if relative.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            relative
+        };
+        match open::beneath(self.directory.as_fd(), here, self.backend, open::LIST_FLAGS) {
+            Ok(directory) => return Ok(directory),
+            Err(OpenFailure::LinkOrEscape) => {}
+            Err(failure) => return Err(self.open_error(relative, failure)),
+        }
+        let end = self.walk(relative, links)?;
+        let opened = match end.path.strip_prefix(&self.real) {
+            Ok(inside) if inside.as_os_str().is_empty() => open::beneath(
+                self.directory.as_fd(),
+                Path::new("."),
+                self.backend,
+                open::LIST_FLAGS,
+            ),
+            Ok(inside) => open::beneath(
+                self.directory.as_fd(),
+                inside,
+                self.backend,
+                open::LIST_FLAGS,
+            ),
+            Err(_) => Err(OpenFailure::LinkOrEscape),
+        };
+        opened.map_err(|failure| self.open_error(relative, failure))
+    }
+
+    /// Describes one name directly in the root, links not followed. `None` when there is no such entry.
+    pub(crate) fn stat_name(&self, name: &OsStr) -> Result<Option<Stat>, Errno> {
+        match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Tells what stands at a name beneath the root, links in the last component not followed.
+    pub fn kind(&self, relative: &Path) -> Option<EntryKind> {
+        let (parent, name) = (relative.parent()?, relative.file_name()?);
+        if parent.as_os_str().is_empty() {
+            return self
+                .stat_name(name)
+                .ok()
+                .flatten()
+                .map(|stat| file_type(&stat).into());
+        }
+        let parent = open::beneath(
+            self.directory.as_fd(),
+            parent,
+            self.backend,
+            OFlags::DIRECTORY,
+        )
+        .ok()?;
+        let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(file_type(&stat).into())
+    }
+
+    pub(super) fn io(&self, relative: &Path, error: Errno) -> ReadError {
+        ReadError::Io {
+            path: self.given.join(relative),
+            source: error.into(),
+        }
+    }
+
+    fn refused(&self, relative: &Path, reason: Refusal) -> ReadError {
+        ReadError::Refused {
+            path: self.given.join(relative),
+            reason,
+        }
+    }
+
+    fn open_error(&self, relative: &Path, failure: OpenFailure) -> ReadError {
+        match failure {
+            OpenFailure::Missing => ReadError::Missing {
+                path: self.given.join(relative),
+            },
+            OpenFailure::LinkOrEscape => self.refused(relative, Refusal::OutsideRoot),
+            OpenFailure::NotAFile => self.refused(relative, Refusal::NotAFile),
+            OpenFailure::Unstable => self.refused(relative, Refusal::Unstable),
+            OpenFailure::Io(error) => self.io(relative, error),
+        }
+    }
+}
+
+fn same_file(a: &Stat, b: &Stat) -> bool {
+    a.st_dev == b.st_dev && a.st_ino == b.st_ino
+}
+
+/// Returns how many bytes at the end are a proper prefix of a well-formed UTF-8 sequence.
+fn torn_tail(bytes: &[u8]) -> usize {
+    let start = bytes.len().saturating_sub(3);
+    match std::str::from_utf8(&bytes[start..]) {
+        Ok(_) => 0,
+        Err(_) => (1..=bytes.len() - start)
+            .rev()
+            .find(|&n| {
+                std::str::from_utf8(&bytes[bytes.len() - n..])
+                    .is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+            })
+            .unwrap_or(0),
+    }
+}

@@ -1,0 +1,19 @@
+//! A directory in, an immutable [`Workspace`] snapshot out.
+//!
+//! In: a directory, a [`contract::Contract`] and what the caller knows of the user's environment. Out: the files that an
+//! agent boots from (present, missing, or refused and why), its skills, its adapters' definitions, and findings about all
+//! of it. This crate never prints, never reads the environment or the clock, never follows a path out of the root it was
+//! given, and pulls in no async runtime.
+
+pub mod adapter;
+pub mod check;
+pub mod config;
+pub mod contract;
+pub mod env;
+pub mod extensions;
+pub mod guard;
+pub mod skills;
+pub mod snapshot;
+pub mod state;
+
+pub use snapshot::Workspace;

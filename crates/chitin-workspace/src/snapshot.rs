@@ -1,0 +1,100 @@
+//! The snapshot: what a directory held at one moment, seen through one contract. Immutable and cheap to share.
+
+use crate::contract::Contract;
+use crate::guard::Fingerprint;
+use chitin_protocol::record::{Oversize, Refusal};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a directory held at one moment, seen through one contract.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(crate) path: PathBuf,
+    pub(crate) real_path: Option<PathBuf>,
+    pub(crate) contract: &'static Contract,
+    pub(crate) records: Vec<Record>,
+}
+
+impl Workspace {
+    /// Returns the directory as it was given: absolute, `~` expanded, links kept.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the directory with links resolved; `None` when it does not exist.
+    pub fn real_path(&self) -> Option<&Path> {
+        self.real_path.as_deref()
+    }
+
+    /// Returns the contract that the directory was read under.
+    pub const fn contract(&self) -> &'static Contract {
+        self.contract
+    }
+
+    /// Returns one record per file, in load order.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Returns the record of that name.
+    pub fn record(&self, name: &str) -> Option<&Record> {
+        self.records.iter().find(|record| &*record.name == name)
+    }
+}
+
+/// What there is to say about one file.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The file's name, such as `AGENTS.md`.
+    pub name: Arc<str>,
+    /// The directory as given, joined with the name.
+    pub path: PathBuf,
+    /// Present, missing, or refused and why.
+    pub state: RecordState,
+    /// Set for files from below the root that configuration added.
+    pub extra: bool,
+}
+
+/// Whether a file gave text.
+#[derive(Debug, Clone)]
+pub enum RecordState {
+    /// It was read.
+    Present(Arc<Content>),
+    /// There is no such entry.
+    Missing,
+    /// It is there, and was not read.
+    Refused(Refusal),
+}
+
+/// The text of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The bytes decoded as UTF-8, with U+FFFD for what is not; nothing is trimmed.
+    pub text: Box<str>,
+    /// The raw bytes, kept only when they are not valid UTF-8 (otherwise they are those of `text`).
+    pub invalid: Option<Box<[u8]>>,
+    /// Set when only the beginning was kept.
+    pub oversize: Option<Oversize>,
+    /// The fingerprint of the file that was read.
+    pub fingerprint: Fingerprint,
+    /// Permission bits.
+    pub mode: u32,
+}
+
+impl Record {
+    /// Returns the content, if the file was read.
+    pub fn content(&self) -> Option<&Content> {
+        match &self.state {
+            RecordState::Present(content) => Some(content),
+            RecordState::Missing | RecordState::Refused(_) => None,
+        }
+    }
+
+    /// Returns why the file was not read although it is there.
+    pub const fn refused(&self) -> Option<Refusal> {
+        match self.state {
+            RecordState::Refused(reason) => Some(reason),
+            RecordState::Present(_) | RecordState::Missing => None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Tests of the workspace crate, one module per topic.

@@ -1,0 +1,181 @@
+//! `chitin contracts`: what each built-in contract says, and how two of them differ.
+
+use crate::error::{CliError, Kind};
+use crate::printer::{Paint, Render};
+use chitin_workspace::contract::{self, Contract, Difference, Row};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+
+/// List the built-in contracts, explain one, or show how two differ.
+///
+/// A contract says which files a runtime loads, in which order, with which limits, filters and markers.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin contracts
+  chitin contracts openclaw-2026.4
+  chitin contracts canonical --diff openclaw-2026.9
+  chitin contracts --json")]
+pub(crate) struct Args {
+    /// The contract to explain.
+    name: Option<String>,
+
+    /// Show only what differs from this contract.
+    #[arg(long, value_name = "OTHER", requires = "name")]
+    diff: Option<String>,
+}
+
+/// What the command found.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Report {
+    List {
+        contracts: Vec<Listed>,
+    },
+    One {
+        contract: &'static str,
+        summary: &'static str,
+        fields: Vec<Row>,
+    },
+    Two {
+        left: &'static str,
+        right: &'static str,
+        differences: Vec<Difference>,
+    },
+}
+
+/// One line of the list.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+}
+
+impl Args {
+    pub(crate) fn run(&self) -> Result<Report, CliError> {
+        match (&self.name, &self.diff) {
+            (None, _) => Ok(Report::List {
+                contracts: contract::ALL
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, c)| Listed {
+                        name: c.name,
+                        summary: c.summary,
+                        default: at == 0,
+                    })
+                    .collect(),
+            }),
+            (Some(name), None) => {
+                let contract = find(name)?;
+                Ok(Report::One {
+                    contract: contract.name,
+                    summary: contract.summary,
+                    fields: contract::describe(contract),
+                })
+            }
+            (Some(left), Some(right)) => {
+                let (left, right) = (find(left)?, find(right)?);
+                Ok(Report::Two {
+                    left: left.name,
+                    right: right.name,
+                    differences: contract::differences(left, right),
+                })
+            }
+        }
+    }
+}
+
+/// Finds a built-in contract, or says which there are.
+pub(crate) fn find(name: &str) -> Result<&'static Contract, CliError> {
+    contract::by_name(name).ok_or_else(|| {
+        let names: Vec<_> = contract::ALL
+            .iter()
+            .map(|c| format!("`{}`", c.name))
+            .collect();
+        CliError::new(Kind::User, format!("There is no contract called `{name}`."))
+            .hint(format!("the built-in ones are {}", names.join(", ")))
+    })
+}
+
+impl Render for Report {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        match self {
+            Self::List { contracts } => {
+                for listed in contracts {
+                    let mark = if listed.default { " (default)" } else { "" };
+                    writeln!(
+                        out,
+                        "{}{mark}\n    {}",
+                        paint.bold(listed.name),
+                        listed.summary
+                    )?;
+                }
+                Ok(())
+            }
+            Self::One {
+                contract,
+                summary,
+                fields,
+            } => {
+                writeln!(out, "{}: {summary}\n", paint.bold(contract))?;
+                for row in fields
+                    .iter()
+                    .filter(|row| row.path != "name" && row.path != "summary")
+                {
+                    writeln!(out, "{} = {}", paint.bold(&row.path), show(&row.value))?;
+                    writeln!(out, "    {}", paint.dim(&row.meaning))?;
+                }
+                Ok(())
+            }
+            Self::Two {
+                left,
+                right,
+                differences,
+            } => {
+                if differences.is_empty() {
+                    return writeln!(out, "{left} and {right} say the same.");
+                }
+                for difference in differences {
+                    writeln!(
+                        out,
+                        "{}  {}",
+                        paint.bold(&difference.path),
+                        paint.dim(&difference.meaning)
+                    )?;
+                    writeln!(
+                        out,
+                        "  {}",
+                        paint.bad(&format!("- {left}: {}", show(&difference.left)))
+                    )?;
+                    writeln!(
+                        out,
+                        "  {}",
+                        paint.good(&format!("+ {right}: {}", show(&difference.right)))
+                    )?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn show(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "nothing".to_owned(),
+        Value::Array(items) => items.iter().map(show).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let name = fields.get("name").map(show).unwrap_or_default();
+            let absent = fields.get("absent").map(show).unwrap_or_default();
+            if absent == "record" {
+                name
+            } else {
+                format!("{name} ({absent})")
+            }
+        }
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+    }
+}

@@ -1,0 +1,33 @@
+//! One file per verb: its arguments, and a `run` that returns a value for the printer.
+
+mod check;
+mod config;
+mod contracts;
+mod skills;
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use clap::Subcommand;
+
+/// Every verb.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(check::Args),
+    Config(config::Args),
+    Contracts(contracts::Args),
+    Skills(skills::Args),
+}
+
+impl Command {
+    /// Does what the user asked for and prints it.
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match self {
+            Self::Check(args) => args.run(host, printer),
+            Self::Config(args) => args.run(host, printer),
+            Self::Contracts(args) => printer.result(&args.run()?),
+            Self::Skills(args) => args.run(host, printer),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `chitin`: boots, runs, explains and ships AI agents straight from an OpenClaw workspace directory.
+//!
+//! This file is the whole flow: read what the user typed, do it, print the result, map it to an exit code.
+
+mod cli;
+mod commands;
+mod error;
+mod exit_code;
+mod host;
+mod printer;
+
+use clap::Parser;
+use exit_code::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return cli::explain_usage(&error),
+    };
+    let printer = printer::Printer::new(&cli.output);
+    let exit = match host::Host::from_process().and_then(|host| cli.command.run(&host, &printer)) {
+        Ok(exit) => exit,
+        Err(error) if error.is_broken_pipe() => Exit::Success,
+        Err(error) => {
+            printer.error(&error);
+            error.exit()
+        }
+    };
+    exit.into()
+}

@@ -1,0 +1,159 @@
+//! The one place that writes to the terminal: results to stdout, notes and errors to stderr.
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use clap::Args;
+use serde::Serialize;
+use std::error::Error;
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+
+/// How results are shown.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct OutputArgs {
+    /// Print the result as JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Say less: once leaves out notes, twice leaves out everything but the exit code.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) quiet: u8,
+}
+
+/// A result that can be shown to a person and to a program.
+pub(crate) trait Render: Serialize {
+    /// Writes the result for a person.
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result;
+
+    /// Says how the process ends when this is the result.
+    fn exit(&self) -> Exit {
+        Exit::Success
+    }
+}
+
+/// Colours, or none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    /// Never colours; for tests and files.
+    #[cfg(test)]
+    pub(crate) const PLAIN: Self = Self { colour: false };
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.colour {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Something that leads the eye.
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    /// Something that may be passed over.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    /// Something good.
+    pub(crate) fn good(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    /// Something to look at.
+    pub(crate) fn warn(self, text: &str) -> String {
+        self.wrap("33", text)
+    }
+
+    /// Something bad.
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+}
+
+/// Knows where output goes and in which form.
+#[derive(Debug)]
+pub(crate) struct Printer {
+    json: bool,
+    quiet: u8,
+    out: Paint,
+    err: Paint,
+}
+
+impl Printer {
+    pub(crate) fn new(args: &OutputArgs) -> Self {
+        Self {
+            json: args.json,
+            quiet: args.quiet,
+            out: Paint {
+                colour: colours(io::stdout().is_terminal()),
+            },
+            err: Paint {
+                colour: colours(io::stderr().is_terminal()),
+            },
+        }
+    }
+
+    /// Shows a result and returns the exit code that it asks for.
+    pub(crate) fn result<R: Render>(&self, result: &R) -> Result<Exit, CliError> {
+        if self.quiet < 2 {
+            let mut text = String::new();
+            if self.json {
+                text = serde_json::to_string_pretty(result).unwrap_or_default();
+                text.push('\n');
+            } else {
+                let _ = result.text(&mut text, self.out);
+            }
+            self.raw(&text)?;
+        }
+        Ok(result.exit())
+    }
+
+    /// Writes text that is already in its final form.
+    pub(crate) fn raw(&self, text: &str) -> Result<(), CliError> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        Ok(stdout.flush()?)
+    }
+
+    /// Tells the user something that is not a result.
+    pub(crate) fn note(&self, text: &str) {
+        if self.quiet == 0 {
+            let _ = writeln!(io::stderr().lock(), "{}", self.err.dim(text));
+        }
+    }
+
+    /// Shows an error with its causes and hints.
+    pub(crate) fn error(&self, error: &CliError) {
+        if self.quiet >= 2 {
+            return;
+        }
+        let mut stderr = io::stderr().lock();
+        let _ = writeln!(stderr, "{} {error}", self.err.bad("error:"));
+        let mut cause = error.source();
+        while let Some(below) = cause {
+            let _ = writeln!(stderr, "  caused by: {below}");
+            cause = below.source();
+        }
+        for hint in error.hints() {
+            let _ = writeln!(stderr, "{} {hint}", self.err.good("hint:"));
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the printer obeys the user's colour variables"
+)]
+fn colours(terminal: bool) -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    if set("NO_COLOR") {
+        return false;
+    }
+    set("CLICOLOR_FORCE") || terminal
+}
