@@ -8,6 +8,9 @@ use std::fmt;
 /// The id of the agent that exists without any configuration.
 pub const MAIN: &str = "main";
 
+/// The account that a channel has without any configuration.
+pub const DEFAULT_ACCOUNT: &str = "default";
+
 /// The longest id, in UTF-16 code units.
 const MAX_UNITS: usize = 64;
 
@@ -21,31 +24,40 @@ pub struct AgentId(String);
 impl AgentId {
     /// Normalises free text; blank or unusable text gives `main`.
     pub fn normalize(text: &str) -> Self {
-        let trimmed = trim_js(text);
-        if trimmed.is_empty() {
-            return Self(MAIN.to_owned());
-        }
-        if is_valid(trimmed) {
-            return Self(trimmed.to_ascii_lowercase());
-        }
-        let mut id = String::with_capacity(trimmed.len());
-        for c in trimmed.to_lowercase().chars() {
-            if is_id_char(c) {
-                id.push(c);
-            } else if !id.ends_with('\u{0}') {
-                // A run of foreign characters becomes one dash; NUL marks "inside such a run" until the run ends.
-                id.push('\u{0}');
-            }
-        }
-        let id = id.replace('\u{0}', "-");
-        let id = utf16_prefix(id.trim_matches('-'), MAX_UNITS);
-        Self(if id.is_empty() { MAIN } else { id }.to_owned())
+        Self(normalize_id(text).unwrap_or_else(|| MAIN.to_owned()))
     }
 
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Normalises the name of an account on a channel; blank or unusable text gives `default`.
+pub fn normalize_account_id(text: &str) -> String {
+    normalize_id(text)
+        .filter(|id| !matches!(id.as_str(), "__proto__" | "prototype" | "constructor"))
+        .unwrap_or_else(|| DEFAULT_ACCOUNT.to_owned())
+}
+
+fn normalize_id(text: &str) -> Option<String> {
+    let trimmed = trim_js(text);
+    if is_valid(trimmed) {
+        return Some(trimmed.to_ascii_lowercase());
+    }
+    let mut id = String::with_capacity(trimmed.len());
+    let mut in_foreign_run = false;
+    for c in trimmed.to_lowercase().chars() {
+        let foreign = !is_id_char(c);
+        if !foreign {
+            id.push(c);
+        } else if !in_foreign_run {
+            id.push('-');
+        }
+        in_foreign_run = foreign;
+    }
+    let id = utf16_prefix(id.trim_matches('-'), MAX_UNITS);
+    (!id.is_empty()).then(|| id.to_owned())
 }
 
 /// Tells whether `text` is a valid id as it stands (letter case aside).
