@@ -6,14 +6,24 @@
 //! given, and pulls in no async runtime.
 
 pub mod adapter;
+pub mod agents;
 pub mod check;
 pub mod config;
 pub mod contract;
 pub mod env;
 pub mod extensions;
+pub mod extras;
+pub mod filter;
+pub mod front_matter;
 pub mod guard;
+pub mod heartbeat;
+pub mod home;
+pub mod load;
+pub mod seed;
+pub mod settings;
 pub mod skills;
 pub mod snapshot;
 pub mod state;
+pub mod turn_marker;
 
 pub use snapshot::Workspace;

@@ -1,11 +1,11 @@
 //! The five built-in contracts.
 
 use super::{
-    Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, Contract, DefaultAgent,
-    DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder, Extras, Filtered, Filters, Freshness,
-    FrontMatter, GroupMemory, HardlinkRule, Lightweight, LinkRule, Loading, LowerMemory,
-    OtherAgents, OversizeRule, PendingInUse, ReadErrorRule, RefusalStyle, SeedState, Seeding,
-    SkillRules, Turns, UnparsableKey,
+    Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationExempt,
+    Contract, DefaultAgent, DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder, Extras,
+    Filtered, Filters, Freshness, FrontMatter, GroupMemory, HardlinkRule, Lightweight, LinkRule,
+    Loading, LowerMemory, OtherAgents, OversizeRule, PendingInUse, ReadErrorRule, RefusalStyle,
+    SeedState, Seeding, SkillRules, Turns, UnknownInjection, UnparsableKey, VanishedRule,
 };
 use chitin_protocol::session_key::KeyGrammar;
 
@@ -105,7 +105,9 @@ pub const CANONICAL: Contract = Contract {
     },
     turns: Turns {
         injection_values: &["always", "continuation-skip", "never"],
+        unknown_injection: UnknownInjection::Always,
         continuation_files: &["SOUL.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md"],
+        continuation_exempt: ContinuationExempt::Nobody,
         per_agent: false,
         marker_voided_by: &["compaction"],
         freshness: Freshness::NextTurn,
@@ -121,7 +123,10 @@ pub const CANONICAL: Contract = Contract {
         others: OtherAgents::StateDirectory,
         ..AGENTS_2026_4
     },
-    seeding: SEEDING_2026_4,
+    seeding: Seeding {
+        vanished: VanishedRule::RefuseWhenAllGone,
+        ..SEEDING_2026_4
+    },
     skills: SkillRules::CANONICAL,
 };
 
@@ -154,6 +159,7 @@ const SEEDING_2026_4: Seeding = Seeding {
     ]),
     state: SeedState::WorkspaceFile,
     pending_in_use: PendingInUse::Stays,
+    vanished: VanishedRule::SeedAgain,
     bootstrap_mode: BootstrapModeRule::NoneWithoutRead,
 };
 
@@ -192,7 +198,9 @@ pub const OPENCLAW_2026_4: Contract = Contract {
     },
     turns: Turns {
         injection_values: &["always", "continuation-skip"],
+        unknown_injection: UnknownInjection::Kept,
         continuation_files: &[],
+        continuation_exempt: ContinuationExempt::Heartbeats,
         per_agent: false,
         marker_voided_by: &["compaction"],
         freshness: Freshness::NextSession,
@@ -257,7 +265,9 @@ pub const OPENCLAW_2026_2: Contract = Contract {
     },
     turns: Turns {
         injection_values: &["always"],
+        unknown_injection: UnknownInjection::Kept,
         continuation_files: &[],
+        continuation_exempt: ContinuationExempt::Heartbeats,
         per_agent: false,
         marker_voided_by: &[],
         freshness: Freshness::NextTurn,
@@ -284,6 +294,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         in_use: None,
         state: SeedState::Nowhere,
         pending_in_use: PendingInUse::Stays,
+        vanished: VanishedRule::SeedAgain,
         bootstrap_mode: BootstrapModeRule::Unknown,
     },
     skills: SkillRules::A,
@@ -331,7 +342,9 @@ pub const OPENCLAW_2026_9: Contract = Contract {
     },
     turns: Turns {
         injection_values: &["always", "continuation-skip", "never"],
+        unknown_injection: UnknownInjection::Kept,
         continuation_files: &[],
+        continuation_exempt: ContinuationExempt::Heartbeats,
         per_agent: true,
         marker_voided_by: &["compaction", "reset"],
         freshness: Freshness::NextTurn,
@@ -369,6 +382,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         ]),
         state: SeedState::StateDirectory,
         pending_in_use: PendingInUse::Retired,
+        vanished: VanishedRule::RefuseAfterCompletion,
         bootstrap_mode: BootstrapModeRule::LimitedWithoutRead,
     },
     skills: SkillRules::B,

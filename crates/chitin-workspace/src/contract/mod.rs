@@ -280,16 +280,40 @@ pub enum ExtraDuplicates {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Turns {
-    /// The values of `contextInjection` that are known; any other means `always`.
+    /// The values of `contextInjection` that mean something.
     pub injection_values: &'static [&'static str],
+    /// What becomes of any other value.
+    pub unknown_injection: UnknownInjection,
     /// What a continuation turn keeps.
     pub continuation_files: &'static [&'static str],
+    /// Which turns have the full set although the session is marked.
+    pub continuation_exempt: ContinuationExempt,
     /// Whether an agent's own entry may set the value.
     pub per_agent: bool,
     /// The kinds of records after which an earlier first-turn marker no longer counts.
     pub marker_voided_by: &'static [&'static str],
     /// When an edit shows.
     pub freshness: Freshness,
+}
+
+/// What becomes of a value of `contextInjection` that means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownInjection {
+    /// It counts as `always`.
+    Always,
+    /// It stays, with no effect.
+    Kept,
+}
+
+/// Which turns have the full set although the session is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContinuationExempt {
+    /// None.
+    Nobody,
+    /// Heartbeat runs, and runs that set the workspace up.
+    Heartbeats,
 }
 
 /// When an edit of a file shows in a running session.
@@ -398,6 +422,8 @@ pub struct Seeding {
     pub state: SeedState,
     /// What becomes of a pending bootstrap file once the workspace is in use.
     pub pending_in_use: PendingInUse,
+    /// What becomes of a workspace whose files are gone.
+    pub vanished: VanishedRule,
     /// Whether the prompt can speak of a pending bootstrap, and what a run without a read tool gets.
     pub bootstrap_mode: BootstrapModeRule,
 }
@@ -442,6 +468,18 @@ pub enum PendingInUse {
     Stays,
     /// Set-up counts as complete and the file is moved aside, into `.openclaw/`; nothing is deleted.
     Retired,
+}
+
+/// What becomes of a workspace whose files are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VanishedRule {
+    /// It is seeded again.
+    SeedAgain,
+    /// Seeding is refused when every file that was there is gone.
+    RefuseWhenAllGone,
+    /// Seeding is refused when any file is gone after set-up was complete.
+    RefuseAfterCompletion,
 }
 
 /// What a run without a read tool gets to know of a pending bootstrap.

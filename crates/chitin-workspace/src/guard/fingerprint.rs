@@ -17,11 +17,17 @@ pub struct Fingerprint {
     pub ctime: (i64, i64),
 }
 
+impl Fingerprint {
+    /// Tells whether two fingerprints are of one file, whatever its content.
+    pub const fn is_same_file(&self, other: &Self) -> bool {
+        self.dev == other.dev && self.ino == other.ino
+    }
+}
+
 #[expect(
     clippy::cast_sign_loss,
     clippy::cast_possible_wrap,
     clippy::unnecessary_cast,
-    clippy::useless_conversion,
     reason = "the fields of `stat` have other widths and signs on other platforms; only equality matters"
 )]
 impl From<&Stat> for Fingerprint {

@@ -102,6 +102,28 @@ pub(super) fn read_up_to(file: &OwnedFd, expected: u64, max: u64) -> Result<Vec<
     Ok(bytes)
 }
 
+/// Tells whether an open regular file holds exactly these bytes, or starts with them if `prefix`.
+pub(super) fn holds(file: &OwnedFd, mut known: &[u8], prefix: bool) -> bool {
+    let mut buffer = [0_u8; 4096];
+    loop {
+        match rustix::io::read(file, &mut buffer) {
+            Ok(0) => return known.is_empty(),
+            Ok(n) => {
+                let shared = n.min(known.len());
+                if buffer[..shared] != known[..shared] {
+                    return false;
+                }
+                if shared < n {
+                    return prefix;
+                }
+                known = &known[shared..];
+            }
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod kernel {
     use super::{BorrowedFd, Errno, Mode, OFlags, OwnedFd, Path};

@@ -8,9 +8,9 @@ use chitin_protocol::record::{Oversize, Refusal};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -32,6 +32,7 @@ pub struct Root {
     given: PathBuf,
     real: PathBuf,
     directory: OwnedFd,
+    id: (rustix::fs::Dev, u64),
     backend: Backend,
 }
 
@@ -152,6 +153,7 @@ impl Root {
                     given: path.into(),
                     real,
                     directory,
+                    id: (held.st_dev, held.st_ino),
                     backend,
                 });
             }
@@ -181,21 +183,27 @@ impl Root {
         self.directory.as_fd()
     }
 
-    /// Tells whether the path that was given still leads to the directory that is held open.
-    pub fn is_current(&self) -> bool {
-        match (
-            rustix::fs::fstat(&self.directory),
-            rustix::fs::stat(&self.given),
-        ) {
-            (Ok(held), Ok(named)) => same_file(&held, &named),
-            _ => false,
-        }
-    }
-
     /// Reads a file beneath the root.
     pub fn read(&self, relative: &Path, policy: &ReadPolicy) -> Result<FileRead, ReadError> {
         let (file, real_path) = self.open_file(relative, &policy.links)?;
         self.read_open(relative, &file, real_path, policy)
+    }
+
+    /// Reads the end of a plain file, at most `max_bytes`, following no link; tells whether that is all of it.
+    pub fn read_tail(&self, relative: &Path, max_bytes: u64) -> Result<(Vec<u8>, bool), ReadError> {
+        let (file, _) = self.open_file(relative, &Links::Refuse)?;
+        let stat = rustix::fs::fstat(&file).map_err(|e| self.io(relative, e))?;
+        if file_type(&stat) != FileType::RegularFile {
+            return Err(self.refused(relative, Refusal::NotAFile));
+        }
+        let size = Fingerprint::from(&stat).size;
+        let skipped = size.saturating_sub(max_bytes);
+        rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(skipped))
+            .map_err(|e| self.io(relative, e))?;
+        let mut bytes =
+            open::read_up_to(&file, size - skipped, max_bytes).map_err(|e| self.io(relative, e))?;
+        bytes.truncate(usize::try_from(max_bytes).unwrap_or(usize::MAX));
+        Ok((bytes, skipped == 0))
     }
 
     /// Opens a file by policy, without judging its type.
@@ -380,12 +388,49 @@ impl Root {
         opened.map_err(|failure| self.open_error(relative, failure))
     }
 
-    /// Describes one name directly in the root, links not followed. `None` when there is no such entry.
-    pub(crate) fn stat_name(&self, name: &OsStr) -> Result<Option<Stat>, Errno> {
+    /// Describes one name directly in the root, links not followed: its fingerprint, and whether it is a link. `None`
+    /// when there is no such entry. Allocates nothing.
+    pub(crate) fn look(&self, name: &CStr) -> io::Result<Option<(Fingerprint, bool)>> {
         match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
+            Ok(stat) => Ok(Some((
+                Fingerprint::from(&stat),
+                file_type(&stat) == FileType::Symlink,
+            ))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-            Err(other) => Err(other),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Tells whether a plain file directly in the root holds exactly these bytes, or starts with them if `prefix`.
+    /// Allocates nothing.
+    pub(crate) fn reads_as(&self, name: &CStr, known: &[u8], prefix: bool) -> bool {
+        let name = Path::new(OsStr::from_bytes(name.to_bytes()));
+        open::beneath(self.directory.as_fd(), name, self.backend, open::FILE_FLAGS)
+            .is_ok_and(|file| open::holds(&file, known, prefix))
+    }
+
+    /// Tells whether a path leads to this very directory, with the same permissions as before.
+    pub(crate) fn is_still_at(&self, path: &Path, mode: u32) -> bool {
+        rustix::fs::stat(path)
+            .is_ok_and(|named| (named.st_dev, named.st_ino) == self.id && named.st_mode == mode)
+    }
+
+    /// Returns the type and permission bits of the directory.
+    pub(crate) fn mode(&self) -> io::Result<u32> {
+        Ok(rustix::fs::fstat(&self.directory)?.st_mode)
+    }
+
+    /// Fails when the directory's names may not be read.
+    pub(crate) fn check_listable(&self) -> io::Result<()> {
+        match open::beneath(
+            self.directory.as_fd(),
+            Path::new("."),
+            self.backend,
+            open::LIST_FLAGS,
+        ) {
+            Ok(_) => Ok(()),
+            Err(OpenFailure::Io(error)) => Err(error.into()),
+            Err(other) => Err(io::Error::other(format!("{other:?}"))),
         }
     }
 
@@ -393,11 +438,8 @@ impl Root {
     pub fn kind(&self, relative: &Path) -> Option<EntryKind> {
         let (parent, name) = (relative.parent()?, relative.file_name()?);
         if parent.as_os_str().is_empty() {
-            return self
-                .stat_name(name)
-                .ok()
-                .flatten()
-                .map(|stat| file_type(&stat).into());
+            let stat = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            return Some(file_type(&stat).into());
         }
         let parent = open::beneath(
             self.directory.as_fd(),

@@ -3,6 +3,7 @@
 //! The walk only looks (`lstat`, `readlink`); it never opens. Its answer is a path without links, which the caller opens
 //! beneath the root with links forbidden. So a tree that changes in between can spoil the answer, never the guarantee.
 
+use super::fingerprint::Fingerprint;
 use super::policy::Links;
 use super::root::{EntryKind, ReadError};
 use chitin_protocol::record::Refusal;
@@ -21,10 +22,8 @@ const MAX_LINKS: usize = 40;
 pub struct End {
     /// The real path: no component is a link.
     pub path: PathBuf,
-    /// Device number.
-    pub dev: u64,
-    /// Inode number.
-    pub ino: u64,
+    /// The fingerprint of what is there.
+    pub fingerprint: Fingerprint,
     /// What is there.
     pub kind: EntryKind,
     /// How many links were followed.
@@ -142,10 +141,8 @@ impl<'a> Walker<'a> {
         if *self.links != Links::Anywhere && !self.is_inside(&self.at) {
             return Err(Stop::Refused(Refusal::OutsideRoot));
         }
-        #[expect(clippy::unnecessary_cast, reason = "narrower on other platforms")]
         Ok(End {
-            dev: stat.st_dev as u64,
-            ino: stat.st_ino as u64,
+            fingerprint: Fingerprint::from(&stat),
             kind: super::fingerprint::file_type(&stat).into(),
             path: self.at,
             links: self.followed,

@@ -1,0 +1,214 @@
+//! Files from below the root that configuration adds (W51–W54, CN11).
+
+mod glob;
+
+use crate::contract::{Contract, ExtraDuplicates, ExtraOrder};
+use crate::guard::{ReadError, ReadPolicy, Root};
+use crate::home::normalized;
+use crate::load::decode;
+use crate::snapshot::{Record, RecordState};
+use chitin_protocol::record::Refusal;
+use chitin_protocol::text::trim_js;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What OpenClaw calls things here.
+pub mod compat {
+    /// The hook that adds files.
+    pub const HOOK: &str = "bootstrap-extra-files";
+    /// The keys that may hold the list, first non-empty one wins.
+    pub const KEYS: [&str; 3] = ["paths", "patterns", "files"];
+}
+
+/// The most patterns that are looked at.
+const MAX_PATTERNS: usize = 256;
+
+/// What the patterns gave.
+#[derive(Debug, Default)]
+pub struct ExtraFiles {
+    /// The files, marked as extra.
+    pub records: Vec<Record>,
+    /// What was passed over, and why.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A file that was named and not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it was not taken.
+    pub reason: Reason,
+    /// The guard's own reason, when it refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refusal>,
+}
+
+/// Why an extra file was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Its name is none of the contract's.
+    InvalidBootstrapFilename,
+    /// It is not there.
+    Missing,
+    /// The guard refused it.
+    Security,
+    /// The operating system failed.
+    Io,
+}
+
+/// Returns the patterns that configuration names; none when the hook is not configured or switched off.
+pub fn patterns(config: &Value) -> Option<Vec<String>> {
+    let entry = config["hooks"]["internal"]["entries"].get(compat::HOOK)?;
+    if !entry.is_object() || entry["enabled"] == Value::Bool(false) {
+        return None;
+    }
+    let lists = compat::KEYS.iter().map(|key| {
+        let items = entry[*key]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let texts = items
+            .iter()
+            .filter_map(Value::as_str)
+            .map(trim_js)
+            .filter(|text| !text.is_empty());
+        texts.map(str::to_owned).collect::<Vec<_>>()
+    });
+    Some(
+        lists
+            .into_iter()
+            .find(|list| !list.is_empty())
+            .unwrap_or_default(),
+    )
+}
+
+/// Finds and reads the files that the patterns name. `primaries` are the root's own records, before any filter.
+pub fn find(
+    root: &Root,
+    patterns: &[String],
+    contract: &Contract,
+    policy: &ReadPolicy,
+    primaries: &[Record],
+) -> ExtraFiles {
+    let mut found = ExtraFiles::default();
+    if !contract.extras.known {
+        return found;
+    }
+    let mut paths = Vec::new();
+    let mut seen = HashSet::new();
+    for pattern in patterns.iter().take(MAX_PATTERNS) {
+        let matches = if pattern.contains(contract.extras.glob_characters) {
+            glob::find(root, pattern)
+        } else {
+            vec![normalized(&root.path().join(pattern))]
+        };
+        paths.extend(matches.into_iter().filter(|path| seen.insert(path.clone())));
+    }
+    if contract.extras.order == ExtraOrder::BaseNameThenPath {
+        paths.sort_by(|a, b| (a.file_name(), a).cmp(&(b.file_name(), b)));
+    }
+    let mut taken = taken_by(root, contract, policy, primaries);
+    for path in paths {
+        found.take(root, path, contract, policy, &mut taken);
+    }
+    found
+}
+
+impl ExtraFiles {
+    fn take(
+        &mut self,
+        root: &Root,
+        path: PathBuf,
+        contract: &Contract,
+        policy: &ReadPolicy,
+        taken: &mut HashSet<PathBuf>,
+    ) {
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        if contract.loading.files.iter().all(|file| file.name != name) {
+            self.diagnostics.push(Diagnostic {
+                path,
+                reason: Reason::InvalidBootstrapFilename,
+                refused: None,
+            });
+            return;
+        }
+        let read = match relative_to(root, &path) {
+            Some(relative) => root.read(&relative, policy),
+            None => Err(ReadError::Refused {
+                path: path.clone(),
+                reason: Refusal::OutsideRoot,
+            }),
+        };
+        match read {
+            Ok(read) => {
+                let identity = match contract.extras.duplicates {
+                    ExtraDuplicates::Kept => None,
+                    ExtraDuplicates::SamePathDropped => Some(path.clone()),
+                    ExtraDuplicates::SameFileDropped => Some(read.real_path.clone()),
+                };
+                if identity.is_none_or(|identity| taken.insert(identity)) {
+                    let state = RecordState::Present(Arc::new(decode(read)));
+                    self.records.push(Record {
+                        name: name.into(),
+                        path,
+                        state,
+                        extra: true,
+                    });
+                }
+            }
+            Err(error) => self.diagnostics.push(diagnostic(path, &error, contract)),
+        }
+    }
+}
+
+/// What is there already, by the identity that the contract compares.
+fn taken_by(
+    root: &Root,
+    contract: &Contract,
+    policy: &ReadPolicy,
+    primaries: &[Record],
+) -> HashSet<PathBuf> {
+    let present = primaries.iter().filter(|record| record.content().is_some());
+    match contract.extras.duplicates {
+        ExtraDuplicates::Kept => HashSet::new(),
+        ExtraDuplicates::SamePathDropped => present.map(|record| record.path.clone()).collect(),
+        ExtraDuplicates::SameFileDropped => present
+            .filter_map(|record| root.walk(Path::new(&*record.name), &policy.links).ok())
+            .map(|end| end.path)
+            .collect(),
+    }
+}
+
+fn relative_to(root: &Root, path: &Path) -> Option<PathBuf> {
+    let inside = path
+        .strip_prefix(root.path())
+        .or_else(|_| path.strip_prefix(root.real_path()));
+    inside.ok().map(Path::to_path_buf)
+}
+
+fn diagnostic(path: PathBuf, error: &ReadError, contract: &Contract) -> Diagnostic {
+    use crate::contract::RefusalStyle;
+    let (reason, refused) = match error {
+        ReadError::Missing { .. } => (Reason::Missing, None),
+        // A contract that cannot tell a dangling link from nothing says that nothing is there.
+        ReadError::Refused {
+            reason: Refusal::Dangling,
+            ..
+        } if contract.loading.refusals == RefusalStyle::Missing => (Reason::Missing, None),
+        ReadError::Refused { reason, .. } => (Reason::Security, Some(*reason)),
+        ReadError::Io { .. } => (Reason::Io, None),
+    };
+    Diagnostic {
+        path,
+        reason,
+        refused,
+    }
+}

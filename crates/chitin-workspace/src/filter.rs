@@ -1,0 +1,206 @@
+//! Which records a turn keeps (W12–W19, W55, CN6, CN10).
+
+use crate::contract::{Contract, Filtered, GroupMemory, Lightweight};
+use crate::settings::injection;
+use crate::snapshot::Record;
+use chitin_protocol::session_key::{self, ChatType};
+use std::path::Path;
+
+const HEARTBEAT: &str = "HEARTBEAT.md";
+const BOOTSTRAP: &str = "BOOTSTRAP.md";
+const MEMORY: &str = "MEMORY.md";
+
+/// What is known of the turn that files are wanted for.
+#[derive(Debug, Clone, Default)]
+pub struct TurnFacts<'a> {
+    /// The session's key.
+    pub session_key: Option<&'a str>,
+    /// The session's id, which one contract tests when there is no key.
+    pub session_id: Option<&'a str>,
+    /// Whether the run asked for a lightweight context.
+    pub context_mode: ContextMode,
+    /// What started the run.
+    pub run_kind: RunKind,
+    /// The kind of chat, when the caller knows it; otherwise the key tells.
+    pub chat_type: Option<ChatType>,
+    /// The value of `contextInjection`; none means `always`.
+    pub context_injection: Option<&'a str>,
+    /// Whether the session holds a valid first-turn marker.
+    pub marked: bool,
+    /// Whether the workspace's set-up is complete.
+    pub setup_complete: bool,
+    /// Whether heartbeats are switched off for this agent, in contracts that care.
+    pub heartbeat_off: bool,
+    /// The exact list that a subagent gets, when configuration sets one.
+    pub subagent_files: Option<&'a [String]>,
+}
+
+/// How much context a run asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContextMode {
+    /// All of it.
+    #[default]
+    Full,
+    /// As little as possible.
+    Lightweight,
+}
+
+/// What started a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunKind {
+    /// A user, or anything not named below.
+    #[default]
+    Default,
+    /// A heartbeat.
+    Heartbeat,
+    /// A scheduled job.
+    Cron,
+}
+
+/// Whether a record came from the root's own set or was added from below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Primary,
+    Extra,
+}
+
+/// Answers for one turn, record by record.
+#[derive(Debug)]
+pub struct Filter<'a> {
+    contract: &'a Contract,
+    facts: &'a TurnFacts<'a>,
+    directory: &'a Path,
+    allowed: Allowed<'a>,
+    group: bool,
+}
+
+/// What the session's kind lets through.
+#[derive(Debug)]
+enum Allowed<'a> {
+    All,
+    Listed(&'static [&'static str]),
+    Configured(&'a [String]),
+}
+
+impl<'a> Filter<'a> {
+    /// Prepares the answers. `directory` is the workspace, as its records spell it.
+    pub fn new(contract: &'a Contract, facts: &'a TurnFacts<'a>, directory: &'a Path) -> Self {
+        let filters = &contract.filters;
+        let grammar = contract.session_keys;
+        let key = facts.session_key.filter(|key| !key.trim().is_empty()).or(
+            if filters.session_id_stands_in {
+                facts.session_id
+            } else {
+                None
+            },
+        );
+        let is_subagent = key.is_some_and(|key| session_key::is_subagent(key, grammar));
+        let is_cron = key.is_some_and(|key| session_key::is_cron(key, grammar));
+        let allowed = match (
+            is_subagent,
+            facts.subagent_files,
+            is_cron,
+            filters.cron_files,
+        ) {
+            (true, Some(configured), _, _) => Allowed::Configured(configured),
+            (true, None, _, _) => Allowed::Listed(filters.subagent_files),
+            (false, _, true, Some(listed)) => Allowed::Listed(listed),
+            (false, _, true, None) | (false, _, false, _) => Allowed::All,
+        };
+        let chat = facts
+            .chat_type
+            .or_else(|| key.and_then(session_key::chat_type));
+        let group = filters.group_memory == GroupMemory::Dropped
+            && matches!(chat, Some(ChatType::Group | ChatType::Channel));
+        Self {
+            contract,
+            facts,
+            directory,
+            allowed,
+            group,
+        }
+    }
+
+    /// Tells whether the turn keeps a record.
+    pub fn keeps(&self, record: &Record) -> bool {
+        let kind = if record.extra {
+            Kind::Extra
+        } else {
+            Kind::Primary
+        };
+        self.keeps_named(&record.name, &record.path, kind)
+    }
+
+    fn keeps_named(&self, name: &str, path: &Path, kind: Kind) -> bool {
+        let is_root_file = path.parent() == Some(self.directory);
+        let session = match self.allowed {
+            Allowed::All => true,
+            Allowed::Listed(names) => names.contains(&name),
+            Allowed::Configured(names) => names.iter().any(|allowed| allowed == name),
+        };
+        session
+            && !(self.group && name == MEMORY && is_root_file)
+            && !(self.contract.filters.setup_hides_bootstrap
+                && self.facts.setup_complete
+                && name == BOOTSTRAP
+                && is_root_file)
+            && self.keeps_in_mode(name, kind)
+            && self.keeps_in_turn(name)
+    }
+
+    fn keeps_in_mode(&self, name: &str, kind: Kind) -> bool {
+        let filters = &self.contract.filters;
+        if self.facts.context_mode == ContextMode::Full {
+            return !(filters.heartbeat_switch
+                && self.facts.heartbeat_off
+                && self.facts.run_kind != RunKind::Heartbeat
+                && kind == Kind::Primary
+                && name == HEARTBEAT);
+        }
+        if kind == Kind::Extra && filters.lightweight_extras == Filtered::No {
+            return true;
+        }
+        match filters.lightweight {
+            Lightweight::Unknown => true,
+            Lightweight::HeartbeatOnly => {
+                self.facts.run_kind == RunKind::Heartbeat && name == HEARTBEAT
+            }
+            Lightweight::Nothing => false,
+        }
+    }
+
+    fn keeps_in_turn(&self, name: &str) -> bool {
+        let turns = &self.contract.turns;
+        let value = self.facts.context_injection.unwrap_or(injection::ALWAYS);
+        if !turns.injection_values.contains(&value) || value == injection::ALWAYS {
+            return true;
+        }
+        if value == injection::NEVER {
+            return false;
+        }
+        !self.is_continuation() || turns.continuation_files.contains(&name)
+    }
+
+    fn is_continuation(&self) -> bool {
+        use crate::contract::ContinuationExempt;
+        let exempt = match self.contract.turns.continuation_exempt {
+            ContinuationExempt::Nobody => false,
+            ContinuationExempt::Heartbeats => self.facts.run_kind == RunKind::Heartbeat,
+        };
+        self.facts.marked && !exempt
+    }
+}
+
+/// Returns the records that a turn keeps, in their order.
+pub fn filter<'r>(
+    records: &'r [Record],
+    contract: &Contract,
+    facts: &TurnFacts<'_>,
+    directory: &Path,
+) -> Vec<&'r Record> {
+    let filter = Filter::new(contract, facts, directory);
+    records
+        .iter()
+        .filter(|record| filter.keeps(record))
+        .collect()
+}

@@ -1,0 +1,311 @@
+//! Filling a new workspace: only what is absent, nothing over what is there, nothing deleted (W45–W48, CN19).
+
+mod attest;
+mod mode;
+mod state;
+mod templates;
+
+pub use attest::Attestation;
+pub use mode::{BootstrapMode, BootstrapRun, bootstrap_mode};
+pub use state::{SetupState, SetupStatus, read_state, status};
+pub use templates::{TEMPLATES, template};
+
+use crate::contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
+use crate::guard::{Links, ReadPolicy, Root, WriteError, Written};
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+pub(crate) const BOOTSTRAP: &str = "BOOTSTRAP.md";
+/// Where a bootstrap file goes when a contract takes it away: aside, never gone.
+const RETIRED: &str = ".openclaw/retired";
+const MAX_TEMPLATE_BYTES: u64 = 2 * 1024 * 1024;
+const MAX_SKILLS_LOOKED_AT: usize = 10_000;
+
+/// What to seed, and what the caller knows.
+#[derive(Clone, Copy)]
+pub struct SeedRequest<'a> {
+    /// The workspace.
+    pub directory: &'a Path,
+    /// The contract to seed for.
+    pub contract: &'a Contract,
+    /// Whether files are written, or only the directory made.
+    pub files: SeedFiles,
+    /// The time, as an ISO instant.
+    pub now: &'a str,
+    /// Where it is remembered that this workspace was seen with its files; none remembers nothing.
+    pub state_directory: Option<&'a Path>,
+    /// What to do when files that were there are gone.
+    pub vanished: OnVanished,
+    /// Makes a git repository of a brand-new workspace; none leaves that out.
+    pub git: Option<&'a dyn Fn(&Path) -> io::Result<()>>,
+}
+
+/// Whether files are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeedFiles {
+    /// Write the templates that are absent.
+    Templates,
+    /// Make the directory only.
+    DirectoryOnly,
+}
+
+/// What to do when files that were there are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnVanished {
+    /// Say so and write nothing, at least when all of them are gone.
+    Refuse,
+    /// Exactly what the contract's runtime does.
+    AsContract,
+    /// Seed again; the user said so.
+    SeedAgain,
+}
+
+/// What seeding did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seeded {
+    /// Files that were written.
+    pub created: Vec<&'static str>,
+    /// Files that were there and were left alone.
+    pub kept: Vec<&'static str>,
+    /// Where the bootstrap file was moved to, if a contract took it away.
+    pub retired: Option<PathBuf>,
+    /// Whether the directory was brand new.
+    pub brand_new: bool,
+    /// Whether set-up is complete.
+    pub status: SetupStatus,
+}
+
+/// Why nothing was seeded.
+#[derive(Debug, Error)]
+pub enum SeedError {
+    /// Files that were there are gone: seeding now would hide the loss.
+    #[error(
+        "`{}` had {} when it was last seen ({seen}) and now lacks {}",
+        directory.display(), names(known), names(gone)
+    )]
+    Vanished {
+        /// The workspace.
+        directory: PathBuf,
+        /// What was there.
+        known: Vec<String>,
+        /// What of it is gone.
+        gone: Vec<String>,
+        /// When it was last seen.
+        seen: String,
+    },
+    /// Something could not be written; what was written before it is whole.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The git repository could not be made; the files are written.
+    #[error("a git repository could not be made in `{}`", directory.display())]
+    Git {
+        /// The workspace.
+        directory: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+}
+
+fn names(files: &[String]) -> String {
+    files.join(", ")
+}
+
+/// Makes sure that a workspace exists and has the contract's files.
+pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
+    let rules = &request.contract.seeding;
+    refuse_vanished(request)?;
+    let (root, _) = Root::create(request.directory)?;
+    if request.files == SeedFiles::DirectoryOnly {
+        let status = status(&root, &read_state(&root, request));
+        return Ok(Seeded {
+            created: Vec::new(),
+            kept: Vec::new(),
+            retired: None,
+            brand_new: false,
+            status,
+        });
+    }
+    let mut state = read_state(&root, request);
+    let brand_new = rules
+        .files
+        .iter()
+        .all(|name| root.kind(Path::new(name)).is_none())
+        && !rules.not_new.iter().any(|evidence| shows(&root, *evidence));
+    let mut seeded = Seeded {
+        created: Vec::new(),
+        kept: Vec::new(),
+        retired: None,
+        brand_new,
+        status: SetupStatus::Complete,
+    };
+    for name in rules.files {
+        if state.is_complete() && rules.not_after_completion.contains(name) {
+            continue;
+        }
+        seeded.write(&root, name)?;
+    }
+    seeded.bootstrap(&root, request, &mut state)?;
+    state.write(&root, request)?;
+    if brand_new
+        && root.kind(Path::new(".git")).is_none()
+        && let Some(git) = request.git
+    {
+        git(request.directory).map_err(|source| SeedError::Git {
+            directory: request.directory.into(),
+            source,
+        })?;
+    }
+    seeded.status = status(&root, &state);
+    Ok(seeded)
+}
+
+impl Seeded {
+    fn write(&mut self, root: &Root, name: &'static str) -> Result<(), WriteError> {
+        match root.write_new(
+            Path::new(name),
+            template(name).unwrap_or_default().as_bytes(),
+        )? {
+            Written::Created => self.created.push(name),
+            Written::AlreadyThere => self.kept.push(name),
+        }
+        Ok(())
+    }
+
+    /// Decides about the bootstrap file, and keeps the times that go with it.
+    fn bootstrap(
+        &mut self,
+        root: &Root,
+        request: &SeedRequest<'_>,
+        state: &mut SetupState,
+    ) -> Result<(), WriteError> {
+        let rules = &request.contract.seeding;
+        let Some(in_use) = rules.in_use else {
+            if self.brand_new {
+                self.write(root, BOOTSTRAP)?;
+            }
+            return Ok(());
+        };
+        let now = || Some(request.now.to_owned());
+        let is_there = root.kind(Path::new(BOOTSTRAP)).is_some();
+        if is_there && state.bootstrap_seeded_at.is_none() {
+            state.bootstrap_seeded_at = now();
+        }
+        if is_there && !state.is_complete() && rules.pending_in_use == PendingInUse::Retired {
+            // The repository that seeding itself made is no sign of use.
+            let used = in_use
+                .iter()
+                .filter(|e| **e != Evidence::Git)
+                .any(|e| shows(root, *e));
+            if used {
+                self.retired = Some(retire(root, request.now)?);
+                state.setup_completed_at = now();
+            }
+            return Ok(());
+        }
+        if is_there || state.is_complete() {
+            return Ok(());
+        }
+        if state.bootstrap_seeded_at.is_some()
+            || in_use.iter().any(|evidence| shows(root, *evidence))
+        {
+            state.setup_completed_at = now();
+        } else {
+            self.write(root, BOOTSTRAP)?;
+            state.bootstrap_seeded_at = now();
+        }
+        Ok(())
+    }
+}
+
+/// Moves the bootstrap file aside under a name that nothing has.
+fn retire(root: &Root, now: &str) -> Result<PathBuf, WriteError> {
+    root.make_directories(Path::new(RETIRED))?;
+    let stamp: String = now
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    for attempt in 0_u32.. {
+        let suffix = if attempt == 0 {
+            String::new()
+        } else {
+            format!("-{attempt}")
+        };
+        let to = Path::new(RETIRED).join(format!("BOOTSTRAP-{stamp}{suffix}.md"));
+        if root.rename_new(Path::new(BOOTSTRAP), &to)? == Written::Created {
+            return Ok(root.path().join(to));
+        }
+    }
+    Ok(root.path().join(BOOTSTRAP))
+}
+
+/// Looks for one sign of use.
+fn shows(root: &Root, evidence: Evidence) -> bool {
+    let exists = |name: &str| root.kind(Path::new(name)).is_some();
+    match evidence {
+        Evidence::MemoryDirectory => exists("memory"),
+        Evidence::MemoryFile => exists("MEMORY.md"),
+        Evidence::Git => exists(".git"),
+        Evidence::Skills => root
+            .list(Path::new("skills"), &Links::EndInside, MAX_SKILLS_LOOKED_AT)
+            .unwrap_or_default()
+            .iter()
+            .any(|entry| {
+                root.kind(&Path::new("skills").join(&entry.name).join("SKILL.md"))
+                    .is_some()
+            }),
+        Evidence::IdentityEdited => is_edited(root, "IDENTITY.md"),
+        Evidence::UserEdited => is_edited(root, "USER.md"),
+        Evidence::SoulEdited => is_edited(root, "SOUL.md"),
+    }
+}
+
+fn is_edited(root: &Root, name: &str) -> bool {
+    root.read(Path::new(name), &ReadPolicy::inside(MAX_TEMPLATE_BYTES))
+        .is_ok_and(|read| template(name).is_none_or(|text| read.bytes != text.as_bytes()))
+}
+
+fn refuse_vanished(request: &SeedRequest<'_>) -> Result<(), SeedError> {
+    let rule = match request.vanished {
+        OnVanished::SeedAgain => return Ok(()),
+        OnVanished::AsContract => request.contract.seeding.vanished,
+        OnVanished::Refuse => match request.contract.seeding.vanished {
+            VanishedRule::SeedAgain => VanishedRule::RefuseWhenAllGone,
+            stricter => stricter,
+        },
+    };
+    let root = Root::open(request.directory).ok();
+    let Some(known) = attest::last_seen(root.as_ref(), request) else {
+        return Ok(());
+    };
+    let is_there = |name: &String| {
+        root.as_ref()
+            .is_some_and(|root| root.kind(Path::new(name)).is_some())
+    };
+    let gone: Vec<String> = known
+        .files
+        .iter()
+        .filter(|name| !is_there(name))
+        .cloned()
+        .collect();
+    let refuse = match rule {
+        VanishedRule::SeedAgain => false,
+        VanishedRule::RefuseWhenAllGone => !gone.is_empty() && gone.len() == known.files.len(),
+        VanishedRule::RefuseAfterCompletion => !gone.is_empty() && known.complete,
+    };
+    if refuse {
+        let directory = request.directory.into();
+        return Err(SeedError::Vanished {
+            directory,
+            known: known.files,
+            gone,
+            seen: known.seen,
+        });
+    }
+    Ok(())
+}
+
+/// Tells whether a contract keeps its seeding state in the workspace itself.
+pub(crate) fn keeps_state_in_workspace(contract: &Contract) -> bool {
+    contract.seeding.state == SeedState::WorkspaceFile
+}

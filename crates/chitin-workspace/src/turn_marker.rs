@@ -1,0 +1,94 @@
+//! The record that marks a completed first turn in a session file (W55, CN10).
+
+use crate::contract::Contract;
+use crate::guard::{ReadError, Root};
+use crate::settings::injection;
+use chitin_protocol::text::is_blank_js;
+use serde_json::Value;
+use std::path::Path;
+
+/// What OpenClaw writes into session files.
+pub mod compat {
+    /// The kind of a record that a program adds for itself.
+    pub const CUSTOM: &str = "custom";
+    /// The custom record that marks a turn with the full context.
+    pub const FULL_CONTEXT: &str = "openclaw:bootstrap-context:full";
+}
+
+/// How much of the end of a session file is looked at.
+const TAIL_BYTES: u64 = 262_144;
+/// How many records of that are looked at.
+const TAIL_RECORDS: usize = 500;
+
+/// Tells whether the session file holds a valid marker. No file, or a link in its place, is no marker.
+pub fn is_marked(session_file: &Path, contract: &Contract) -> Result<bool, ReadError> {
+    let (Some(directory), Some(name)) = (session_file.parent(), session_file.file_name()) else {
+        return Ok(false);
+    };
+    let read = Root::open(directory).and_then(|root| root.read_tail(Path::new(name), TAIL_BYTES));
+    match read {
+        Ok((bytes, whole)) => Ok(has_marker(&bytes, whole, contract)),
+        Err(ReadError::Missing { .. } | ReadError::Refused { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks for a marker in the end of a session file. `whole`: the bytes are all of it.
+pub fn has_marker(tail: &[u8], whole: bool, contract: &Contract) -> bool {
+    let text = String::from_utf8_lossy(tail);
+    let text = match (whole, text.split_once('\n')) {
+        (true, _) => &*text,
+        // The first line is torn: it began before the window.
+        (false, Some((_, rest))) => rest,
+        (false, None) => return false,
+    };
+    for line in text
+        .split('\n')
+        .rev()
+        .filter(|line| !is_blank_js(line))
+        .take(TAIL_RECORDS)
+    {
+        let Ok(record) = serde_json::from_str::<Value>(line.trim_end_matches('\r')) else {
+            continue;
+        };
+        let kind = record["type"].as_str().unwrap_or_default();
+        if contract.turns.marker_voided_by.contains(&kind) {
+            return false;
+        }
+        if kind == compat::CUSTOM && record["customType"] == compat::FULL_CONTEXT {
+            return true;
+        }
+    }
+    false
+}
+
+/// How an assistant turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnOutcome {
+    /// It ended well.
+    Completed,
+    /// It failed or was aborted.
+    Incomplete,
+}
+
+/// Tells whether a marker is to be appended after a turn: its context was not reduced, and there is none yet.
+pub fn is_due(
+    outcome: TurnOutcome,
+    reduced: Reduced,
+    context_injection: &str,
+    marked: bool,
+) -> bool {
+    outcome == TurnOutcome::Completed
+        && reduced == Reduced::No
+        && context_injection != injection::NEVER
+        && !marked
+}
+
+/// Whether a turn ran with less than its session's full set of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduced {
+    /// It did.
+    Yes,
+    /// It did not.
+    No,
+}
