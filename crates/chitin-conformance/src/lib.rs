@@ -7,7 +7,9 @@ pub mod case;
 pub mod exceptions;
 mod families;
 pub mod report;
+pub mod stage;
 pub mod tree;
+mod unprivileged;
 
 pub use case::{Case, Check};
 pub use report::{Report, Tally};

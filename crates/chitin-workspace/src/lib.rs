@@ -8,6 +8,7 @@
 pub mod adapter;
 pub mod agents;
 pub mod check;
+pub mod compat;
 pub mod config;
 pub mod contract;
 pub mod env;

@@ -1,8 +1,10 @@
 //! The snapshot: what a directory held at one moment, seen through one contract. Immutable and cheap to share.
 
-use crate::contract::Contract;
+use crate::compat;
+use crate::contract::{Contract, RefusalStyle};
 use crate::guard::Fingerprint;
 use chitin_protocol::record::{Oversize, Refusal};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +36,22 @@ impl Workspace {
     /// Returns one record per file, in load order.
     pub fn records(&self) -> &[Record] {
         &self.records
+    }
+
+    /// Returns one line for each file that was refused or cut, in load order.
+    pub fn warnings(&self) -> Vec<String> {
+        let warnings = self
+            .records
+            .iter()
+            .filter_map(|record| match &record.state {
+                RecordState::Refused(reason) => Some(format!("refused {} {reason}", record.name)),
+                RecordState::Present(content) => {
+                    let oversize = content.oversize?;
+                    Some(format!("oversize {} {}", record.name, oversize.size))
+                }
+                RecordState::Missing => None,
+            });
+        warnings.collect()
     }
 
     /// Returns the record of that name.
@@ -87,6 +105,21 @@ impl Record {
         match &self.state {
             RecordState::Present(content) => Some(content),
             RecordState::Missing | RecordState::Refused(_) => None,
+        }
+    }
+
+    /// Returns the text that the contract's runtime takes for this file's content; `None` when it takes it for missing.
+    pub fn shown(&self, contract: &Contract) -> Option<Cow<'_, str>> {
+        match &self.state {
+            RecordState::Present(content) => Some(Cow::Borrowed(&content.text)),
+            RecordState::Missing => None,
+            RecordState::Refused(reason) => match contract.loading.refusals {
+                RefusalStyle::Missing | RefusalStyle::Named => None,
+                RefusalStyle::Unreadable => Some(Cow::Owned(compat::unreadable(
+                    *reason,
+                    contract.loading.max_bytes,
+                ))),
+            },
         }
     }
 

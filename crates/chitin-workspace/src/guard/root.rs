@@ -221,6 +221,9 @@ impl Root {
         }
         for _ in 0..MAX_ATTEMPTS {
             let end = self.walk(relative, links)?;
+            if end.kind != EntryKind::File {
+                return Err(self.refused(relative, Refusal::NotAFile));
+            }
             let opened = match end.path.strip_prefix(&self.real) {
                 Ok(inside) => open::beneath(
                     self.directory.as_fd(),

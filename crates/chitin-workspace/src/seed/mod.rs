@@ -22,6 +22,9 @@ const RETIRED: &str = ".openclaw/retired";
 const MAX_TEMPLATE_BYTES: u64 = 2 * 1024 * 1024;
 const MAX_SKILLS_LOOKED_AT: usize = 10_000;
 
+/// Makes a git repository of a directory. Starting programs is the caller's business.
+pub type MakeRepository<'a> = &'a dyn Fn(&Path) -> io::Result<()>;
+
 /// What to seed, and what the caller knows.
 #[derive(Clone, Copy)]
 pub struct SeedRequest<'a> {
@@ -38,7 +41,7 @@ pub struct SeedRequest<'a> {
     /// What to do when files that were there are gone.
     pub vanished: OnVanished,
     /// Makes a git repository of a brand-new workspace; none leaves that out.
-    pub git: Option<&'a dyn Fn(&Path) -> io::Result<()>>,
+    pub git: Option<MakeRepository<'a>>,
 }
 
 /// Whether files are written.

@@ -106,7 +106,7 @@ pub fn read_state(root: &Root, request: &SeedRequest<'_>) -> SetupState {
         SeedState::Nowhere => SetupState::default(),
         SeedState::WorkspaceFile => read_file(root).unwrap_or_default(),
         SeedState::StateDirectory => Attestation::read(request)
-            .map(|known| known.state())
+            .map(Attestation::state)
             .unwrap_or_default(),
     }
 }

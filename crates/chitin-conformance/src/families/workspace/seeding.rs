@@ -1,0 +1,142 @@
+//! Filling a new workspace: `seed`, `status`.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the runner deletes and looks at files between the steps"
+)]
+
+use crate::Check;
+use crate::stage::Stage;
+use anyhow::{Context, Result};
+use chitin_workspace::contract::SeedState;
+use chitin_workspace::guard::Root;
+use chitin_workspace::seed::{self, OnVanished, SeedError, SeedFiles, SeedRequest};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::process::Command;
+
+const STATE_FILE: &str = ".openclaw/workspace-state.json";
+const NOW: &str = "2026-04-24T08:00:00.000Z";
+
+pub(super) fn seed(check: &Check<'_>) -> Result<Value> {
+    let stage = Stage::build(check.input)?;
+    let chitin_home = stage.parent().join("state");
+    let mut snapshots = Vec::new();
+    for step in check.input["steps"].as_array().context("steps")? {
+        if let Some(name) = step["delete"].as_str() {
+            std::fs::remove_file(stage.workspace.join(name))?;
+        } else if step["write"].is_object() {
+            stage.write(&step["write"])?;
+        } else {
+            snapshots.push(ensure(check, &stage, &chitin_home, step)?);
+        }
+    }
+    Ok(json!({ "snapshots": snapshots }))
+}
+
+fn ensure(check: &Check<'_>, stage: &Stage, chitin_home: &Path, step: &Value) -> Result<Value> {
+    let git = |directory: &Path| {
+        let done = Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(directory)
+            .status()?;
+        done.success()
+            .then_some(())
+            .ok_or_else(|| std::io::Error::other("git init failed"))
+    };
+    let request = SeedRequest {
+        directory: &stage.workspace,
+        contract: check.contract,
+        files: if step["ensure_files"] == false {
+            SeedFiles::DirectoryOnly
+        } else {
+            SeedFiles::Templates
+        },
+        now: NOW,
+        state_directory: (check.contract.seeding.state == SeedState::StateDirectory)
+            .then_some(chitin_home),
+        vanished: OnVanished::AsContract,
+        git: Some(&git),
+    };
+    let result = seed::seed(&request);
+    let mut snapshot = Map::new();
+    let mut entries: Vec<String> = std::fs::read_dir(&stage.workspace)?
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    entries.sort();
+    snapshot.insert("entries".into(), json!(entries));
+    snapshot.insert("git".into(), json!(stage.workspace.join(".git").exists()));
+    if check.contract.seeding.state != SeedState::Nowhere {
+        let has_file = stage.workspace.join(STATE_FILE).exists();
+        snapshot.insert("state_file".into(), json!(has_file));
+        let root = Root::open(&stage.workspace)?;
+        let known = seed::read_state(&root, &request);
+        if has_file || check.contract.seeding.state == SeedState::StateDirectory {
+            let mut fields: Vec<String> = known
+                .to_json()
+                .as_object()
+                .into_iter()
+                .flat_map(Map::keys)
+                .cloned()
+                .collect();
+            fields.sort();
+            snapshot.insert("state_fields".into(), json!(fields));
+        } else {
+            snapshot.insert("state_fields".into(), Value::Null);
+        }
+        snapshot.insert(
+            "bootstrap_status".into(),
+            json!(seed::status(&root, &known)),
+        );
+    }
+    if let Some(names) = check.input["check_unchanged"].as_array() {
+        let unchanged: Map<String, Value> = names
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|name| {
+                let given = check.input["workspace"]["files"]
+                    .as_array()
+                    .into_iter()
+                    .flatten();
+                let given = given
+                    .filter(|file| file["path"] == name)
+                    .find_map(|file| crate::stage::content(file).ok());
+                (
+                    name.to_owned(),
+                    json!(std::fs::read(stage.workspace.join(name)).ok() == given),
+                )
+            })
+            .collect();
+        snapshot.insert("unchanged".into(), Value::Object(unchanged));
+    }
+    match result {
+        Ok(_) => {}
+        Err(SeedError::Vanished { .. }) => {
+            snapshot.insert("error".into(), json!("WorkspaceVanishedError"));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Value::Object(snapshot))
+}
+
+pub(super) fn status(check: &Check<'_>) -> Result<Value> {
+    let stage = Stage::build(check.input)?;
+    let request = SeedRequest {
+        directory: &stage.workspace,
+        contract: check.contract,
+        files: SeedFiles::DirectoryOnly,
+        now: NOW,
+        state_directory: None,
+        vanished: OnVanished::AsContract,
+        git: None,
+    };
+    let root = Root::open(&stage.workspace)?;
+    let known = seed::read_state(&root, &request);
+    known.migrate(&root)?;
+    let after = std::fs::read_to_string(stage.workspace.join(STATE_FILE)).ok();
+    let after: Value = after
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    Ok(json!({ "status": seed::status(&root, &known), "state_after": after }))
+}
