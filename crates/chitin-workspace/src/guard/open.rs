@@ -4,7 +4,10 @@ use super::root::Backend;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use std::path::Path;
+use std::ffi::OsString;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 
 /// Never blocks on a FIFO, never becomes a controlling terminal, never leaks into a child, never follows a last link.
 pub(super) const FILE_FLAGS: OFlags = OFlags::RDONLY
@@ -16,14 +19,34 @@ pub(super) const FILE_FLAGS: OFlags = OFlags::RDONLY
 /// Opens a directory for listing.
 pub(super) const LIST_FLAGS: OFlags = FILE_FLAGS.union(OFlags::DIRECTORY);
 
-/// Opens a directory as an anchor only.
-#[cfg(target_os = "linux")]
-pub(super) const DIRECTORY_FLAGS: OFlags =
-    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-#[cfg(not(target_os = "linux"))]
-pub(super) const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
+/// Opens a directory wherever its path leads; tells whether its names may be read.
+pub(super) fn directory(path: &Path) -> Result<(OwnedFd, bool), Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match rustix::fs::open(path, flags | OFlags::RDONLY, Mode::empty()) {
+        Ok(directory) => Ok((directory, true)),
+        // Names in it can still be opened one by one.
+        #[cfg(target_os = "linux")]
+        Err(Errno::ACCESS) => Ok((
+            rustix::fs::open(path, flags | OFlags::PATH, Mode::empty())?,
+            false,
+        )),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the path of an open directory with every link resolved.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub(super) fn real_path(directory: &OwnedFd, given: &Path) -> std::io::Result<PathBuf> {
+    #[cfg(target_os = "linux")]
+    if let Ok(real) = rustix::fs::readlink(
+        format!("/proc/self/fd/{}", directory.as_raw_fd()),
+        Vec::new(),
+    ) {
+        return Ok(PathBuf::from(OsString::from_vec(real.into_bytes())));
+    }
+    let _ = directory;
+    std::fs::canonicalize(given)
+}
 
 /// Why an open gave no descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +115,13 @@ pub(super) fn read_up_to(file: &OwnedFd, expected: u64, max: u64) -> Result<Vec<
             break;
         }
         match rustix::io::read(file, &mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
+            Ok(n) => {
+                filled += n;
+                // A regular file gives less than asked for only at its end.
+                if filled < bytes.len() {
+                    break;
+                }
+            }
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }
@@ -104,19 +132,21 @@ pub(super) fn read_up_to(file: &OwnedFd, expected: u64, max: u64) -> Result<Vec<
 
 /// Tells whether an open regular file holds exactly these bytes, or starts with them if `prefix`.
 pub(super) fn holds(file: &OwnedFd, mut known: &[u8], prefix: bool) -> bool {
-    let mut buffer = [0_u8; 4096];
+    let mut buffer = [0_u8; 8192];
     loop {
         match rustix::io::read(file, &mut buffer) {
-            Ok(0) => return known.is_empty(),
             Ok(n) => {
                 let shared = n.min(known.len());
                 if buffer[..shared] != known[..shared] {
                     return false;
                 }
+                known = &known[shared..];
                 if shared < n {
                     return prefix;
                 }
-                known = &known[shared..];
+                if n < buffer.len() {
+                    return known.is_empty();
+                }
             }
             Err(Errno::INTR) => {}
             Err(_) => return false,

@@ -6,7 +6,7 @@ use super::policy::{Hardlinks, Links, Oversized, ReadPolicy};
 use super::walk::{End, Walker};
 use chitin_protocol::record::{Oversize, Refusal};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr, OsString};
 use std::io;
@@ -32,7 +32,19 @@ pub struct Root {
     given: PathBuf,
     real: PathBuf,
     directory: OwnedFd,
+    listable: bool,
     id: (rustix::fs::Dev, u64),
+    mode: u32,
+    backend: Backend,
+}
+
+/// A root whose descriptor was let go.
+#[derive(Debug)]
+pub(crate) struct ParkedRoot {
+    given: PathBuf,
+    real: PathBuf,
+    id: (rustix::fs::Dev, u64),
+    mode: u32,
     backend: Backend,
 }
 
@@ -49,6 +61,8 @@ pub struct FileRead {
     pub mode: u32,
     /// The real path of the file that was read.
     pub real_path: PathBuf,
+    /// Whether a link was followed on the way.
+    pub linked: bool,
 }
 
 /// Why a read gave no bytes.
@@ -92,6 +106,13 @@ impl ReadError {
     }
 }
 
+/// A file that was opened and not yet judged.
+struct Opened {
+    file: OwnedFd,
+    real_path: PathBuf,
+    linked: bool,
+}
+
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
@@ -132,28 +153,29 @@ impl Root {
     }
 
     /// Opens a directory with a chosen backend.
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn open_with(path: &Path, backend: Backend) -> Result<Self, ReadError> {
-        let fail = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound => ReadError::Missing { path: path.into() },
+        let fail = |error: Errno| match error {
+            Errno::NOENT => ReadError::Missing { path: path.into() },
             _ => ReadError::Io {
                 path: path.into(),
-                source,
+                source: error.into(),
             },
         };
         for _ in 0..MAX_ATTEMPTS {
-            let directory = rustix::fs::open(path, open::DIRECTORY_FLAGS, Mode::empty())
-                .map_err(|e| fail(e.into()))?;
-            let real = std::fs::canonicalize(path).map_err(fail)?;
-            // The name may have been pointed elsewhere between the two calls; only a matching pair is trusted.
-            let held = rustix::fs::fstat(&directory).map_err(|e| fail(e.into()))?;
-            let named = rustix::fs::lstat(&real).map_err(|e| fail(e.into()))?;
-            if same_file(&held, &named) {
+            let (directory, listable) = open::directory(path).map_err(fail)?;
+            let held = rustix::fs::fstat(&directory).map_err(fail)?;
+            // The directory may be renamed between the calls; only a name that leads back to it is trusted.
+            let Ok(real) = open::real_path(&directory, path) else {
+                continue;
+            };
+            if rustix::fs::lstat(&real).is_ok_and(|named| same_file(&held, &named)) {
                 return Ok(Self {
                     given: path.into(),
                     real,
                     directory,
+                    listable,
                     id: (held.st_dev, held.st_ino),
+                    mode: held.st_mode,
                     backend,
                 });
             }
@@ -162,6 +184,33 @@ impl Root {
             path: path.into(),
             reason: Refusal::Unstable,
         })
+    }
+
+    /// Opens the same directory again after it was let go; `None` when the path leads to another one by now.
+    pub(crate) fn reopen(parked: ParkedRoot) -> Option<Self> {
+        let (directory, listable) = open::directory(&parked.given).ok()?;
+        let held = rustix::fs::fstat(&directory).ok()?;
+        ((held.st_dev, held.st_ino, held.st_mode) == (parked.id.0, parked.id.1, parked.mode))
+            .then_some(Self {
+                given: parked.given,
+                real: parked.real,
+                directory,
+                listable,
+                id: parked.id,
+                mode: parked.mode,
+                backend: parked.backend,
+            })
+    }
+
+    /// Lets go of the descriptor and keeps what is needed to find the directory again.
+    pub(crate) fn park(self) -> ParkedRoot {
+        ParkedRoot {
+            given: self.given,
+            real: self.real,
+            id: self.id,
+            mode: self.mode,
+            backend: self.backend,
+        }
     }
 
     /// Returns the path as it was given.
@@ -185,13 +234,13 @@ impl Root {
 
     /// Reads a file beneath the root.
     pub fn read(&self, relative: &Path, policy: &ReadPolicy) -> Result<FileRead, ReadError> {
-        let (file, real_path) = self.open_file(relative, &policy.links)?;
-        self.read_open(relative, &file, real_path, policy)
+        let opened = self.open_file(relative, &policy.links)?;
+        self.read_open(relative, opened, policy)
     }
 
     /// Reads the end of a plain file, at most `max_bytes`, following no link; tells whether that is all of it.
     pub fn read_tail(&self, relative: &Path, max_bytes: u64) -> Result<(Vec<u8>, bool), ReadError> {
-        let (file, _) = self.open_file(relative, &Links::Refuse)?;
+        let file = self.open_file(relative, &Links::Refuse)?.file;
         let stat = rustix::fs::fstat(&file).map_err(|e| self.io(relative, e))?;
         if file_type(&stat) != FileType::RegularFile {
             return Err(self.refused(relative, Refusal::NotAFile));
@@ -207,7 +256,7 @@ impl Root {
     }
 
     /// Opens a file by policy, without judging its type.
-    fn open_file(&self, relative: &Path, links: &Links) -> Result<(OwnedFd, PathBuf), ReadError> {
+    fn open_file(&self, relative: &Path, links: &Links) -> Result<Opened, ReadError> {
         // Most files are plain: no link on the way, nothing to decide.
         match open::beneath(
             self.directory.as_fd(),
@@ -215,7 +264,13 @@ impl Root {
             self.backend,
             open::FILE_FLAGS,
         ) {
-            Ok(file) => return Ok((file, self.real.join(relative))),
+            Ok(file) => {
+                return Ok(Opened {
+                    file,
+                    real_path: self.real.join(relative),
+                    linked: false,
+                });
+            }
             Err(OpenFailure::LinkOrEscape) => {}
             Err(failure) => return Err(self.open_error(relative, failure)),
         }
@@ -234,7 +289,13 @@ impl Root {
                 Err(_) => Self::open_outside(&end.path, links, self.backend),
             };
             match opened {
-                Ok(file) => return Ok((file, end.path)),
+                Ok(file) => {
+                    return Ok(Opened {
+                        file,
+                        real_path: end.path,
+                        linked: true,
+                    });
+                }
                 // The walk saw one thing and the open another: the tree moved. Look again.
                 Err(OpenFailure::LinkOrEscape | OpenFailure::Missing) => {}
                 Err(failure) => return Err(self.open_error(relative, failure)),
@@ -269,19 +330,23 @@ impl Root {
         }
     }
 
-    pub(crate) fn read_open(
+    fn read_open(
         &self,
         relative: &Path,
-        file: &OwnedFd,
-        real_path: PathBuf,
+        opened: Opened,
         policy: &ReadPolicy,
     ) -> Result<FileRead, ReadError> {
-        let stat = rustix::fs::fstat(file).map_err(|e| self.io(relative, e))?;
+        let Opened {
+            file,
+            real_path,
+            linked,
+        } = opened;
+        let stat = rustix::fs::fstat(&file).map_err(|e| self.io(relative, e))?;
         self.judge(relative, &stat, policy)?;
         let fingerprint = Fingerprint::from(&stat);
         let wanted = fingerprint.size.min(policy.max_bytes);
         let mut bytes =
-            open::read_up_to(file, wanted, policy.max_bytes).map_err(|e| self.io(relative, e))?;
+            open::read_up_to(&file, wanted, policy.max_bytes).map_err(|e| self.io(relative, e))?;
         let bound = usize::try_from(policy.max_bytes).unwrap_or(usize::MAX);
         let mut oversize = None;
         if bytes.len() > bound || fingerprint.size > policy.max_bytes {
@@ -303,6 +368,7 @@ impl Root {
             oversize,
             mode: stat.st_mode & 0o7777,
             real_path,
+            linked,
         })
     }
 
@@ -404,36 +470,37 @@ impl Root {
         }
     }
 
-    /// Tells whether a plain file directly in the root holds exactly these bytes, or starts with them if `prefix`.
-    /// Allocates nothing.
-    pub(crate) fn reads_as(&self, name: &CStr, known: &[u8], prefix: bool) -> bool {
+    /// Reads a plain file directly in the root again and tells whether it is the same file with the same bytes, of which
+    /// only the beginning is known if `prefix`. Allocates nothing.
+    pub(crate) fn reads_the_same(
+        &self,
+        name: &CStr,
+        before: &Fingerprint,
+        known: &[u8],
+        prefix: bool,
+    ) -> bool {
         let name = Path::new(OsStr::from_bytes(name.to_bytes()));
-        open::beneath(self.directory.as_fd(), name, self.backend, open::FILE_FLAGS)
-            .is_ok_and(|file| open::holds(&file, known, prefix))
+        open::beneath(self.directory.as_fd(), name, self.backend, open::FILE_FLAGS).is_ok_and(
+            |file| {
+                rustix::fs::fstat(&file).is_ok_and(|now| Fingerprint::from(&now) == *before)
+                    && open::holds(&file, known, prefix)
+            },
+        )
     }
 
-    /// Tells whether a path leads to this very directory, with the same permissions as before.
-    pub(crate) fn is_still_at(&self, path: &Path, mode: u32) -> bool {
-        rustix::fs::stat(path)
-            .is_ok_and(|named| (named.st_dev, named.st_ino) == self.id && named.st_mode == mode)
-    }
-
-    /// Returns the type and permission bits of the directory.
-    pub(crate) fn mode(&self) -> io::Result<u32> {
-        Ok(rustix::fs::fstat(&self.directory)?.st_mode)
+    /// Tells whether the path that was given still leads to this very directory, with the same permissions.
+    pub(crate) fn is_current(&self) -> bool {
+        rustix::fs::stat(&self.given).is_ok_and(|now| {
+            (now.st_dev, now.st_ino, now.st_mode) == (self.id.0, self.id.1, self.mode)
+        })
     }
 
     /// Fails when the directory's names may not be read.
     pub(crate) fn check_listable(&self) -> io::Result<()> {
-        match open::beneath(
-            self.directory.as_fd(),
-            Path::new("."),
-            self.backend,
-            open::LIST_FLAGS,
-        ) {
-            Ok(_) => Ok(()),
-            Err(OpenFailure::Io(error)) => Err(error.into()),
-            Err(other) => Err(io::Error::other(format!("{other:?}"))),
+        if self.listable {
+            Ok(())
+        } else {
+            Err(Errno::ACCESS.into())
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{LoadError, LoadOptions, Loader};
 use crate::contract::Contract;
 use crate::snapshot::Workspace;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,10 +17,14 @@ pub struct Loaders {
 
 #[derive(Debug, Default)]
 struct Inner {
-    known: HashMap<(PathBuf, &'static str), Known>,
+    known: HashMap<Key, Known>,
+    /// Who was loaded, in order, with the time of that load; older entries of the same workspace are stale.
+    awake: VecDeque<(Key, u64)>,
     bytes: usize,
     clock: u64,
 }
+
+type Key = (PathBuf, &'static str);
 
 #[derive(Debug)]
 struct Known {
@@ -29,11 +33,15 @@ struct Known {
     used: u64,
 }
 
+/// How many directories are held open at once, well below the usual limit of 1024 descriptors for a process.
+const MAX_OPEN: usize = 256;
+
 /// What a loader costs beside the text: descriptors, paths, slots.
 const OVERHEAD_BYTES: usize = 4096;
 
 impl Loaders {
-    /// Starts empty. `max_bytes` bounds the text kept in memory; at least one workspace is always kept.
+    /// Starts empty. `max_bytes` bounds the text kept in memory; at least one workspace is always kept. Descriptors are
+    /// bounded too: only the most recently used workspaces keep theirs open.
     pub fn new(options: LoadOptions, max_bytes: usize) -> Self {
         Self {
             options,
@@ -52,6 +60,7 @@ impl Loaders {
         // The lock is not held while the disk is looked at: one slow workspace does not hold up the others.
         let snapshot = loader.load()?;
         self.account(path, contract, size_of(&snapshot));
+        self.close_one();
         Ok(snapshot)
     }
 
@@ -66,13 +75,34 @@ impl Loaders {
         inner.clock += 1;
         let clock = inner.clock;
         let key = (path.to_path_buf(), contract.name);
-        let known = inner.known.entry(key).or_insert_with(|| Known {
+        let known = inner.known.entry(key.clone()).or_insert_with(|| Known {
             loader: Arc::new(Loader::new(path, contract, &self.options)),
             bytes: 0,
             used: clock,
         });
         known.used = clock;
-        Arc::clone(&known.loader)
+        let loader = Arc::clone(&known.loader);
+        inner.awake.push_back((key, clock));
+        loader
+    }
+
+    /// Closes the descriptor of the least recently used open workspace when there are too many.
+    fn close_one(&self) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let asleep = loop {
+            if inner.awake.len() <= MAX_OPEN {
+                return;
+            }
+            let Some((key, used)) = inner.awake.pop_front() else {
+                return;
+            };
+            // A later load put it at the end again; this place in the row is out of date.
+            if let Some(known) = inner.known.get(&key).filter(|known| known.used == used) {
+                break Arc::clone(&known.loader);
+            }
+        };
+        drop(inner);
+        asleep.sleep();
     }
 
     fn account(&self, path: &Path, contract: &'static Contract, bytes: usize) {

@@ -12,9 +12,8 @@ pub use decode::decode;
 pub use loaders::Loaders;
 
 use crate::contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
-use crate::guard::{Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use crate::guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use crate::snapshot::{Record, RecordState, Workspace};
-use chitin_protocol::record::Refusal;
 use slot::{Observation, Slot};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,7 +71,7 @@ pub struct Loader {
     policy: ReadPolicy,
     backend: Backend,
     names: Vec<Wanted>,
-    remembered: Mutex<Option<Remembered>>,
+    remembered: Mutex<Memory>,
 }
 
 /// A name that is looked for on every load.
@@ -87,9 +86,24 @@ struct Wanted {
 #[derive(Debug)]
 struct Remembered {
     root: Root,
-    root_mode: u32,
     slots: Vec<Slot>,
     snapshot: Arc<Workspace>,
+}
+
+/// The same without an open descriptor.
+#[derive(Debug)]
+struct Asleep {
+    root: ParkedRoot,
+    slots: Vec<Slot>,
+    snapshot: Arc<Workspace>,
+}
+
+/// What is remembered between loads.
+#[derive(Debug)]
+enum Memory {
+    Nothing,
+    Awake(Remembered),
+    Asleep(Asleep),
 }
 
 impl Loader {
@@ -142,7 +156,7 @@ impl Loader {
                 Backend::Kernel
             },
             names,
-            remembered: Mutex::new(None),
+            remembered: Mutex::new(Memory::Nothing),
         }
     }
 
@@ -167,18 +181,27 @@ impl Loader {
             .remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = remembered.as_ref()
-            && known.root_is_current(&self.path)
-            && known
-                .slots
-                .iter()
-                .all(|slot| slot.is_unchanged(&known.root, &self.policy))
-        {
-            return Ok(Arc::clone(&known.snapshot));
-        }
-        let before = remembered.take();
-        let (loaded, snapshot) = self.load_changed(before)?;
-        *remembered = loaded;
+        let known = match remembered.take() {
+            Memory::Awake(known) if known.root.is_current() => Some(known),
+            Memory::Asleep(known) => known.wake(),
+            Memory::Nothing | Memory::Awake(_) => None,
+        };
+        let known = match known {
+            Some(known)
+                if known
+                    .slots
+                    .iter()
+                    .all(|slot| slot.is_unchanged(&known.root, &self.policy)) =>
+            {
+                known
+            }
+            known => match self.load_changed(known)? {
+                Some(loaded) => loaded,
+                None => return Ok(Arc::new(self.nothing_there())),
+            },
+        };
+        let snapshot = Arc::clone(&known.snapshot);
+        *remembered = Memory::Awake(known);
         Ok(snapshot)
     }
 
@@ -187,64 +210,68 @@ impl Loader {
         *self
             .remembered
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = None;
+            .unwrap_or_else(PoisonError::into_inner) = Memory::Nothing;
     }
 
-    fn load_changed(
-        &self,
-        before: Option<Remembered>,
-    ) -> Result<(Option<Remembered>, Arc<Workspace>), LoadError> {
-        let (root, slots) = match before {
-            Some(known) if known.root_is_current(&self.path) => (known.root, known.slots),
-            _ => match Root::open_with(&self.path, self.backend) {
+    /// Lets go of the directory's descriptor and keeps what was read. The next load opens it again.
+    pub(crate) fn sleep(&self) {
+        let mut remembered = self
+            .remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *remembered = match remembered.take() {
+            Memory::Awake(known) => Memory::Asleep(Asleep {
+                root: known.root.park(),
+                slots: known.slots,
+                snapshot: known.snapshot,
+            }),
+            other => other,
+        };
+    }
+
+    fn load_changed(&self, before: Option<Remembered>) -> Result<Option<Remembered>, LoadError> {
+        let (root, mut slots) = match before {
+            Some(known) => (known.root, known.slots),
+            None => match Root::open_with(&self.path, self.backend) {
                 Ok(root) => (root, Vec::new()),
-                Err(ReadError::Missing { .. }) => {
-                    return Ok((None, Arc::new(self.nothing_there())));
-                }
+                Err(ReadError::Missing { .. }) => return Ok(None),
                 Err(error) => return Err(self.root_error(error)),
             },
         };
-        let root_mode = self.judge_root(&root)?;
-        let mut next = Vec::with_capacity(self.names.len());
-        for (at, wanted) in self.names.iter().enumerate() {
-            let known = slots.get(at);
-            next.push(self.observe(&root, wanted, known)?);
+        // A directory that may not be listed may hide names; a contract that cares says so instead of guessing.
+        if self.contract.loading.read_errors == ReadErrorRule::Fail {
+            let fail = |source| LoadError::Root {
+                path: self.path.clone(),
+                source,
+            };
+            root.check_listable().map_err(fail)?;
+        }
+        if slots.is_empty() {
+            for wanted in &self.names {
+                slots.push(self.observe(&root, wanted)?);
+            }
+        } else {
+            for (wanted, slot) in self.names.iter().zip(&mut slots) {
+                if !slot.is_unchanged(&root, &self.policy) {
+                    *slot = self.observe(&root, wanted)?;
+                }
+            }
         }
         let snapshot = Arc::new(Workspace {
             path: self.path.clone(),
             real_path: Some(root.real_path().to_path_buf()),
             contract: self.contract,
-            records: self.records(&root, &next),
+            records: self.records(&root, &slots),
         });
-        let remembered = Remembered {
+        Ok(Some(Remembered {
             root,
-            root_mode,
-            slots: next,
-            snapshot: Arc::clone(&snapshot),
-        };
-        Ok((Some(remembered), snapshot))
+            slots,
+            snapshot,
+        }))
     }
 
-    /// A directory that may not be listed may hide names; a contract that cares says so instead of guessing.
-    fn judge_root(&self, root: &Root) -> Result<u32, LoadError> {
-        let fail = |source| LoadError::Root {
-            path: self.path.clone(),
-            source,
-        };
-        if self.contract.loading.read_errors == ReadErrorRule::Fail {
-            root.check_listable().map_err(fail)?;
-        }
-        root.mode().map_err(fail)
-    }
-
-    fn observe(
-        &self,
-        root: &Root,
-        wanted: &Wanted,
-        known: Option<&Slot>,
-    ) -> Result<Slot, LoadError> {
-        let slot = Slot::observe(root, &wanted.name, wanted.always_read, &self.policy, known);
-        match slot {
+    fn observe(&self, root: &Root, wanted: &Wanted) -> Result<Slot, LoadError> {
+        match Slot::observe(root, &wanted.name, wanted.always_read, &self.policy) {
             Ok(slot) => Ok(slot),
             Err(ReadError::Io { source, .. })
                 if self.contract.loading.read_errors == ReadErrorRule::Fail =>
@@ -346,9 +373,25 @@ impl Loader {
     }
 }
 
-impl Remembered {
-    fn root_is_current(&self, path: &Path) -> bool {
-        self.root.is_still_at(path, self.root_mode)
+impl Asleep {
+    /// Opens the directory again; `None` when it is another one by now.
+    fn wake(self) -> Option<Remembered> {
+        let Self {
+            root,
+            slots,
+            snapshot,
+        } = self;
+        Some(Remembered {
+            root: Root::reopen(root)?,
+            slots,
+            snapshot,
+        })
+    }
+}
+
+impl Memory {
+    const fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Nothing)
     }
 }
 
@@ -381,10 +424,4 @@ pub fn load(
     options: &LoadOptions,
 ) -> Result<Arc<Workspace>, LoadError> {
     Loader::new(path, contract, options).load()
-}
-
-impl From<Refusal> for RecordState {
-    fn from(reason: Refusal) -> Self {
-        Self::Refused(reason)
-    }
 }

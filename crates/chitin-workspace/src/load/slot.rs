@@ -40,37 +40,38 @@ pub(super) enum Observation {
 }
 
 impl Slot {
-    /// Looks at a name and reads it unless what is known of it still holds.
+    /// Reads a name.
     pub(super) fn observe(
         root: &Root,
         name: &Arc<str>,
         always_read: bool,
         policy: &ReadPolicy,
-        known: Option<&Self>,
     ) -> Result<Self, ReadError> {
         let relative = Path::new(&**name);
         let mut slot = Self::unreadable(name, always_read);
-        // Looked at before it is read: a change in between makes the next load look again, never miss it.
-        slot.seen = Self::look(root, &slot.name, relative, policy)?;
-        if let Some(known) = known
-            && known.is_unchanged(root, policy)
-            && known.seen.same(&slot.seen)
-        {
-            slot.observation = match &known.observation {
-                Observation::Absent => Observation::Absent,
-                Observation::Read(content) => Observation::Read(Arc::clone(content)),
-                Observation::Refused(reason) => Observation::Refused(*reason),
-            };
-            return Ok(slot);
+        // Most names are plain files or nothing: the descriptor that was read tells all there is to remember.
+        match root.read(relative, policy) {
+            Ok(read) if !read.linked => {
+                slot.seen = Seen::Entry(read.fingerprint);
+                slot.observation = Observation::Read(Arc::new(decode(read)));
+                return Ok(slot);
+            }
+            Err(ReadError::Missing { .. }) => {
+                slot.seen = Seen::Nothing;
+                slot.observation = Observation::Absent;
+                return Ok(slot);
+            }
+            Err(error @ ReadError::Io { .. }) => return Err(error),
+            Ok(_) | Err(ReadError::Refused { .. }) => {}
         }
-        slot.observation = match &slot.seen {
-            Seen::Nothing => Observation::Absent,
-            Seen::Entry(_) | Seen::Link(..) | Seen::Unknown => match root.read(relative, policy) {
-                Ok(read) => Observation::Read(Arc::new(decode(read))),
-                Err(ReadError::Missing { .. }) => Observation::Absent,
-                Err(ReadError::Refused { reason, .. }) => Observation::Refused(reason),
-                Err(error) => return Err(error),
-            },
+        // A link, or something refused: looked at first and read after, so that a change in between makes the next load
+        // look again instead of being missed.
+        slot.seen = Self::look(root, &slot.name, relative, policy)?;
+        slot.observation = match root.read(relative, policy) {
+            Ok(read) => Observation::Read(Arc::new(decode(read))),
+            Err(ReadError::Missing { .. }) => Observation::Absent,
+            Err(ReadError::Refused { reason, .. }) => Observation::Refused(reason),
+            Err(error) => return Err(error),
         };
         Ok(slot)
     }
@@ -108,41 +109,23 @@ impl Slot {
 
     /// Tells whether reading again would give the same. Allocates nothing unless a link must be walked.
     pub(super) fn is_unchanged(&self, root: &Root, policy: &ReadPolicy) -> bool {
-        let now = root.look(&self.name);
-        match (&self.seen, now) {
+        if let (true, Seen::Entry(before), Observation::Read(content)) =
+            (self.always_read, &self.seen, &self.observation)
+        {
+            let known = content
+                .invalid
+                .as_deref()
+                .unwrap_or(content.text.as_bytes());
+            return root.reads_the_same(&self.name, before, known, content.oversize.is_some());
+        }
+        match (&self.seen, root.look(&self.name)) {
             (Seen::Nothing, Ok(None)) => true,
-            (Seen::Entry(before), Ok(Some((now, false)))) if *before == now => {
-                !self.always_read || self.reads_the_same(root)
-            }
+            (Seen::Entry(before), Ok(Some((now, false)))) => *before == now,
             (Seen::Link(before, end), Ok(Some((now, true)))) if *before == now => {
                 let again = root.walk(Path::new(&*self.text_name), &policy.links).ok();
                 again == *end && (!self.always_read || again.is_none())
             }
             _ => false,
-        }
-    }
-
-    fn reads_the_same(&self, root: &Root) -> bool {
-        match &self.observation {
-            Observation::Absent | Observation::Refused(_) => true,
-            Observation::Read(content) => {
-                let known = content
-                    .invalid
-                    .as_deref()
-                    .unwrap_or(content.text.as_bytes());
-                root.reads_as(&self.name, known, content.oversize.is_some())
-            }
-        }
-    }
-}
-
-impl Seen {
-    fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Nothing, Self::Nothing) => true,
-            (Self::Entry(a), Self::Entry(b)) => a == b,
-            (Self::Link(a, end_a), Self::Link(b, end_b)) => a == b && end_a == end_b,
-            (Self::Nothing | Self::Entry(_) | Self::Link(..) | Self::Unknown, _) => false,
         }
     }
 }
