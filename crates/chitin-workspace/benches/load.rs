@@ -101,7 +101,7 @@ impl Floor {
             )
             .unwrap();
             total += usize::try_from(rustix::fs::fstat(&file).unwrap().st_size).unwrap();
-            while rustix::io::read(&file, &mut self.buffer).unwrap() > 0 {}
+            rustix::io::read(&file, &mut self.buffer).unwrap();
         }
         total
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Workspace {
     pub(crate) path: PathBuf,
-    pub(crate) real_path: Option<PathBuf>,
+    pub(crate) exists: bool,
     pub(crate) contract: &'static Contract,
     pub(crate) records: Vec<Record>,
 }
@@ -23,9 +23,9 @@ impl Workspace {
         &self.path
     }
 
-    /// Returns the directory with links resolved; `None` when it does not exist.
-    pub fn real_path(&self) -> Option<&Path> {
-        self.real_path.as_deref()
+    /// Tells whether the directory was there at all.
+    pub const fn exists(&self) -> bool {
+        self.exists
     }
 
     /// Returns the contract that the directory was read under.

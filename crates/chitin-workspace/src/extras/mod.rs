@@ -3,7 +3,7 @@
 mod glob;
 
 use crate::contract::{Contract, ExtraDuplicates, ExtraOrder};
-use crate::guard::{ReadError, ReadPolicy, Root};
+use crate::guard::{FileRead, ReadError, ReadPolicy, Root};
 use crate::home::normalized;
 use crate::load::decode;
 use crate::snapshot::{Record, RecordState};
@@ -152,7 +152,7 @@ impl ExtraFiles {
                 let identity = match contract.extras.duplicates {
                     ExtraDuplicates::Kept => None,
                     ExtraDuplicates::SamePathDropped => Some(path.clone()),
-                    ExtraDuplicates::SameFileDropped => Some(read.real_path.clone()),
+                    ExtraDuplicates::SameFileDropped => Some(real_path(root, &path, &read)),
                 };
                 if identity.is_none_or(|identity| taken.insert(identity)) {
                     let state = RecordState::Present(Arc::new(decode(read)));
@@ -167,6 +167,14 @@ impl ExtraFiles {
             Err(error) => self.diagnostics.push(diagnostic(path, &error, contract)),
         }
     }
+}
+
+fn real_path(root: &Root, path: &Path, read: &FileRead) -> PathBuf {
+    let plain = || relative_to(root, path).map(|relative| root.real_path().join(relative));
+    read.linked_to
+        .clone()
+        .or_else(plain)
+        .unwrap_or_else(|| path.to_path_buf())
 }
 
 /// What is there already, by the identity that the contract compares.

@@ -13,7 +13,7 @@ mod write;
 
 pub use fingerprint::Fingerprint;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
-pub(crate) use root::ParkedRoot;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
+pub(crate) use root::{KeptFile, ParkedRoot};
 pub use walk::End;
 pub use write::{WriteError, Written};

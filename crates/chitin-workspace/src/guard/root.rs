@@ -8,10 +8,11 @@ use chitin_protocol::record::{Oversize, Refusal};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use rustix::io::Errno;
-use std::ffi::{CStr, OsStr, OsString};
+use std::ffi::{CStr, OsString};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use thiserror::Error;
 
 /// How often a read starts again when the tree changes under it.
@@ -30,7 +31,8 @@ pub enum Backend {
 #[derive(Debug)]
 pub struct Root {
     given: PathBuf,
-    real: PathBuf,
+    /// Looked up when it is first asked for: most roots never meet a link.
+    real: OnceLock<PathBuf>,
     directory: OwnedFd,
     listable: bool,
     id: (rustix::fs::Dev, u64),
@@ -42,7 +44,6 @@ pub struct Root {
 #[derive(Debug)]
 pub(crate) struct ParkedRoot {
     given: PathBuf,
-    real: PathBuf,
     id: (rustix::fs::Dev, u64),
     mode: u32,
     backend: Backend,
@@ -59,10 +60,8 @@ pub struct FileRead {
     pub oversize: Option<Oversize>,
     /// Permission bits.
     pub mode: u32,
-    /// The real path of the file that was read.
-    pub real_path: PathBuf,
-    /// Whether a link was followed on the way.
-    pub linked: bool,
+    /// The real path of the file, when a link led there.
+    pub linked_to: Option<PathBuf>,
 }
 
 /// Why a read gave no bytes.
@@ -109,8 +108,22 @@ impl ReadError {
 /// A file that was opened and not yet judged.
 struct Opened {
     file: OwnedFd,
-    real_path: PathBuf,
-    linked: bool,
+    linked_to: Option<PathBuf>,
+}
+
+/// A file that stays open to be read on every load.
+#[derive(Debug)]
+pub(crate) struct KeptFile {
+    file: OwnedFd,
+    fingerprint: Fingerprint,
+}
+
+impl KeptFile {
+    /// Reads the file again and tells whether it is the one that `now` describes, and holds the known bytes, of which only
+    /// the beginning is known if `prefix`. Allocates nothing.
+    pub(crate) fn reads_the_same(&self, now: &Fingerprint, known: &[u8], prefix: bool) -> bool {
+        self.fingerprint.is_same_file(now) && open::holds(&self.file, known, prefix)
+    }
 }
 
 /// One name in a directory.
@@ -161,28 +174,16 @@ impl Root {
                 source: error.into(),
             },
         };
-        for _ in 0..MAX_ATTEMPTS {
-            let (directory, listable) = open::directory(path).map_err(fail)?;
-            let held = rustix::fs::fstat(&directory).map_err(fail)?;
-            // The directory may be renamed between the calls; only a name that leads back to it is trusted.
-            let Ok(real) = open::real_path(&directory, path) else {
-                continue;
-            };
-            if rustix::fs::lstat(&real).is_ok_and(|named| same_file(&held, &named)) {
-                return Ok(Self {
-                    given: path.into(),
-                    real,
-                    directory,
-                    listable,
-                    id: (held.st_dev, held.st_ino),
-                    mode: held.st_mode,
-                    backend,
-                });
-            }
-        }
-        Err(ReadError::Refused {
-            path: path.into(),
-            reason: Refusal::Unstable,
+        let (directory, listable) = open::directory(path).map_err(fail)?;
+        let held = rustix::fs::fstat(&directory).map_err(fail)?;
+        Ok(Self {
+            given: path.into(),
+            real: OnceLock::new(),
+            directory,
+            listable,
+            id: (held.st_dev, held.st_ino),
+            mode: held.st_mode,
+            backend,
         })
     }
 
@@ -193,7 +194,7 @@ impl Root {
         ((held.st_dev, held.st_ino, held.st_mode) == (parked.id.0, parked.id.1, parked.mode))
             .then_some(Self {
                 given: parked.given,
-                real: parked.real,
+                real: OnceLock::new(),
                 directory,
                 listable,
                 id: parked.id,
@@ -206,7 +207,6 @@ impl Root {
     pub(crate) fn park(self) -> ParkedRoot {
         ParkedRoot {
             given: self.given,
-            real: self.real,
             id: self.id,
             mode: self.mode,
             backend: self.backend,
@@ -220,7 +220,19 @@ impl Root {
 
     /// Returns the path with every link resolved.
     pub fn real_path(&self) -> &Path {
-        &self.real
+        self.real.get_or_init(|| {
+            // The directory may be renamed meanwhile; only a name that leads back to it is trusted.
+            for _ in 0..MAX_ATTEMPTS {
+                if let Ok(real) = open::real_path(&self.directory, &self.given)
+                    && rustix::fs::lstat(&real)
+                        .is_ok_and(|named| (named.st_dev, named.st_ino) == self.id)
+                {
+                    return real;
+                }
+            }
+            // It has no name any more; nothing can be inside a path that no walk will reach.
+            self.given.clone()
+        })
     }
 
     /// Returns the backend that opens files.
@@ -235,7 +247,22 @@ impl Root {
     /// Reads a file beneath the root.
     pub fn read(&self, relative: &Path, policy: &ReadPolicy) -> Result<FileRead, ReadError> {
         let opened = self.open_file(relative, &policy.links)?;
-        self.read_open(relative, opened, policy)
+        self.read_open(relative, &opened.file, opened.linked_to, policy)
+    }
+
+    /// Reads a file beneath the root and keeps it open to be read again.
+    pub(crate) fn read_and_keep(
+        &self,
+        relative: &Path,
+        policy: &ReadPolicy,
+    ) -> Result<(FileRead, KeptFile), ReadError> {
+        let opened = self.open_file(relative, &policy.links)?;
+        let read = self.read_open(relative, &opened.file, opened.linked_to, policy)?;
+        let kept = KeptFile {
+            file: opened.file,
+            fingerprint: read.fingerprint,
+        };
+        Ok((read, kept))
     }
 
     /// Reads the end of a plain file, at most `max_bytes`, following no link; tells whether that is all of it.
@@ -267,8 +294,7 @@ impl Root {
             Ok(file) => {
                 return Ok(Opened {
                     file,
-                    real_path: self.real.join(relative),
-                    linked: false,
+                    linked_to: None,
                 });
             }
             Err(OpenFailure::LinkOrEscape) => {}
@@ -279,7 +305,7 @@ impl Root {
             if end.kind != EntryKind::File {
                 return Err(self.refused(relative, Refusal::NotAFile));
             }
-            let opened = match end.path.strip_prefix(&self.real) {
+            let opened = match end.path.strip_prefix(self.real_path()) {
                 Ok(inside) => open::beneath(
                     self.directory.as_fd(),
                     inside,
@@ -292,8 +318,7 @@ impl Root {
                 Ok(file) => {
                     return Ok(Opened {
                         file,
-                        real_path: end.path,
-                        linked: true,
+                        linked_to: Some(end.path),
                     });
                 }
                 // The walk saw one thing and the open another: the tree moved. Look again.
@@ -312,7 +337,7 @@ impl Root {
                     let Ok(root) = Self::open_with(trusted, backend) else {
                         continue;
                     };
-                    if let Ok(inside) = path.strip_prefix(&root.real) {
+                    if let Ok(inside) = path.strip_prefix(root.real_path()) {
                         return open::beneath(
                             root.directory.as_fd(),
                             inside,
@@ -333,32 +358,21 @@ impl Root {
     fn read_open(
         &self,
         relative: &Path,
-        opened: Opened,
+        file: &OwnedFd,
+        linked_to: Option<PathBuf>,
         policy: &ReadPolicy,
     ) -> Result<FileRead, ReadError> {
-        let Opened {
-            file,
-            real_path,
-            linked,
-        } = opened;
-        let stat = rustix::fs::fstat(&file).map_err(|e| self.io(relative, e))?;
+        let stat = rustix::fs::fstat(file).map_err(|e| self.io(relative, e))?;
         self.judge(relative, &stat, policy)?;
         let fingerprint = Fingerprint::from(&stat);
-        let wanted = fingerprint.size.min(policy.max_bytes);
-        let mut bytes =
-            open::read_up_to(&file, wanted, policy.max_bytes).map_err(|e| self.io(relative, e))?;
-        let bound = usize::try_from(policy.max_bytes).unwrap_or(usize::MAX);
+        let mut bytes = open::read_up_to(file, fingerprint.size, policy.max_bytes)
+            .map_err(|e| self.io(relative, e))?;
         let mut oversize = None;
-        if bytes.len() > bound || fingerprint.size > policy.max_bytes {
-            if policy.oversized == Oversized::Refuse {
-                return Err(self.refused(relative, Refusal::TooLarge));
-            }
-            bytes.truncate(bound);
+        if fingerprint.size > policy.max_bytes {
             let kept = bytes.len() - torn_tail(&bytes);
             bytes.truncate(kept);
-            let size = fingerprint.size.max(policy.max_bytes.saturating_add(1));
             oversize = Some(Oversize {
-                size,
+                size: fingerprint.size,
                 kept: kept as u64,
             });
         }
@@ -367,8 +381,7 @@ impl Root {
             fingerprint,
             oversize,
             mode: stat.st_mode & 0o7777,
-            real_path,
-            linked,
+            linked_to,
         })
     }
 
@@ -388,7 +401,7 @@ impl Root {
 
     /// Walks to the end of a name by policy and tells what is there, without opening it.
     pub fn walk(&self, relative: &Path, links: &Links) -> Result<End, ReadError> {
-        Walker::new(&self.real, links)
+        Walker::new(self.real_path(), links)
             .walk(relative)
             .map_err(|stop| stop.into_error(self.given.join(relative)))
     }
@@ -439,7 +452,7 @@ impl Root {
             Err(failure) => return Err(self.open_error(relative, failure)),
         }
         let end = self.walk(relative, links)?;
-        let opened = match end.path.strip_prefix(&self.real) {
+        let opened = match end.path.strip_prefix(self.real_path()) {
             Ok(inside) if inside.as_os_str().is_empty() => open::beneath(
                 self.directory.as_fd(),
                 Path::new("."),
@@ -468,24 +481,6 @@ impl Root {
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(other) => Err(other.into()),
         }
-    }
-
-    /// Reads a plain file directly in the root again and tells whether it is the same file with the same bytes, of which
-    /// only the beginning is known if `prefix`. Allocates nothing.
-    pub(crate) fn reads_the_same(
-        &self,
-        name: &CStr,
-        before: &Fingerprint,
-        known: &[u8],
-        prefix: bool,
-    ) -> bool {
-        let name = Path::new(OsStr::from_bytes(name.to_bytes()));
-        open::beneath(self.directory.as_fd(), name, self.backend, open::FILE_FLAGS).is_ok_and(
-            |file| {
-                rustix::fs::fstat(&file).is_ok_and(|now| Fingerprint::from(&now) == *before)
-                    && open::holds(&file, known, prefix)
-            },
-        )
     }
 
     /// Tells whether the path that was given still leads to this very directory, with the same permissions.
@@ -547,10 +542,6 @@ impl Root {
             OpenFailure::Io(error) => self.io(relative, error),
         }
     }
-}
-
-fn same_file(a: &Stat, b: &Stat) -> bool {
-    a.st_dev == b.st_dev && a.st_ino == b.st_ino
 }
 
 /// Returns how many bytes at the end are a proper prefix of a well-formed UTF-8 sequence.

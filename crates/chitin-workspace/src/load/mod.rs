@@ -220,11 +220,14 @@ impl Loader {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *remembered = match remembered.take() {
-            Memory::Awake(known) => Memory::Asleep(Asleep {
-                root: known.root.park(),
-                slots: known.slots,
-                snapshot: known.snapshot,
-            }),
+            Memory::Awake(mut known) => {
+                known.slots.iter_mut().for_each(Slot::sleep);
+                Memory::Asleep(Asleep {
+                    root: known.root.park(),
+                    slots: known.slots,
+                    snapshot: known.snapshot,
+                })
+            }
             other => other,
         };
     }
@@ -259,7 +262,7 @@ impl Loader {
         }
         let snapshot = Arc::new(Workspace {
             path: self.path.clone(),
-            real_path: Some(root.real_path().to_path_buf()),
+            exists: true,
             contract: self.contract,
             records: self.records(&root, &slots),
         });
@@ -348,7 +351,7 @@ impl Loader {
             .filter(|wanted| wanted.absent == crate::contract::Absent::Record);
         Workspace {
             path: self.path.clone(),
-            real_path: None,
+            exists: false,
             contract: self.contract,
             records: records
                 .map(|wanted| Record {

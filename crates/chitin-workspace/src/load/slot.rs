@@ -1,7 +1,7 @@
 //! One remembered file: what was seen of it, and whether that still holds.
 
 use super::decode::decode;
-use crate::guard::{End, Fingerprint, ReadError, ReadPolicy, Root};
+use crate::guard::{End, Fingerprint, KeptFile, ReadError, ReadPolicy, Root};
 use crate::snapshot::Content;
 use chitin_protocol::record::Refusal;
 use std::ffi::CString;
@@ -16,6 +16,8 @@ pub(super) struct Slot {
     text_name: Arc<str>,
     always_read: bool,
     seen: Seen,
+    /// The file itself, when it is read on every load.
+    kept: Option<KeptFile>,
     pub(super) observation: Observation,
 }
 
@@ -50,10 +52,17 @@ impl Slot {
         let relative = Path::new(&**name);
         let mut slot = Self::unreadable(name, always_read);
         // Most names are plain files or nothing: the descriptor that was read tells all there is to remember.
-        match root.read(relative, policy) {
-            Ok(read) if !read.linked => {
+        let first = if always_read {
+            root.read_and_keep(relative, policy)
+                .map(|(read, kept)| (read, Some(kept)))
+        } else {
+            root.read(relative, policy).map(|read| (read, None))
+        };
+        match first {
+            Ok((read, kept)) if read.linked_to.is_none() => {
                 slot.seen = Seen::Entry(read.fingerprint);
                 slot.observation = Observation::Read(Arc::new(decode(read)));
+                slot.kept = kept;
                 return Ok(slot);
             }
             Err(ReadError::Missing { .. }) => {
@@ -83,6 +92,7 @@ impl Slot {
             text_name: Arc::clone(name),
             always_read,
             seen: Seen::Unknown,
+            kept: None,
             observation: Observation::Refused(Refusal::Unreadable),
         }
     }
@@ -109,23 +119,36 @@ impl Slot {
 
     /// Tells whether reading again would give the same. Allocates nothing unless a link must be walked.
     pub(super) fn is_unchanged(&self, root: &Root, policy: &ReadPolicy) -> bool {
-        if let (true, Seen::Entry(before), Observation::Read(content)) =
-            (self.always_read, &self.seen, &self.observation)
-        {
-            let known = content
-                .invalid
-                .as_deref()
-                .unwrap_or(content.text.as_bytes());
-            return root.reads_the_same(&self.name, before, known, content.oversize.is_some());
-        }
         match (&self.seen, root.look(&self.name)) {
             (Seen::Nothing, Ok(None)) => true,
-            (Seen::Entry(before), Ok(Some((now, false)))) => *before == now,
+            (Seen::Entry(before), Ok(Some((now, false)))) => {
+                *before == now && (!self.always_read || self.reads_the_same(&now))
+            }
             (Seen::Link(before, end), Ok(Some((now, true)))) if *before == now => {
                 let again = root.walk(Path::new(&*self.text_name), &policy.links).ok();
                 again == *end && (!self.always_read || again.is_none())
             }
             _ => false,
         }
+    }
+
+    /// Reads what is to be read on every load. Nothing of it is known when it was refused or let go.
+    fn reads_the_same(&self, now: &Fingerprint) -> bool {
+        match (&self.observation, &self.kept) {
+            (Observation::Read(content), Some(kept)) => {
+                let known = content
+                    .invalid
+                    .as_deref()
+                    .unwrap_or(content.text.as_bytes());
+                kept.reads_the_same(now, known, content.oversize.is_some())
+            }
+            (Observation::Read(_), None) => false,
+            (Observation::Absent | Observation::Refused(_), _) => true,
+        }
+    }
+
+    /// Lets go of an open descriptor.
+    pub(super) fn sleep(&mut self) {
+        self.kept = None;
     }
 }
