@@ -1,1 +1,3 @@
-//! Tests of the protocol crate, one module per topic.
+//! What the shared vocabulary promises.
+
+mod session_keys;
