@@ -1,11 +1,12 @@
 //! Session keys and configuration, as recorded from whole runtimes.
 
-use crate::{Check, Outcome};
+use crate::{Check, Outcome, tree};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{
     self as keys, ChatType, IdentityLinks, PeerKey, SessionKey, ThreadSuffix,
 };
-use serde_json::{Value, json};
+use chitin_workspace::config::{self, IncludeProblem};
+use serde_json::{Map, Value, json};
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
     let actual = match check.case.op.as_str() {
@@ -15,6 +16,12 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         }
         "session-key.build-peer" => build_peer(check),
         "session-key.thread" => thread(check.input),
+        "config.env" => variables(check.input),
+        "config.include" => match include(check.input) {
+            Ok(actual) => actual,
+            Err(error) => return Outcome::Failed(format!("cannot build the files: {error:#}\n")),
+        },
+        "config.validate" => return validate(check),
         _ => return Outcome::NotYet,
     };
     Outcome::judge(check.expected, &actual)
@@ -94,4 +101,57 @@ fn thread(input: &Value) -> Value {
         suffix,
     );
     json!(key)
+}
+
+/// The recorded programs name their errors by class; the wording is each program's own.
+fn failure(class: &str) -> Value {
+    json!({"error": "{MESSAGE}", "errorName": class})
+}
+
+fn variables(input: &Value) -> Value {
+    let mut value = input.get("object").cloned().unwrap_or_default();
+    let env = input.get("env").unwrap_or(&Value::Null);
+    match config::substitute(&mut value, |name| env.get(name)?.as_str()) {
+        Ok(()) => json!({ "value": value }),
+        Err(_) => failure("MissingEnvVarError"),
+    }
+}
+
+fn include(input: &Value) -> anyhow::Result<Value> {
+    let directory = tempfile::tempdir()?;
+    let mut files = input
+        .get("files")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_else(Map::new);
+    let object = input.get("object").unwrap_or(&Value::Null);
+    files.insert("openclaw.json".to_owned(), json!(object.to_string()));
+    tree::write_map(directory.path(), &Value::Object(files))?;
+    let read = config::read_with_includes(&directory.path().join("openclaw.json"));
+    Ok(match read {
+        Ok(included) => json!({ "value": included.value }),
+        Err(error) if matches!(*error.problem, IncludeProblem::Cycle(_)) => {
+            failure("CircularIncludeError")
+        }
+        Err(_) => failure("ConfigIncludeError"),
+    })
+}
+
+/// Compares the verdict and the paths; the order of findings and their wording are each program's own.
+fn validate(check: &Check<'_>) -> Outcome {
+    let config = check.input.get("config").unwrap_or(&Value::Null);
+    let issues = config::validate(config, check.contract.config);
+    let mut ours: Vec<&str> = issues.iter().map(|issue| issue.path.as_str()).collect();
+    let recorded = check.expected.get("issues").and_then(Value::as_array);
+    let mut theirs: Vec<&str> = recorded
+        .into_iter()
+        .flatten()
+        .filter_map(|issue| issue.get("path")?.as_str())
+        .collect();
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    Outcome::judge(
+        &json!({"ok": check.expected.get("ok"), "paths": theirs}),
+        &json!({"ok": issues.is_empty(), "paths": ours}),
+    )
 }

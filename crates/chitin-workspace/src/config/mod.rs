@@ -1,1 +1,34 @@
-//! (being written)
+//! Configuration: `openclaw.json` read as it is, Chitin's own file on top, and where each value came from.
+//!
+//! In: a path, what is known of the environment, and the rules of a contract. Out: one value with every include merged and
+//! every variable filled in, the files it came from, and findings with file, line, column and the nearest known name.
+//! Nothing here writes, and no include leads out of the directory of the first file.
+
+mod checks;
+mod include;
+mod issue;
+mod keys;
+mod layers;
+mod load;
+mod own;
+mod scan;
+mod shape;
+mod source;
+mod validate;
+mod variables;
+
+pub use include::{IncludeError, IncludeProblem, Included, read_with_includes};
+pub use issue::{Issue, Severity};
+pub use keys::ConfigRules;
+pub use layers::{ChitinSettings, Explanation, Layer, Layers, Overridden};
+pub use load::{ConfigError, LoadedConfig, load, openclaw_config_path};
+pub use own::{LoadedChitinConfig, chitin_home, load_chitin_config};
+pub use source::{ConfigFile, Place};
+pub use validate::validate;
+pub use variables::{MissingVariable, VariableError, substitute};
+
+/// The largest configuration file that is read, in bytes.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// How deep values may be nested.
+pub const MAX_DEPTH: usize = 128;

@@ -7,6 +7,7 @@ use super::{
     Loading, LowerMemory, OtherAgents, OversizeRule, PendingInUse, ReadErrorRule, RefusalStyle,
     SeedState, Seeding, SkillRules, Turns, UnknownInjection, UnparsableKey, VanishedRule,
 };
+use crate::config::ConfigRules;
 use chitin_protocol::session_key::KeyGrammar;
 
 /// Every built-in contract; the first is the default.
@@ -128,6 +129,7 @@ pub const CANONICAL: Contract = Contract {
         ..SEEDING_2026_4
     },
     skills: SkillRules::CANONICAL,
+    config: ConfigRules::Keys2026_4,
 };
 
 const AGENTS_2026_4: Agents = Agents {
@@ -215,6 +217,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
     agents: AGENTS_2026_4,
     seeding: SEEDING_2026_4,
     skills: SkillRules::A,
+    config: ConfigRules::Keys2026_4,
 };
 
 /// What 2026.2.9 does.
@@ -298,6 +301,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         bootstrap_mode: BootstrapModeRule::Unknown,
     },
     skills: SkillRules::A,
+    config: ConfigRules::Keys2026_4,
 };
 
 /// What 2026.9.6 does.
@@ -386,6 +390,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         bootstrap_mode: BootstrapModeRule::LimitedWithoutRead,
     },
     skills: SkillRules::B,
+    config: ConfigRules::Keys2026_9,
 };
 
 /// What the Atmosphere bridge takes from a directory; its composition is an adapter's work.

@@ -14,6 +14,7 @@ pub use builtin::{
 pub use describe::{Difference, Row, describe, differences};
 pub use skills::SkillRules;
 
+use crate::config::ConfigRules;
 use chitin_protocol::session_key::KeyGrammar;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +45,8 @@ pub struct Contract {
     pub seeding: Seeding,
     /// How skills are found and read (S1–S64).
     pub skills: SkillRules,
+    /// Which keys `openclaw.json` may have (R100–R104).
+    pub config: ConfigRules,
 }
 
 /// Which files are read, and what becomes of those that cannot be.

@@ -1,0 +1,325 @@
+//! Layers of configuration, and where each value came from.
+//!
+//! Built-in → `openclaw.json` → `chitin.json5` → environment → flags; the last layer that says something holds.
+
+use super::load::{LoadedConfig, steps, value_at};
+use super::own::LoadedChitinConfig;
+use super::source::{ConfigFile, find};
+use crate::contract::Contract;
+use crate::env::Env;
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::config::{HardlinkSetting, LinkSetting};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// Where a value was said; later ones win.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// Chitin itself, with the contract's numbers.
+    BuiltIn,
+    /// `openclaw.json`.
+    OpenClaw,
+    /// `chitin.json5`.
+    Chitin,
+    /// A variable of the environment.
+    Environment,
+    /// A flag of the command line.
+    Flag,
+}
+
+impl Layer {
+    /// Returns the layer as it stands in text.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built in",
+            Self::OpenClaw => "openclaw.json",
+            Self::Chitin => "chitin.json5",
+            Self::Environment => "environment",
+            Self::Flag => "flag",
+        }
+    }
+}
+
+/// The settings that variables can make: variable and key.
+const VARIABLES: [(&str, &str); 3] = [
+    ("CHITIN_CONTRACT", "contract"),
+    ("CHITIN_LINKS", "links"),
+    ("CHITIN_HARDLINKS", "hardlinks"),
+];
+
+/// All layers, lowest first.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    contents: Vec<Content>,
+}
+
+#[derive(Debug, Clone)]
+struct Content {
+    layer: Layer,
+    value: Value,
+    files: Vec<ConfigFile>,
+    /// What to call the source when it is no file.
+    name: Option<String>,
+}
+
+/// A value and where it came from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The dotted path that was asked for.
+    pub path: String,
+    /// The value that holds.
+    pub value: Value,
+    /// The layer that says it.
+    pub layer: Layer,
+    /// The file that says it.
+    pub file: Option<PathBuf>,
+    /// The line there, counted from one.
+    pub line: Option<usize>,
+    /// The column there, counted from one.
+    pub column: Option<usize>,
+    /// The variable or flag that says it.
+    pub name: Option<String>,
+    /// What lower layers say, nearest first.
+    pub overridden: Vec<Overridden>,
+}
+
+/// A value that does not hold because a later layer says otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Overridden {
+    /// The value.
+    pub value: Value,
+    /// The layer that says it.
+    pub layer: Layer,
+    /// The file that says it.
+    pub file: Option<PathBuf>,
+    /// The line there, counted from one.
+    pub line: Option<usize>,
+}
+
+/// The settings of Chitin that hold for one agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChitinSettings {
+    /// The name of the contract; none when nothing was said.
+    pub contract: Option<String>,
+    /// What links may do.
+    pub links: LinkSetting,
+    /// What becomes of files with a second name.
+    pub hardlinks: HardlinkSetting,
+    /// Further root files.
+    pub root_files: Vec<String>,
+    /// Exactly the files that a subagent gets, when that was said.
+    pub subagent_files: Option<Vec<String>>,
+}
+
+impl Layers {
+    /// Starts with what is built in.
+    #[must_use]
+    pub fn built_in(contract: &Contract) -> Self {
+        let mut defaults = Map::new();
+        let budgets = &contract.budgets;
+        defaults.insert("bootstrapMaxChars".to_owned(), json!(budgets.max_chars));
+        if let Some(total) = budgets.total_max_chars {
+            defaults.insert("bootstrapTotalMaxChars".to_owned(), json!(total));
+        }
+        let value = json!({
+            "contract": contract.name,
+            "links": "inside",
+            "hardlinks": "refuse",
+            "rootFiles": [],
+            "subagentFiles": contract.filters.subagent_files,
+            "agents": {"defaults": defaults},
+        });
+        Self::default().with(Layer::BuiltIn, value, Vec::new(), None)
+    }
+
+    /// Adds `openclaw.json`.
+    #[must_use]
+    pub fn with_openclaw(self, config: &LoadedConfig) -> Self {
+        self.with(
+            Layer::OpenClaw,
+            config.value.clone(),
+            config.files.clone(),
+            None,
+        )
+    }
+
+    /// Adds `chitin.json5`; what was not understood there says nothing.
+    #[must_use]
+    pub fn with_chitin(self, config: &LoadedChitinConfig) -> Self {
+        let value = serde_json::to_value(&config.config).unwrap_or_default();
+        self.with(Layer::Chitin, value, config.files.clone(), None)
+    }
+
+    /// Adds the variables that make settings; blank ones say nothing.
+    #[must_use]
+    pub fn with_environment(mut self, env: &Env) -> Self {
+        for (variable, key) in VARIABLES {
+            if let Some(text) = env.get(variable).filter(|text| !text.trim().is_empty()) {
+                let value = json!({ key: text.trim() });
+                self = self.with(
+                    Layer::Environment,
+                    value,
+                    Vec::new(),
+                    Some(variable.to_owned()),
+                );
+            }
+        }
+        self
+    }
+
+    /// Adds a flag of the command line.
+    #[must_use]
+    pub fn with_flag(self, flag: &str, key: &str, value: Value) -> Self {
+        let mut object = Map::new();
+        object.insert(key.to_owned(), value);
+        self.with(
+            Layer::Flag,
+            Value::Object(object),
+            Vec::new(),
+            Some(flag.to_owned()),
+        )
+    }
+
+    fn with(
+        mut self,
+        layer: Layer,
+        value: Value,
+        files: Vec<ConfigFile>,
+        name: Option<String>,
+    ) -> Self {
+        self.contents.push(Content {
+            layer,
+            value,
+            files,
+            name,
+        });
+        // Callers may add layers in any order; their rank does not depend on it.
+        self.contents.sort_by_key(|content| content.layer);
+        self
+    }
+
+    /// Says which value holds at a dotted path, where it was said, and what it overrides.
+    pub fn explain(&self, path: &str) -> Option<Explanation> {
+        let mut said = self.contents.iter().rev().filter_map(|content| {
+            let steps = steps(&content.value, path)?;
+            let value = value_at(&content.value, &steps)?.clone();
+            Some((content, value, find(&content.files, &steps)))
+        });
+        let (content, value, place) = said.next()?;
+        let overridden = said
+            .map(|(content, value, place)| Overridden {
+                value,
+                layer: content.layer,
+                file: place.as_ref().map(|place| place.file.clone()),
+                line: place.map(|place| place.line),
+            })
+            .collect();
+        Some(Explanation {
+            path: path.to_owned(),
+            value,
+            layer: content.layer,
+            file: place.as_ref().map(|place| place.file.clone()),
+            line: place.as_ref().map(|place| place.line),
+            column: place.map(|place| place.column),
+            name: content.name.clone(),
+            overridden,
+        })
+    }
+
+    /// Returns every dotted path that some layer says something about, sorted.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths = std::collections::BTreeSet::new();
+        for content in &self.contents {
+            leaves(&content.value, &mut String::new(), &mut paths);
+        }
+        paths.into_iter().collect()
+    }
+
+    /// Returns the settings that hold for an agent: flags and variables first, then the agent's own, then all agents'.
+    pub fn settings(&self, agent: Option<&AgentId>) -> ChitinSettings {
+        ChitinSettings {
+            contract: self
+                .said_above("contract", agent, Layer::BuiltIn)
+                .and_then(typed),
+            links: self.setting("links", agent).unwrap_or(LinkSetting::Inside),
+            hardlinks: self
+                .setting("hardlinks", agent)
+                .unwrap_or(HardlinkSetting::Refuse),
+            root_files: self.setting("rootFiles", agent).unwrap_or_default(),
+            subagent_files: self
+                .said_above("subagentFiles", agent, Layer::BuiltIn)
+                .and_then(typed),
+        }
+    }
+
+    fn setting<T: DeserializeOwned>(&self, key: &str, agent: Option<&AgentId>) -> Option<T> {
+        self.contents
+            .iter()
+            .rev()
+            .find_map(|content| typed(content.setting(key, agent)?))
+    }
+
+    fn said_above(&self, key: &str, agent: Option<&AgentId>, floor: Layer) -> Option<&Value> {
+        self.contents
+            .iter()
+            .rev()
+            .filter(|content| content.layer > floor)
+            .find_map(|content| content.setting(key, agent))
+    }
+}
+
+impl Content {
+    /// Looks a setting of ours up; `openclaw.json` has none of them.
+    fn setting(&self, key: &str, agent: Option<&AgentId>) -> Option<&Value> {
+        if self.layer == Layer::OpenClaw {
+            return None;
+        }
+        let own = agent.and_then(|agent| {
+            let agents = self.value.get("agents")?.as_object()?;
+            let (_, entry) = agents
+                .iter()
+                .find(|(id, _)| AgentId::normalize(id) == *agent)?;
+            entry.get(key)
+        });
+        own.or_else(|| self.value.get(key))
+    }
+}
+
+fn typed<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    serde_json::from_value(value.clone()).ok()
+}
+
+fn leaves(value: &Value, path: &mut String, paths: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (key, field) in fields {
+                let length = path.len();
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(key);
+                leaves(field, path, paths);
+                path.truncate(length);
+            }
+        }
+        Value::Object(_)
+        | Value::Array(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_) => {
+            if !path.is_empty() {
+                paths.insert(path.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Chitin's own file, `chitin.json5`.
+
+use super::include::read_with_includes;
+use super::load::{ConfigError, home, placed, user_path};
+use super::shape::{Field, Shape, TEXTS};
+use super::source::ConfigFile;
+use super::validate::{self, Finding};
+use super::{Issue, Severity};
+use crate::env::Env;
+use chitin_protocol::config::ChitinConfig;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The name of the file in Chitin's home.
+pub(super) const FILE_NAME: &str = "chitin.json5";
+
+const OVERRIDES: &[Field] = &[
+    ("contract", Shape::SomeText),
+    ("hardlinks", Shape::OneOf(&["refuse", "allow"])),
+    (
+        "links",
+        Shape::Either(&[
+            Shape::OneOf(&["inside", "none"]),
+            Shape::Object(&[&[("trustedRoots", Shape::Required(&TEXTS))]]),
+        ]),
+    ),
+    ("rootFiles", TEXTS),
+    ("subagentFiles", TEXTS),
+];
+
+const CHITIN: Shape = Shape::Object(&[
+    OVERRIDES,
+    &[
+        ("$schema", Shape::Text),
+        ("agents", Shape::Map(&Shape::Object(&[OVERRIDES]))),
+    ],
+]);
+
+/// Chitin's own configuration with everything that can be said about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedChitinConfig {
+    /// The file.
+    pub path: PathBuf,
+    /// What it says, typed; what is not understood is left out.
+    pub config: ChitinConfig,
+    /// What it says, as it stands.
+    pub value: Value,
+    /// The files it came from.
+    pub files: Vec<ConfigFile>,
+    /// What is wrong or odd: unknown keys warn, values of the wrong kind are errors.
+    pub issues: Vec<Issue>,
+}
+
+/// Returns Chitin's home: what the environment names, else `.chitin` below the user's home.
+pub fn chitin_home(env: &Env) -> Option<PathBuf> {
+    env.get("CHITIN_HOME")
+        .and_then(|text| user_path(env, text))
+        .or_else(|| Some(home(env)?.join(".chitin")))
+}
+
+/// Reads `chitin.json5` from Chitin's home; gives nothing when there is none.
+pub fn load_chitin_config(home: &Path) -> Result<Option<LoadedChitinConfig>, ConfigError> {
+    let path = home.join(FILE_NAME);
+    let included = match read_with_includes(&path).map_err(ConfigError::from) {
+        Ok(included) => included,
+        Err(error) if error.is_missing(&path) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let (value, files) = (included.value, included.files);
+    let findings = validate::find_by(&CHITIN, &value);
+    let issues = findings
+        .iter()
+        .map(|finding| issue(&files, finding))
+        .collect();
+    let mut understood = value.clone();
+    for finding in &findings {
+        remove(&mut understood, finding);
+    }
+    let config = serde_json::from_value(understood).unwrap_or_default();
+    Ok(Some(LoadedChitinConfig {
+        path,
+        config,
+        value,
+        files,
+        issues,
+    }))
+}
+
+fn issue(files: &[ConfigFile], finding: &Finding) -> Issue {
+    let place = placed(
+        files,
+        &finding.path,
+        finding.pointed(),
+        finding.message.clone(),
+    );
+    Issue {
+        hint: finding.hint.clone(),
+        severity: if finding.unknown_keys.is_empty() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        },
+        ..place
+    }
+}
+
+/// Takes out what was found wrong, so that the rest can still be used.
+fn remove(value: &mut Value, finding: &Finding) {
+    if finding.unknown_keys.is_empty() {
+        if let Some((last, parents)) = finding.path.split_last()
+            && let Some(Value::Object(fields)) = at_mut(value, parents)
+        {
+            fields.shift_remove(&last.to_string());
+        }
+        return;
+    }
+    if let Some(Value::Object(fields)) = at_mut(value, &finding.path) {
+        for key in &finding.unknown_keys {
+            fields.shift_remove(key);
+        }
+    }
+}
+
+fn at_mut<'a>(value: &'a mut Value, steps: &[super::scan::Step]) -> Option<&'a mut Value> {
+    steps
+        .iter()
+        .try_fold(value, |value, step| value.get_mut(step.to_string()))
+}
+
+#[cfg(test)]
+#[path = "own_tests.rs"]
+mod tests;

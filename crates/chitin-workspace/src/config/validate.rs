@@ -1,0 +1,321 @@
+//! Judges a configuration by the tables of its release (R103).
+//!
+//! Paths are those of the recorded validators: an unknown key is reported at the object that holds it, everything else at
+//! the value itself, and a value that fits none of several shapes once.
+
+use super::keys::ConfigRules;
+use super::scan::{Step, dotted};
+use super::shape::{Fields, Shape, field, names};
+use super::{Issue, Severity, checks};
+use serde_json::{Map, Value};
+
+/// More findings than anybody reads; the rest is not looked for.
+const MAX_FINDINGS: usize = 200;
+
+/// How many known names a hint lists when none is near.
+const MAX_LISTED: usize = 12;
+
+/// A finding before it has a place.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    /// The value it is about.
+    pub path: Vec<Step>,
+    /// The value to point at, when that is another one.
+    pub point: Option<Vec<Step>>,
+    pub message: String,
+    pub hint: Option<String>,
+    /// The keys that are not known, when that is what it is about.
+    pub unknown_keys: Vec<String>,
+    /// Whether the value has the right shape and only breaks a further rule; rules around it are then still judged.
+    pub soft: bool,
+}
+
+impl Finding {
+    pub(super) fn soft(path: &[Step], message: impl Into<String>) -> Self {
+        Self {
+            soft: true,
+            ..Self::hard(path, message)
+        }
+    }
+
+    fn hard(path: &[Step], message: impl Into<String>) -> Self {
+        Self {
+            path: path.to_vec(),
+            point: None,
+            message: message.into(),
+            hint: None,
+            unknown_keys: Vec::new(),
+            soft: false,
+        }
+    }
+
+    /// The path to look up in the text.
+    pub(super) fn pointed(&self) -> &[Step] {
+        self.point.as_deref().unwrap_or(&self.path)
+    }
+}
+
+/// Judges a whole configuration. Findings carry no place: the value does not remember its text.
+pub fn validate(value: &Value, rules: ConfigRules) -> Vec<Issue> {
+    find(value, rules)
+        .into_iter()
+        .map(|finding| Issue {
+            hint: finding.hint,
+            ..Issue::new(Severity::Error, dotted(&finding.path), finding.message)
+        })
+        .collect()
+}
+
+pub(super) fn find(value: &Value, rules: ConfigRules) -> Vec<Finding> {
+    find_by(rules.shape(), value)
+}
+
+pub(super) fn find_by(shape: &Shape, value: &Value) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    judge(shape, value, &mut Vec::new(), &mut findings);
+    findings
+}
+
+fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Finding>) {
+    if found.len() >= MAX_FINDINGS {
+        return;
+    }
+    match *shape {
+        Shape::Any => {}
+        Shape::Required(shape) => judge(shape, value, path, found),
+        Shape::List(each) => match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    path.push(Step::Index(index));
+                    judge(each, item, path, found);
+                    path.pop();
+                }
+            }
+            other => found.push(expected(path, "a list", other)),
+        },
+        Shape::Map(each) => fields(&[], value, path, found, &Others::Each(each)),
+        Shape::Object(known) => fields(known, value, path, found, &Others::Refused),
+        Shape::Open(known) => fields(known, value, path, found, &Others::Each(&Shape::Any)),
+        Shape::OpenWith(known, each) => fields(known, value, path, found, &Others::Each(each)),
+        Shape::Either(shapes) => either(shapes, value, path, found),
+        Shape::Checked(shape, check) => {
+            let before = found.len();
+            judge(shape, value, path, found);
+            if found[before..].iter().all(|finding| finding.soft) {
+                checks::run(check, value, path, found);
+            }
+        }
+        Shape::Text
+        | Shape::SomeText
+        | Shape::Flag
+        | Shape::Only(_)
+        | Shape::Whole(..)
+        | Shape::Number(..)
+        | Shape::Positive
+        | Shape::OneOf(_) => {
+            if !fits(shape, value) {
+                let mut finding = expected(path, &describe(shape), value);
+                if let (Shape::OneOf(words), Value::String(text)) = (shape, value) {
+                    finding.hint = nearest(text, words.iter().copied()).map(did_you_mean);
+                }
+                found.push(finding);
+            }
+        }
+    }
+}
+
+/// What becomes of keys that no table lists.
+enum Others {
+    Refused,
+    Each(&'static Shape),
+}
+
+fn fields(
+    known: Fields,
+    value: &Value,
+    path: &mut Vec<Step>,
+    found: &mut Vec<Finding>,
+    others: &Others,
+) {
+    let Value::Object(members) = value else {
+        found.push(expected(path, "an object", value));
+        return;
+    };
+    for (name, shape) in known.iter().flat_map(|group| group.iter()) {
+        if matches!(shape, Shape::Required(_)) && !members.contains_key(*name) {
+            path.push(Step::Key((*name).to_owned()));
+            found.push(Finding {
+                point: Some(path[..path.len() - 1].to_vec()),
+                ..Finding::hard(path, format!("`{name}` is missing."))
+            });
+            path.pop();
+        }
+    }
+    let mut unknown = Vec::new();
+    for (name, member) in members {
+        let shape = match (field(known, name), others) {
+            (Some(shape), _) => shape,
+            (None, Others::Each(shape)) => shape,
+            (None, Others::Refused) => {
+                unknown.push(name.as_str());
+                continue;
+            }
+        };
+        path.push(Step::Key(name.clone()));
+        judge(shape, member, path, found);
+        path.pop();
+    }
+    if !unknown.is_empty() {
+        found.push(unknown_keys(known, &unknown, members, path));
+    }
+}
+
+/// Says once per object which keys are not known, pointing at the first of them.
+fn unknown_keys(
+    known: Fields,
+    unknown: &[&str],
+    members: &Map<String, Value>,
+    path: &[Step],
+) -> Finding {
+    let listed: Vec<_> = unknown.iter().map(|name| format!("`{name}`")).collect();
+    let message = match listed.as_slice() {
+        [one] => format!("{one} is not a known key here."),
+        many => format!("{} are not known keys here.", many.join(", ")),
+    };
+    let unused = || names(known).filter(|name| !members.contains_key(*name));
+    let near = unknown.iter().find_map(|name| nearest(name, unused()));
+    let hint = near.map(did_you_mean).or_else(|| {
+        let mut all: Vec<_> = names(known).collect();
+        all.dedup();
+        (!all.is_empty() && all.len() <= MAX_LISTED)
+            .then(|| format!("known keys here are {}", quoted(&all)))
+    });
+    let point = unknown
+        .first()
+        .map(|name| [path, &[Step::Key((*name).to_owned())]].concat());
+    Finding {
+        point,
+        hint,
+        unknown_keys: unknown.iter().map(|&name| name.to_owned()).collect(),
+        ..Finding::hard(path, message)
+    }
+}
+
+fn either(shapes: &'static [Shape], value: &Value, path: &mut Vec<Step>, found: &mut Vec<Finding>) {
+    let mut soft_only = Vec::new();
+    for shape in shapes {
+        let mut tried = Vec::new();
+        judge(shape, value, path, &mut tried);
+        if tried.is_empty() {
+            return;
+        }
+        if tried.iter().all(|finding| finding.soft) {
+            soft_only.push(tried);
+        }
+    }
+    // One shape that fits but for a further rule is what was meant.
+    if let [one] = soft_only.as_mut_slice() {
+        found.append(one);
+        return;
+    }
+    let described: Vec<_> = shapes.iter().map(describe).collect();
+    found.push(expected(path, &described.join(" or "), value));
+}
+
+fn fits(shape: &Shape, value: &Value) -> bool {
+    match (shape, value) {
+        (Shape::Text, Value::String(_)) | (Shape::Flag, Value::Bool(_)) => true,
+        (Shape::SomeText, Value::String(text)) => !text.is_empty(),
+        (Shape::Only(wanted), Value::Bool(flag)) => wanted == flag,
+        (Shape::OneOf(words), Value::String(text)) => words.contains(&text.as_str()),
+        (Shape::Whole(min, max), Value::Number(number)) => number
+            .as_i64()
+            .or_else(|| whole(number.as_f64()?))
+            .is_some_and(|number| (*min..=*max).contains(&number)),
+        (Shape::Number(min, max), Value::Number(number)) => number
+            .as_f64()
+            .is_some_and(|number| (*min..=*max).contains(&number)),
+        (Shape::Positive, Value::Number(number)) => {
+            number.as_f64().is_some_and(|number| number > 0.0)
+        }
+        _ => false,
+    }
+}
+
+/// `3.0` is as whole as `3`.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "only whole numbers well inside the range are cast"
+)]
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < 9.1e15).then_some(number as i64)
+}
+
+fn expected(path: &[Step], wanted: &str, value: &Value) -> Finding {
+    Finding::hard(path, format!("Expected {wanted}; found {}.", kind(value)))
+}
+
+fn describe(shape: &Shape) -> String {
+    match *shape {
+        Shape::Any => "anything".to_owned(),
+        Shape::Text => "text".to_owned(),
+        Shape::SomeText => "text that is not empty".to_owned(),
+        Shape::Flag => "`true` or `false`".to_owned(),
+        Shape::Only(flag) => format!("`{flag}`"),
+        Shape::Whole(min, super::shape::MOST) => format!("a whole number from {min}"),
+        Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
+        Shape::Number(f64::MIN, f64::MAX) => "a number".to_owned(),
+        Shape::Number(min, f64::MAX) => format!("a number from {min}"),
+        Shape::Number(min, max) => format!("a number from {min} to {max}"),
+        Shape::Positive => "a number above zero".to_owned(),
+        Shape::OneOf(words) => match words {
+            [one] => format!("`{one}`"),
+            many => format!("one of {}", quoted(many)),
+        },
+        Shape::List(_) => "a list".to_owned(),
+        Shape::Map(_) | Shape::Object(_) | Shape::Open(_) | Shape::OpenWith(..) => {
+            "an object".to_owned()
+        }
+        Shape::Either(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
+        Shape::Required(shape) | Shape::Checked(shape, _) => describe(shape),
+    }
+}
+
+/// Names the kind of a value; short words and numbers are shown, long texts may be secrets.
+fn kind(value: &Value) -> String {
+    match value {
+        Value::Null => "`null`".to_owned(),
+        Value::Bool(flag) => format!("`{flag}`"),
+        Value::Number(number) => format!("`{number}`"),
+        Value::String(text) if text.len() <= 24 && !text.contains('\n') => format!("`\"{text}\"`"),
+        Value::String(_) => "other text".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
+
+/// Returns the known name that is nearest to a misspelt one, if any is near at all.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Distances cost the product of both lengths; no key is long.
+    if name.len() > 64 {
+        return None;
+    }
+    let folded = name.to_lowercase();
+    known
+        .map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
+            (distance, candidate)
+        })
+        .filter(|(distance, candidate)| *distance <= (candidate.len().max(name.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
