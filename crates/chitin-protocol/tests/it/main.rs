@@ -1,3 +1,4 @@
 //! What the shared vocabulary promises.
 
+mod schemas;
 mod session_keys;

@@ -374,16 +374,20 @@ pub(super) fn parse(text: &str) -> Result<Value, ParseFailure> {
     if scan::depth(text) > MAX_DEPTH {
         return Err((IncludeProblem::TooDeep, None));
     }
-    json5::from_str(text).map_err(|error| {
-        let position = error
-            .position()
-            .map(|position| (position.line + 1, position.column + 1))
-            // Without a position the text ended too early.
-            .or_else(|| Some(line_and_column(text, text.trim_end().len())));
-        let message = error
-            .code()
-            .map_or_else(|| error.to_string(), |code| code.to_string());
-        (IncludeProblem::Syntax(message), position)
+    json5::from_str(text).map_err(|error| match error.position() {
+        Some(at) => {
+            let message = error
+                .code()
+                .map_or_else(|| error.to_string(), |code| code.to_string());
+            let position = (at.line + 1, at.column + 1);
+            (IncludeProblem::Syntax(message), Some(position))
+        }
+        // The parser knows no place for what is not there.
+        None => {
+            let end = line_and_column(text, text.trim_end().len());
+            let message = "it ends in the middle of a value".to_owned();
+            (IncludeProblem::Syntax(message), Some(end))
+        }
     })
 }
 

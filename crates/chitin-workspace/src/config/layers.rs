@@ -235,6 +235,12 @@ impl Layers {
         })
     }
 
+    /// Returns the path nearest to one that nobody says anything about.
+    pub fn nearest(&self, path: &str) -> Option<String> {
+        let paths = self.paths();
+        super::validate::nearest(path, paths.iter().map(String::as_str)).map(str::to_owned)
+    }
+
     /// Returns every dotted path that some layer says something about, sorted.
     pub fn paths(&self) -> Vec<String> {
         let mut paths = std::collections::BTreeSet::new();

@@ -144,6 +144,8 @@ pub fn load(
         issue.hint = finding.hint;
         issues.push(issue);
     }
+    // People fix a file from top to bottom.
+    issues.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
     Ok(Some(LoadedConfig {
         path: path.to_owned(),
         value,
@@ -174,6 +176,8 @@ fn repeated_keys(files: &[ConfigFile]) -> Vec<Issue> {
         let mut seen: BTreeSet<Vec<Step>> = BTreeSet::new();
         scan::walk(&file.text, |path, at| {
             if matches!(path.last(), Some(Step::Key(_))) && !seen.insert(path.to_vec()) {
+                // The second object begins anew: its own keys repeat nothing.
+                seen.retain(|known| known.len() <= path.len() || !known.starts_with(path));
                 let place = file.place(at);
                 let whole = [file.mount.as_slice(), path].concat();
                 issues.push(Issue {

@@ -101,11 +101,15 @@ impl<'a, G: Fn(&str) -> Option<&'a str>> Work<G> {
                             .ok_or(VariableError::TooLarge)?;
                         out.push_str(value);
                     }
-                    None => self.missing.push(MissingVariable {
-                        name: name.to_owned(),
-                        path: dotted(path),
-                        steps: path.to_vec(),
-                    }),
+                    None => {
+                        // What cannot be filled in stays readable.
+                        out.push_str(&rest[..name.len() + "${}".len()]);
+                        self.missing.push(MissingVariable {
+                            name: name.to_owned(),
+                            path: dotted(path),
+                            steps: path.to_vec(),
+                        });
+                    }
                 }
                 rest = &rest[name.len() + "${}".len()..];
             } else {

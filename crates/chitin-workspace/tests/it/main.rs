@@ -1,6 +1,6 @@
 //! Tests of the workspace crate, one module per topic.
-
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod config;
 mod guard;
 mod load;

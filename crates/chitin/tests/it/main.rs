@@ -1,1 +1,3 @@
 //! Tests of the binary, one module per topic.
+
+mod config;
