@@ -374,20 +374,18 @@ pub(super) fn parse(text: &str) -> Result<Value, ParseFailure> {
     if scan::depth(text) > MAX_DEPTH {
         return Err((IncludeProblem::TooDeep, None));
     }
-    json5::from_str(text).map_err(|error| match error.position() {
-        Some(at) => {
-            let message = error
-                .code()
-                .map_or_else(|| error.to_string(), |code| code.to_string());
-            let position = (at.line + 1, at.column + 1);
-            (IncludeProblem::Syntax(message), Some(position))
-        }
-        // The parser knows no place for what is not there.
-        None => {
+    json5::from_str(text).map_err(|error| {
+        let Some(at) = error.position() else {
+            // The parser knows no place for what is not there.
             let end = line_and_column(text, text.trim_end().len());
             let message = "it ends in the middle of a value".to_owned();
-            (IncludeProblem::Syntax(message), Some(end))
-        }
+            return (IncludeProblem::Syntax(message), Some(end));
+        };
+        let message = error
+            .code()
+            .map_or_else(|| error.to_string(), |code| code.to_string());
+        let position = (at.line + 1, at.column + 1);
+        (IncludeProblem::Syntax(message), Some(position))
     })
 }
 

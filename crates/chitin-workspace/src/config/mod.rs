@@ -11,6 +11,7 @@ mod keys;
 mod layers;
 mod load;
 mod own;
+mod roster;
 mod scan;
 mod shape;
 mod source;

@@ -3,10 +3,10 @@
 //! Paths are those of the recorded validators: an unknown key is reported at the object that holds it, everything else at
 //! the value itself, and a value that fits none of several shapes once.
 
-use super::keys::ConfigRules;
+use super::keys::{AgentList, ConfigRules};
 use super::scan::{Step, dotted};
 use super::shape::{Fields, Shape, field, names};
-use super::{Issue, Severity, checks};
+use super::{Issue, Severity, checks, roster};
 use serde_json::{Map, Value};
 
 /// More findings than anybody reads; the rest is not looked for.
@@ -67,7 +67,22 @@ pub fn validate(value: &Value, rules: ConfigRules) -> Vec<Issue> {
 }
 
 pub(super) fn find(value: &Value, rules: ConfigRules) -> Vec<Finding> {
-    find_by(rules.shape(), value)
+    let moved = match rules.agent_list() {
+        AgentList::Known => None,
+        AgentList::Moved => roster::list_to_entries(value),
+    };
+    let Some(moved) = moved else {
+        let mut findings = find_by(rules.shape(), value);
+        if rules.agent_list() == AgentList::Moved {
+            findings.iter_mut().for_each(roster::explain_unmoved);
+        }
+        return findings;
+    };
+    let mut findings = find_by(rules.shape(), &moved.value);
+    for finding in &mut findings {
+        moved.point_back(finding);
+    }
+    findings
 }
 
 pub(super) fn find_by(shape: &Shape, value: &Value) -> Vec<Finding> {

@@ -93,23 +93,20 @@ impl<'a, G: Fn(&str) -> Option<&'a str>> Work<G> {
                 out.push_str(&rest[1..=length]);
                 rest = &rest[1 + length..];
             } else if let Some(name) = mention(Some(rest)) {
-                match (self.get)(name).filter(|value| !value.is_empty()) {
-                    Some(value) => {
-                        self.left = self
-                            .left
-                            .checked_sub(value.len())
-                            .ok_or(VariableError::TooLarge)?;
-                        out.push_str(value);
-                    }
-                    None => {
-                        // What cannot be filled in stays readable.
-                        out.push_str(&rest[..name.len() + "${}".len()]);
-                        self.missing.push(MissingVariable {
-                            name: name.to_owned(),
-                            path: dotted(path),
-                            steps: path.to_vec(),
-                        });
-                    }
+                if let Some(value) = (self.get)(name).filter(|value| !value.is_empty()) {
+                    self.left = self
+                        .left
+                        .checked_sub(value.len())
+                        .ok_or(VariableError::TooLarge)?;
+                    out.push_str(value);
+                } else {
+                    // What cannot be filled in stays readable.
+                    out.push_str(&rest[..name.len() + "${}".len()]);
+                    self.missing.push(MissingVariable {
+                        name: name.to_owned(),
+                        path: dotted(path),
+                        steps: path.to_vec(),
+                    });
                 }
                 rest = &rest[name.len() + "${}".len()..];
             } else {

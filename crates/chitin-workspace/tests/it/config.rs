@@ -24,7 +24,7 @@ fn paths(config: &Value, rules: ConfigRules) -> Vec<String> {
 
 fn load_at(test: &TestEnv, env: &Env, rules: ConfigRules) -> Result<LoadedConfig, ConfigError> {
     load(&test.path().join("config/openclaw.json"), env, rules)
-        .map(|loaded| loaded.expect("the file is there"))
+        .map(|loaded| loaded.unwrap_or_else(|| unreachable!("the file is there")))
 }
 
 fn tell(test: &TestEnv, issues: &[Issue]) -> String {
@@ -109,6 +109,26 @@ fn releases_differ_in_the_keys_they_know() {
         ),
         (json!({"agents": {"entries": {"a": {}}}}), "agents", ""),
         (
+            json!({"agents": {"list": [{"name": "x"}]}}),
+            "agents.list.0.id",
+            "agents",
+        ),
+        (
+            json!({"agents": {"list": {"x": {}}}}),
+            "agents.list",
+            "agents",
+        ),
+        (
+            json!({"agents": {"list": [{"id": "x", "colour": "red"}]}}),
+            "agents.list.0",
+            "agents.entries.x",
+        ),
+        (
+            json!({"agents": {"list": [{"id": "x", "tools": {"profile": "y"}}]}}),
+            "agents.list.0.tools.profile",
+            "agents.entries.x.tools.profile",
+        ),
+        (
             json!({"diagnostics": {"cacheTrace": {"filePath": "x"}}}),
             "",
             "diagnostics.cacheTrace",
@@ -160,15 +180,6 @@ fn a_finding_is_reported_where_the_recorded_validators_report_it() {
             json!({"agents": {"defaults": {"model": 5}}}),
             "agents.defaults.model",
         ),
-        (
-            json!({"agents": {"list": [{"name": "x"}]}}),
-            "agents.list.0.id",
-        ),
-        (
-            json!({"agents": {"list": [{"id": "x", "colour": "red"}]}}),
-            "agents.list.0",
-        ),
-        (json!({"agents": {"list": {"x": {}}}}), "agents.list"),
         (
             json!({"tools": {"allow": ["a"], "alsoAllow": ["b"]}}),
             "tools",
@@ -245,6 +256,21 @@ fn findings_name_file_line_column_and_the_nearest_key() {
     assert!(!loaded.is_valid());
     let place = loaded.place("agents.defaults.workspace").expect("is said");
     assert_eq!((place.line, place.column), (3, 5));
+}
+
+#[test]
+fn a_finding_in_a_moved_list_points_at_what_was_written() {
+    let test = TestEnv::new();
+    test.file(
+        "config/openclaw.json",
+        "{ agents: { list: [{ id: 'a' },\n  { id: 'b', colour: 1 }] } }",
+    );
+    let loaded = load_at(&test, &Env::new("/"), RULES[1]).expect("loads");
+    let issue = &loaded.issues[0];
+    assert_eq!(
+        (issue.path.as_str(), issue.line, issue.column),
+        ("agents.entries.b", Some(2), Some(14))
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn chitin(test: &TestEnv, args: &[&str]) -> Output {
         .env("HOME", test.home())
         .current_dir(test.path())
         .output()
-        .expect("the binary runs")
+        .unwrap_or_else(|e| unreachable!("the binary does not run: {e}"))
 }
 
 fn stdout(test: &TestEnv, output: &Output) -> String {

@@ -299,7 +299,6 @@ pub(super) const AGENTS_4: Shape = Shape::Object(&[&[
 pub(super) const AGENTS_9: Shape = Shape::Object(&[&[
     ("defaults", DEFAULTS_9),
     ("entries", Shape::Map(&Shape::Object(&[ENTRY, ENTRY_9]))),
-    ("list", Shape::List(&Shape::Object(&[ID, ENTRY, ENTRY_9]))),
     ("ownership", Shape::OneOf(&["explicit"])),
 ]]);
 

@@ -32,6 +32,22 @@ impl ConfigRules {
             Self::Keys2026_9 => &ROOT_9,
         }
     }
+
+    pub(super) const fn agent_list(self) -> AgentList {
+        match self {
+            Self::Keys2026_4 => AgentList::Known,
+            Self::Keys2026_9 => AgentList::Moved,
+        }
+    }
+}
+
+/// What `agents.list` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AgentList {
+    /// A key like any other.
+    Known,
+    /// An earlier spelling of `agents.entries`.
+    Moved,
 }
 
 const ROOT_4: Shape = Shape::Checked(&Shape::Object(&[SHARED, EARLIER]), Check::BroadcastAgents);
