@@ -117,7 +117,7 @@ fn the_kind_of_chat_shows_in_the_key() {
     }
 }
 
-fn peer<'a>(kind: ChatType, links: &'a [(String, Vec<String>)]) -> PeerKey<'a> {
+fn peer(kind: ChatType, links: &[(String, Vec<String>)]) -> PeerKey<'_> {
     PeerKey {
         agent_id: "Ops Team",
         main_key: "",

@@ -100,18 +100,32 @@ fn byte_size(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
     }
 }
 
-/// Tells whether the text is digits, perhaps a fraction, perhaps one of the units.
+/// Tells whether the text is a number with or without one of the units, or several with units, such as `1h30m`.
 fn is_amount(text: &str, units: &[&str]) -> bool {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let number = match number.split_once('.') {
-        Some((whole, fraction)) => digits(whole) && digits(fraction),
-        None => digits(number),
-    };
-    number && (unit.is_empty() || units.contains(&unit))
+    let mut rest = text;
+    let mut parts = 0;
+    while !rest.is_empty() {
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        let is_number = match number.split_once('.') {
+            Some((whole, fraction)) => digits(whole) && digits(fraction),
+            None => digits(number),
+        };
+        let end = after
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(after.len());
+        let (unit, after) = after.split_at(end);
+        let is_unit = units.contains(&unit) || (unit.is_empty() && parts == 0);
+        if !is_number || !is_unit {
+            return false;
+        }
+        parts += 1;
+        rest = after;
+    }
+    parts > 0
 }
 
 fn heartbeat(value: &Value, path: &[Step], found: &mut Vec<Finding>) {

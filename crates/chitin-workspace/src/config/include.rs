@@ -3,6 +3,7 @@
 //! Included files stay in the directory of the first file, by name and by link. Objects are merged deeply, arrays are
 //! joined, and what stands beside an include wins over what it brings.
 
+use super::compat::{INCLUDE, NEVER_MERGED};
 use super::scan::{self, Step, dotted};
 use super::source::{ConfigFile, line_and_column};
 use super::{MAX_DEPTH, MAX_FILE_BYTES};
@@ -13,17 +14,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The key that includes.
-const INCLUDE: &str = "$include";
-
 /// How deep includes may nest.
 const MAX_INCLUDE_DEPTH: usize = 10;
 
 /// How many files one configuration may read, a file that is included twice counted twice.
 const MAX_FILES: usize = 64;
-
-/// Keys that are never merged: in the runtimes that share these files they are not plain names.
-const NEVER_MERGED: [&str; 3] = ["__proto__", "prototype", "constructor"];
 
 /// A configuration with every include merged.
 #[derive(Debug, Clone, PartialEq)]

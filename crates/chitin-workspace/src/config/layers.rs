@@ -4,6 +4,7 @@
 
 use super::load::{LoadedConfig, steps, value_at};
 use super::own::LoadedChitinConfig;
+use super::scan::{Step, dotted};
 use super::source::{ConfigFile, find};
 use crate::contract::Contract;
 use crate::env::Env;
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Where a value was said; later ones win.
@@ -209,8 +211,29 @@ impl Layers {
 
     /// Says which value holds at a dotted path, where it was said, and what it overrides.
     pub fn explain(&self, path: &str) -> Option<Explanation> {
+        // Keys may have dots in them, so each layer splits the path by what it holds.
+        self.story(path, |content| steps(&content.value, path))
+    }
+
+    /// Explains every value that some layer says, sorted by path.
+    pub fn all(&self) -> Vec<Explanation> {
+        let mut paths = BTreeSet::new();
+        for content in &self.contents {
+            leaves(&content.value, &mut Vec::new(), &mut paths);
+        }
+        paths
+            .iter()
+            .filter_map(|steps| self.story(&dotted(steps), |_| Some(steps.clone())))
+            .collect()
+    }
+
+    fn story(
+        &self,
+        path: &str,
+        split: impl Fn(&Content) -> Option<Vec<Step>>,
+    ) -> Option<Explanation> {
         let mut said = self.contents.iter().rev().filter_map(|content| {
-            let steps = steps(&content.value, path)?;
+            let steps = split(content)?;
             let value = value_at(&content.value, &steps)?.clone();
             Some((content, value, find(&content.files, &steps)))
         });
@@ -237,17 +260,9 @@ impl Layers {
 
     /// Returns the path nearest to one that nobody says anything about.
     pub fn nearest(&self, path: &str) -> Option<String> {
-        let paths = self.paths();
-        super::validate::nearest(path, paths.iter().map(String::as_str)).map(str::to_owned)
-    }
-
-    /// Returns every dotted path that some layer says something about, sorted.
-    pub fn paths(&self) -> Vec<String> {
-        let mut paths = std::collections::BTreeSet::new();
-        for content in &self.contents {
-            leaves(&content.value, &mut String::new(), &mut paths);
-        }
-        paths.into_iter().collect()
+        let all = self.all();
+        let known = all.iter().map(|explanation| explanation.path.as_str());
+        super::validate::nearest(path, known).map(str::to_owned)
     }
 
     /// Returns the settings that hold for an agent: flags and variables first, then the agent's own, then all agents'.
@@ -304,17 +319,14 @@ fn typed<T: DeserializeOwned>(value: &Value) -> Option<T> {
     serde_json::from_value(value.clone()).ok()
 }
 
-fn leaves(value: &Value, path: &mut String, paths: &mut std::collections::BTreeSet<String>) {
+/// Collects the paths of values that hold no further keys.
+fn leaves(value: &Value, path: &mut Vec<Step>, paths: &mut BTreeSet<Vec<Step>>) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             for (key, field) in fields {
-                let length = path.len();
-                if !path.is_empty() {
-                    path.push('.');
-                }
-                path.push_str(key);
+                path.push(Step::Key(key.clone()));
                 leaves(field, path, paths);
-                path.truncate(length);
+                path.pop();
             }
         }
         Value::Object(_)

@@ -6,7 +6,7 @@ use super::scan::{self, Step, dotted};
 use super::source::{ConfigFile, Place, find};
 use super::validate;
 use super::variables::{VariableError, substitute};
-use super::{Issue, Severity};
+use super::{Issue, Severity, compat};
 use crate::env::Env;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
@@ -241,10 +241,10 @@ pub(super) fn value_at<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value
 
 /// Returns where `openclaw.json` is: the path that the environment names, else the file in the state directory.
 pub fn openclaw_config_path(env: &Env, state_directory: &Path) -> PathBuf {
-    ["CHITIN_CONFIG_PATH", "OPENCLAW_CONFIG_PATH"]
+    compat::PATH_VARIABLES
         .into_iter()
         .find_map(|name| user_path(env, env.get(name)?))
-        .unwrap_or_else(|| state_directory.join("openclaw.json"))
+        .unwrap_or_else(|| state_directory.join(compat::FILE_NAME))
 }
 
 /// Reads a path as users write it: trimmed, `~` for home, relative to the working directory; nothing when blank.

@@ -5,6 +5,7 @@
 //! Nothing here writes, and no include leads out of the directory of the first file.
 
 mod checks;
+mod compat;
 mod include;
 mod issue;
 mod keys;

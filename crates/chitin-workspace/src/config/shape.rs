@@ -35,6 +35,8 @@ pub(super) enum Shape {
     Either(&'static [Shape]),
     /// A value that must be there; all others may be left out.
     Required(&'static Shape),
+    /// Nothing: what stood here has another place now.
+    Moved(&'static str),
     /// Such a value, about which something more must hold.
     Checked(&'static Shape, Check),
 }

@@ -2,8 +2,10 @@
 
 use super::scan::{self, Step};
 use serde::Serialize;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One file that configuration was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,7 +20,29 @@ pub struct ConfigFile {
     pub text: Arc<str>,
     #[serde(skip)]
     pub(super) mount: Vec<Step>,
+    #[serde(skip)]
+    map: Arc<SourceMap>,
 }
+
+/// Where values stand in a text; found out when first asked, because most configurations raise no questions.
+#[derive(Debug, Default)]
+struct SourceMap(OnceLock<Found>);
+
+#[derive(Debug)]
+struct Found {
+    values: HashMap<Vec<Step>, usize>,
+    /// The byte at which each line starts.
+    lines: Vec<usize>,
+}
+
+/// The map follows from the text, so it never makes two files differ.
+impl PartialEq for SourceMap {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for SourceMap {}
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,7 +63,23 @@ impl ConfigFile {
             at: scan::dotted(&mount),
             text,
             mount,
+            map: Arc::default(),
         }
+    }
+
+    fn found(&self) -> &Found {
+        self.map.0.get_or_init(|| {
+            let mut values = HashMap::new();
+            scan::walk(&self.text, |path, at| {
+                // The last of equal keys counts, as it does for the parser.
+                values.insert(path.to_vec(), at);
+                ControlFlow::Continue(())
+            });
+            let lines = std::iter::once(0)
+                .chain(memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1))
+                .collect();
+            Found { values, lines }
+        })
     }
 
     /// Returns a line of the file, counted from one, without its end.
@@ -48,11 +88,14 @@ impl ConfigFile {
     }
 
     pub(super) fn place(&self, byte: usize) -> Place {
-        let (line, column) = line_and_column(&self.text, byte);
+        let lines = &self.found().lines;
+        let line = lines.partition_point(|start| *start <= byte);
+        let start = lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let before = self.text.get(start..byte).unwrap_or_default();
         Place {
             file: self.path.clone(),
             line,
-            column,
+            column: before.chars().count() + 1,
         }
     }
 }
@@ -76,8 +119,8 @@ pub(super) fn find(files: &[ConfigFile], path: &[Step]) -> Option<Place> {
             let Some(inside) = wanted.strip_prefix(file.mount.as_slice()) else {
                 continue;
             };
-            if let Some(byte) = scan::locate(&file.text, inside) {
-                return Some(file.place(byte));
+            if let Some(byte) = file.found().values.get(inside) {
+                return Some(file.place(*byte));
             }
         }
     }

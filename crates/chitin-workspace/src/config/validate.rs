@@ -98,6 +98,10 @@ fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Fin
     match *shape {
         Shape::Any => {}
         Shape::Required(shape) => judge(shape, value, path, found),
+        Shape::Moved(to) => found.push(Finding {
+            hint: Some(format!("move it to `{to}`")),
+            ..Finding::hard(path, "This key is no longer read here.")
+        }),
         Shape::List(each) => match value {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -292,6 +296,7 @@ fn describe(shape: &Shape) -> String {
             "an object".to_owned()
         }
         Shape::Either(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
+        Shape::Moved(_) => "nothing".to_owned(),
         Shape::Required(shape) | Shape::Checked(shape, _) => describe(shape),
     }
 }

@@ -216,6 +216,7 @@ fn a_finding_is_reported_where_the_recorded_validators_report_it() {
             "messages.queue.drop",
         ),
         (json!({"plugins": {"enabled": "yes"}}), "plugins.enabled"),
+        (json!({"heartbeat": {"every": "5m"}}), "heartbeat"),
         (json!([]), ""),
     ] {
         for rules in RULES {
@@ -230,6 +231,10 @@ fn a_finding_is_reported_where_the_recorded_validators_report_it() {
         ),
         [""; 0]
     );
+    for every in ["45", "0m", "1.5h", "1h30m", "500MS"] {
+        let config = json!({"agents": {"defaults": {"heartbeat": {"every": every}}}});
+        assert_eq!(paths(&config, RULES[0]), [""; 0], "{every}");
+    }
     // Hours count only beside an interval.
     let hours = json!({"agents": {"defaults": {"heartbeat": {"activeHours": {"start": "soon"}}}}});
     assert_eq!(paths(&hours, RULES[0]), [""; 0]);
@@ -393,6 +398,22 @@ fn bombs_are_refused_quickly() {
         refused(&"{a:".repeat(200_000)),
         IncludeProblem::TooDeep
     ));
+    // Many findings in a large file.
+    let mut many = String::from("{ agents: { list: [");
+    for index in 0..20_000 {
+        let _ = writeln!(many, "{{ id: 'a{index}', colour: {index}, x: '-' }},");
+    }
+    many.push_str("] } }");
+    test.file("config/openclaw.json", &many);
+    let loaded = load_at(&test, &Env::new("/"), RULES[0]).expect("loads");
+    assert_eq!(loaded.issues.len(), 200);
+    assert!(
+        Layers::built_in(&contract::CANONICAL)
+            .with_openclaw(&loaded)
+            .all()
+            .len()
+            > 1
+    );
     // Every file includes the next one twice.
     for depth in 0..10 {
         let next = format!("f{}.json5", depth + 1);

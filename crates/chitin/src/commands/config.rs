@@ -75,12 +75,7 @@ impl Args {
 
     fn show(&self, host: &Host, printer: &Printer) -> Result<Shown, CliError> {
         let layers = self.layers(host, printer)?;
-        let values = layers
-            .paths()
-            .iter()
-            .filter_map(|path| layers.explain(path))
-            .map(redacted)
-            .collect();
+        let values = layers.all().into_iter().map(redacted).collect();
         Ok(Shown { values })
     }
 
