@@ -301,7 +301,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         bootstrap_mode: BootstrapModeRule::Unknown,
     },
     skills: SkillRules::A,
-    config: ConfigRules::Keys2026_4,
+    config: ConfigRules::Keys2026_2,
 };
 
 /// What 2026.9.6 does.

@@ -150,6 +150,16 @@ fn releases_differ_in_the_keys_they_know() {
 }
 
 #[test]
+fn channels_of_the_oldest_release_are_not_judged_by_later_spellings() {
+    let flat = json!({"channels": {"telegram": {"chunkMode": "newline", "streaming": "partial"}}});
+    assert_eq!(paths(&flat, contract::OPENCLAW_2026_2.config), [""; 0]);
+    assert_eq!(
+        paths(&flat, contract::OPENCLAW_2026_4.config),
+        ["channels.telegram.streaming", "channels.telegram"]
+    );
+}
+
+#[test]
 fn a_finding_is_reported_where_the_recorded_validators_report_it() {
     for (config, path) in [
         (

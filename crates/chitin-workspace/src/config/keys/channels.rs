@@ -234,5 +234,5 @@ pub(super) const CHANNELS_4: Shape = Shape::Open(&[
     ],
 ]);
 
-/// Every channel of 2026.9 is a plugin's own affair.
-pub(super) const CHANNELS_9: Shape = Shape::Open(&[SHARED]);
+/// Every channel is a plugin's own affair, as in 2026.9.
+pub(super) const OPEN: Shape = Shape::Open(&[SHARED]);

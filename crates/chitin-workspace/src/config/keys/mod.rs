@@ -1,6 +1,6 @@
 //! The keys that each release knows: names, kinds and ranges, as data.
 //!
-//! Two sets share most of their groups. Where the inside of a section is not known for a release it is left open: a false
+//! Sets share most of their groups. Where the inside of a section is not known for a release it is left open: a false
 //! error is worse than a missed one.
 
 mod agents;
@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 /// Which keys a configuration may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum ConfigRules {
+    /// Those of 2026.4.23, with the channels left open: 2026.2.9 spells many of their keys in an earlier way.
+    #[serde(rename = "2026.2")]
+    Keys2026_2,
     /// Those of 2026.4.23.
     #[serde(rename = "2026.4")]
     Keys2026_4,
@@ -28,6 +31,7 @@ pub enum ConfigRules {
 impl ConfigRules {
     pub(super) const fn shape(self) -> &'static Shape {
         match self {
+            Self::Keys2026_2 => &ROOT_2,
             Self::Keys2026_4 => &ROOT_4,
             Self::Keys2026_9 => &ROOT_9,
         }
@@ -35,7 +39,7 @@ impl ConfigRules {
 
     pub(super) const fn agent_list(self) -> AgentList {
         match self {
-            Self::Keys2026_4 => AgentList::Known,
+            Self::Keys2026_2 | Self::Keys2026_4 => AgentList::Known,
             Self::Keys2026_9 => AgentList::Moved,
         }
     }
@@ -49,6 +53,11 @@ pub(super) enum AgentList {
     /// An earlier spelling of `agents.entries`.
     Moved,
 }
+
+const ROOT_2: Shape = Shape::Checked(
+    &Shape::Object(&[SHARED, EARLIER, &[("channels", channels::OPEN)]]),
+    Check::BroadcastAgents,
+);
 
 const ROOT_4: Shape = Shape::Checked(&Shape::Object(&[SHARED, EARLIER]), Check::BroadcastAgents);
 
@@ -114,7 +123,7 @@ const LATER: &[Field] = &[
     ("attachments", system::ATTACHMENTS),
     ("bindings", agents::BINDINGS_9),
     ("browser", Shape::Any),
-    ("channels", channels::CHANNELS_9),
+    ("channels", channels::OPEN),
     ("cloudWorkers", Shape::Any),
     ("commands", session::COMMANDS_9),
     ("commitments", Shape::Any),

@@ -21,7 +21,7 @@ pub(super) const MODELS_4: Shape = Shape::Open(&[
             ("auth", AUTH),
             ("authHeader", Shape::Flag),
             ("baseUrl", Shape::Required(&Shape::SomeText)),
-            ("models", Shape::Required(&Shape::List(&MODEL))),
+            ("models", Shape::List(&MODEL)),
         ]])),
     )],
 ]);
