@@ -1,1 +1,25 @@
-//! (being written)
+//! The five extension files, each read by the part that owns it.
+//!
+//! | file | module | gives |
+//! |---|---|---|
+//! | `CHANNELS.md` | [`channels`] | names of channels |
+//! | `MCP.md` | [`mcp`] | servers to connect to |
+//! | `PERMISSIONS.md` | [`permissions`] | policies, and decisions about messages |
+//! | `RUNTIME.md` | [`runtime`] | model settings of one agent |
+//! | `SKILLS.md` | [`skills`] | the prompt that the agent runs with |
+//!
+//! All of them are Markdown for people; what counts is found line by line, by one shared grammar.
+//! Nothing here opens a connection, reads the clock or keeps state between agents.
+
+pub mod channels;
+mod compat;
+mod letters;
+mod line;
+pub mod mcp;
+pub mod permissions;
+pub mod runtime;
+mod secret;
+pub mod skills;
+mod uri;
+
+pub use secret::Secret;

@@ -1,1 +1,18 @@
-//! (being written)
+//! State kept beside a workspace (B16–B18): rules per user and agent, facts and daily notes, conversations.
+//!
+//! [`State`] reads, [`StateWriter`] writes; neither leaves the directory it was given, whatever the names of users, agents
+//! and sessions are. There is no clock and no randomness here: whoever adds an entry hands in its id and its instant.
+//! The workspace's own `MEMORY.md` is never touched.
+
+mod compat;
+mod conversation;
+mod entry;
+mod name;
+mod reader;
+mod writer;
+
+pub use conversation::Message;
+pub use entry::{Entry, Stamp};
+pub use name::{Name, NameError};
+pub use reader::{Owner, Rules, State, StateError};
+pub use writer::{Promotion, StateWriter};

@@ -1,6 +1,8 @@
 //! Tests of the workspace crate, one module per topic.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod bridge;
 mod config;
 mod guard;
 mod load;
+mod state;

@@ -1,0 +1,190 @@
+//! Decisions: a message, the time and what was used so far in; admitted or refused out.
+
+use super::pattern::{Match, Pattern};
+use super::policy::{Permissions, Policy, Rule};
+use crate::adapter::text::is_blank;
+use chitin_protocol::text::utf16_len;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// The most bytes of tool arguments that are screened; more are refused unread.
+const SCREENED_ARGUMENTS: usize = 1 << 20;
+
+/// A message that asks to be let in.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The text.
+    pub message: &'a str,
+    /// The roles that the caller holds.
+    pub roles: &'a [&'a str],
+    /// When it came.
+    pub now: Timestamp,
+}
+
+/// What one caller has used so far. Keep one per user, or per session where there is no user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// When messages were let through, oldest first.
+    pub recent: VecDeque<Timestamp>,
+    /// How many are under way.
+    pub in_flight: u32,
+    /// Why the kill switch was pulled, when it was.
+    pub killed: Option<String>,
+}
+
+impl Usage {
+    /// Notes that a message that was let in is done.
+    pub fn finish(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "decision")]
+pub enum Decision {
+    /// It may go on.
+    Admit,
+    /// It may not.
+    Refuse {
+        /// The name of the first policy that refused it.
+        by: String,
+        /// Why, in words that do not give the rule away.
+        reason: String,
+    },
+}
+
+impl Permissions {
+    /// Decides about a message without counting it. The first refusal wins.
+    pub fn decide(&self, request: Request<'_>, usage: &Usage) -> Decision {
+        self.ask(request, usage).0
+    }
+
+    /// Decides about a message and counts it: a message that passed the rate limit counts against it even when a later
+    /// policy refuses it, and one that passed the concurrency limit is under way until [`Usage::finish`] or a refusal.
+    pub fn admit(&self, request: Request<'_>, usage: &mut Usage) -> Decision {
+        let (decision, passed) = self.ask(request, usage);
+        for policy in passed {
+            match policy.rule {
+                Rule::RateLimit { window_seconds, .. } => {
+                    let since = window_start(request.now, window_seconds);
+                    usage.recent.retain(|at| *at >= since);
+                    usage.recent.push_back(request.now);
+                }
+                Rule::ConcurrencyLimit { .. } if decision == Decision::Admit => {
+                    usage.in_flight = usage.in_flight.saturating_add(1);
+                }
+                Rule::ConcurrencyLimit { .. }
+                | Rule::DenyList { .. }
+                | Rule::AllowList { .. }
+                | Rule::Authorization { .. }
+                | Rule::MessageLength { .. }
+                | Rule::TimeWindow(_)
+                | Rule::KillSwitch => {}
+            }
+        }
+        decision
+    }
+
+    /// Decides about the model's answer: only deny lists look at it.
+    pub fn screen_answer(&self, answer: &str) -> Decision {
+        self.screen(answer)
+    }
+
+    /// Decides about the arguments of a tool call: only deny lists look at them, and very long ones are refused.
+    pub fn screen_tool_arguments(&self, arguments: &str) -> Decision {
+        let screens = |policy: &&Policy| matches!(policy.rule, Rule::DenyList { .. });
+        match self.policies.iter().find(screens) {
+            Some(policy) if arguments.len() > SCREENED_ARGUMENTS => {
+                refuse(policy, "the arguments are too long to screen")
+            }
+            _ => self.screen(arguments),
+        }
+    }
+
+    fn screen(&self, text: &str) -> Decision {
+        for policy in &self.policies {
+            if let Rule::DenyList { patterns } = &policy.rule
+                && is_denied(patterns, text)
+            {
+                return refuse(policy, "something in it is denied");
+            }
+        }
+        Decision::Admit
+    }
+
+    /// Returns the decision and the policies that had let the message through by then.
+    fn ask(&self, request: Request<'_>, usage: &Usage) -> (Decision, &[Policy]) {
+        for (at, policy) in self.policies.iter().enumerate() {
+            if let Some(reason) = objection(&policy.rule, request, usage) {
+                return (refuse(policy, &reason), &self.policies[..at]);
+            }
+        }
+        (Decision::Admit, &self.policies)
+    }
+}
+
+fn refuse(policy: &Policy, reason: &str) -> Decision {
+    Decision::Refuse {
+        by: policy.name.clone(),
+        reason: reason.to_owned(),
+    }
+}
+
+/// Returns what a rule has against a message.
+fn objection(rule: &Rule, request: Request<'_>, usage: &Usage) -> Option<String> {
+    let say = |objects: bool, reason: &str| objects.then(|| reason.to_owned());
+    match rule {
+        Rule::DenyList { patterns } => say(
+            is_denied(patterns, request.message),
+            "something in it is denied",
+        ),
+        Rule::AllowList { patterns } => say(
+            !is_allowed(patterns, request.message),
+            "nothing in it is on the list of what is allowed",
+        ),
+        Rule::Authorization { roles } => roles
+            .iter()
+            .find(|role| !request.roles.contains(&role.as_str()))
+            .map(|role| format!("the role `{role}` is needed")),
+        Rule::MessageLength { max_chars } => say(
+            utf16_len(request.message) > *max_chars as usize,
+            "it is too long",
+        ),
+        Rule::RateLimit {
+            limit,
+            window_seconds,
+        } => {
+            let since = window_start(request.now, *window_seconds);
+            let used = usage.recent.iter().filter(|at| **at >= since).count();
+            say(used >= *limit as usize, "too many came in a short time")
+        }
+        Rule::ConcurrencyLimit { max_concurrent } => {
+            say(usage.in_flight >= *max_concurrent, "too many are under way")
+        }
+        Rule::TimeWindow(window) => say(!window.contains(request.now), "it is not the time for it"),
+        Rule::KillSwitch => usage.killed.clone(),
+    }
+}
+
+/// A blank text is never denied. A search that was given up counts as found.
+fn is_denied(patterns: &[Pattern], text: &str) -> bool {
+    !is_blank(text)
+        && patterns
+            .iter()
+            .any(|pattern| pattern.search(text) != Match::Absent)
+}
+
+/// A blank text is never allowed. A search that was given up counts as not found.
+fn is_allowed(patterns: &[Pattern], text: &str) -> bool {
+    !is_blank(text)
+        && patterns
+            .iter()
+            .any(|pattern| pattern.search(text) == Match::Found)
+}
+
+fn window_start(now: Timestamp, seconds: u32) -> Timestamp {
+    now.checked_sub(SignedDuration::from_secs(i64::from(seconds)))
+        .unwrap_or(Timestamp::MIN)
+}

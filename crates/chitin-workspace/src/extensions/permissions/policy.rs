@@ -1,0 +1,91 @@
+//! Policies as data.
+
+use super::pattern::Pattern;
+use super::time_window::TimeWindow;
+use serde::Serialize;
+
+/// What a `PERMISSIONS.md` asks for.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Permissions {
+    /// The policies, in the order in which they are asked.
+    pub policies: Vec<Policy>,
+    /// Set when the file has text and asks for nothing; nothing is guarded then, which its author may not expect.
+    pub says_nothing: bool,
+}
+
+/// One policy.
+#[derive(Debug, Clone, Serialize)]
+pub struct Policy {
+    /// The name that a refusal carries.
+    pub name: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Its version.
+    pub version: String,
+    /// What it demands.
+    #[serde(flatten)]
+    pub rule: Rule,
+}
+
+/// What a policy demands of a message.
+#[derive(Debug, Clone, Serialize)]
+#[serde(
+    tag = "type",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+pub enum Rule {
+    /// Nothing of this is in it.
+    DenyList {
+        /// Phrases, then expressions.
+        patterns: Vec<Pattern>,
+    },
+    /// Something of this is in it.
+    AllowList {
+        /// Phrases, then expressions.
+        patterns: Vec<Pattern>,
+    },
+    /// The caller holds every role.
+    Authorization {
+        /// The roles, each once.
+        roles: Vec<String>,
+    },
+    /// It is not longer than this.
+    MessageLength {
+        /// The most UTF-16 units.
+        max_chars: u32,
+    },
+    /// The caller sent fewer than this lately.
+    RateLimit {
+        /// How many in one window.
+        limit: u32,
+        /// The length of the sliding window.
+        window_seconds: u32,
+    },
+    /// Fewer than this are under way.
+    ConcurrencyLimit {
+        /// How many at once.
+        max_concurrent: u32,
+    },
+    /// It comes at the right time.
+    TimeWindow(TimeWindow),
+    /// Nobody has pulled the switch. It is installed disarmed.
+    KillSwitch,
+}
+
+impl Rule {
+    /// Returns the name of the kind of policy.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::DenyList { .. } => "deny-list",
+            Self::AllowList { .. } => "allow-list",
+            Self::Authorization { .. } => "authorization",
+            Self::MessageLength { .. } => "message-length",
+            Self::RateLimit { .. } => "rate-limit",
+            Self::ConcurrencyLimit { .. } => "concurrency-limit",
+            Self::TimeWindow(_) => "time-window",
+            Self::KillSwitch => "kill-switch",
+        }
+    }
+}
