@@ -18,6 +18,31 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Builds a snapshot, for callers that hold records already. The directory counts as existing.
+    pub fn from_records(
+        path: impl Into<PathBuf>,
+        contract: &'static Contract,
+        records: Vec<Record>,
+    ) -> Self {
+        let path = path.into();
+        Self {
+            exists: true,
+            path,
+            contract,
+            records,
+        }
+    }
+
+    /// Builds the snapshot of a directory that does not exist.
+    pub fn absent(path: impl Into<PathBuf>, contract: &'static Contract) -> Self {
+        Self {
+            path: path.into(),
+            exists: false,
+            contract,
+            records: Vec::new(),
+        }
+    }
+
     /// Returns the directory as it was given: absolute, `~` expanded, links kept.
     pub fn path(&self) -> &Path {
         &self.path

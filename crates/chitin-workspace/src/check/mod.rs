@@ -1,1 +1,234 @@
-//! (being written)
+//! The workspace checker: findings about a snapshot, each with a stable code, a severity, a place and a remedy.
+//!
+//! In: a snapshot, the other texts of its directory, what discovery says of its skills. Out: a [`Report`]. Every rule is a
+//! small function that looks at one thing; the table [`RULES`] says what each means. Nothing here changes a file except
+//! [`apply`], and no finding ever shows a secret.
+
+mod allow;
+mod base64;
+mod budget;
+mod commands;
+mod encoding;
+mod finding;
+mod fix;
+mod front_matter;
+mod gather;
+mod injection;
+mod lines;
+mod links;
+mod names;
+mod permissions;
+mod phrases;
+mod records;
+mod rules;
+mod sarif;
+mod secrets;
+mod skills;
+mod subject;
+mod templates;
+
+pub use budget::Limits;
+pub use finding::{Finding, Fix, MAX_FINDINGS_PER_FILE, Place, Severity, Suppressed};
+pub use fix::{FixError, PlannedFix, apply, planned};
+pub use gather::{Bounds, Gathered, TextFile, gather, plain_skills};
+pub use rules::{RULES, Rule, reference_markdown, rule};
+pub use sarif::sarif;
+pub use secrets::redact_secrets;
+pub use skills::{SkillFile, SkillProblem};
+pub use subject::Role;
+
+use crate::guard::Root;
+use crate::snapshot::Workspace;
+use finding::{Draft, Findings};
+use serde::Serialize;
+use std::path::Path;
+use subject::Subject;
+
+/// What is checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The snapshot.
+    pub workspace: &'a Workspace,
+    /// The directory, to look links up in; without it links are not checked.
+    pub root: Option<&'a Root>,
+    /// The texts of the directory that the snapshot does not have.
+    pub files: &'a [TextFile],
+    /// Names at the top of the directory, and known names below.
+    pub names: &'a [String],
+    /// Which bounds were reached while collecting.
+    pub notes: &'a [String],
+    /// The skills, as discovery found them.
+    pub skills: &'a [SkillFile],
+    /// The texts that seeding writes, by file name.
+    pub templates: &'a [(&'a str, &'a str)],
+    /// The budgets in force.
+    pub limits: Limits,
+    /// Permission bits of the directory.
+    pub directory_mode: Option<u32>,
+    /// Codes that nobody wants to hear of.
+    pub ignore: &'a [String],
+}
+
+impl<'a> Input<'a> {
+    /// Starts from a snapshot alone, with the budgets of its contract.
+    pub fn new(workspace: &'a Workspace) -> Self {
+        Self {
+            workspace,
+            root: None,
+            files: &[],
+            names: &[],
+            notes: &[],
+            skills: &[],
+            templates: &[],
+            limits: Limits::of(workspace.contract()),
+            directory_mode: None,
+            ignore: &[],
+        }
+    }
+}
+
+/// What the check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The directory.
+    pub path: String,
+    /// The contract that it was checked under.
+    pub contract: &'static str,
+    /// The findings, by file and place; those about the directory first.
+    pub findings: Vec<Finding>,
+    /// What comments in the files let pass.
+    pub suppressed: Vec<Suppressed>,
+    /// The counts.
+    pub summary: Summary,
+}
+
+/// How much was found, in how much.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Findings that are errors.
+    pub errors: usize,
+    /// Findings that are warnings.
+    pub warnings: usize,
+    /// Findings to know of.
+    pub infos: usize,
+    /// Findings that comments let pass.
+    pub suppressed: usize,
+    /// Texts that were looked at.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Checks a workspace.
+pub fn check(input: &Input<'_>) -> Report {
+    let workspace = input.workspace;
+    let mut findings = Findings::new(input.ignore);
+    let mut summary = Summary::default();
+    for note in input.notes {
+        findings.about(".", Draft::new(&rules::BOUND_REACHED, note.clone()));
+    }
+    records::check(workspace, &mut findings);
+    names::check(workspace.contract(), input.names, &mut findings);
+    budget::check(workspace, input.limits, &mut findings);
+    if let Some(mode) = input.directory_mode {
+        permissions::check(".", mode, &mut findings);
+    }
+    for record in workspace.records() {
+        let Some(content) = record.content() else {
+            continue;
+        };
+        let path = relative(workspace, &record.path, &record.name);
+        summary.count(&content.text);
+        permissions::check(&path, content.mode, &mut findings);
+        let invalid = content.invalid.as_deref();
+        let subject = Subject::new(&path, Role::Bootstrap, &content.text, invalid);
+        check_subject(&subject, input, &mut findings);
+        findings.end_of(&subject);
+    }
+    for file in input.files {
+        summary.count(&file.text);
+        permissions::check(&file.path, file.mode, &mut findings);
+        let role = Role::of(&file.path);
+        let subject = Subject::new(&file.path, role, &file.text, file.invalid.as_deref());
+        if let Some(skill) = input.skills.iter().find(|skill| skill.path == file.path) {
+            skills::check(&subject, skill, &mut findings);
+        }
+        check_subject(&subject, input, &mut findings);
+        findings.end_of(&subject);
+    }
+    // Skills from outside the workspace come with their text only.
+    for skill in input.skills {
+        if input.files.iter().any(|file| file.path == skill.path) {
+            continue;
+        }
+        summary.count(&skill.text);
+        let subject = Subject::new(&skill.path, Role::Skill, &skill.text, None);
+        skills::check(&subject, skill, &mut findings);
+        text_rules(&subject, &mut findings);
+        findings.end_of(&subject);
+    }
+    let (findings, suppressed) = findings.finish();
+    for finding in &findings {
+        match finding.severity {
+            Severity::Error => summary.errors += 1,
+            Severity::Warning => summary.warnings += 1,
+            Severity::Info => summary.infos += 1,
+        }
+    }
+    summary.suppressed = suppressed.len();
+    Report {
+        path: workspace.path().to_string_lossy().into_owned(),
+        contract: workspace.contract().name,
+        findings,
+        suppressed,
+        summary,
+    }
+}
+
+impl Summary {
+    fn count(&mut self, text: &str) {
+        self.files += 1;
+        self.bytes += text.len() as u64;
+    }
+}
+
+/// Checks one text alone, as far as that goes: its form, secrets, commands, hidden instructions.
+pub fn text_findings(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Findings::new(&[]);
+    let subject = Subject::new(path, Role::of(path), text, None);
+    text_rules(&subject, &mut findings);
+    templates::check(&subject, &[], &mut findings);
+    findings.end_of(&subject);
+    findings.finish().0
+}
+
+/// The rules that need nothing but the text. The gravest come first, in case there are more findings than are listed.
+fn text_rules(subject: &Subject<'_>, findings: &mut Findings) {
+    secrets::check(subject, findings);
+    commands::check(subject, findings);
+    links::check_images(subject, findings);
+    injection::check(subject, findings);
+    allow::check(subject, findings);
+    encoding::check(subject, findings);
+    front_matter::check(subject, findings);
+}
+
+fn check_subject(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findings) {
+    text_rules(subject, findings);
+    templates::check(subject, input.templates, findings);
+    let follows_links = matches!(subject.role, Role::Bootstrap | Role::Skill);
+    if let Some(root) = input.root
+        && follows_links
+        && subject.is_markdown()
+    {
+        links::check(subject, root, findings);
+    }
+}
+
+/// Returns a path relative to the workspace, with `/` between names.
+fn relative(workspace: &Workspace, path: &Path, name: &str) -> String {
+    path.strip_prefix(workspace.path()).map_or_else(
+        |_| name.to_owned(),
+        |path| path.to_string_lossy().into_owned(),
+    )
+}

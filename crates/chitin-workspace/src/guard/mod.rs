@@ -6,6 +6,7 @@
 
 mod fingerprint;
 mod open;
+mod permissions;
 mod policy;
 mod root;
 mod walk;

@@ -1,18 +1,467 @@
-//! (being written)
+//! `chitin check`: findings about a workspace, with severity, place and remedy.
 
-use crate::error::CliError;
+use super::contracts;
+use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
-use crate::printer::Printer;
+use crate::printer::{Paint, Printer, Render};
+use chitin_protocol::record::Refusal;
+use chitin_workspace::Workspace;
+use chitin_workspace::check::{
+    self, Bounds, Finding, Gathered, Input, PlannedFix, Report, Rule, Severity, SkillFile, Summary,
+};
+use chitin_workspace::contract::{
+    Absent, Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule,
+};
+use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use chitin_workspace::snapshot::{Content, Record, RecordState};
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// (being written)
+/// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
+///
+/// Exits with 1 if there are errors. A finding is let pass by `<!-- chitin: allow CODE reason -->` on its line or the line
+/// before.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "Examples:
+  chitin check
+  chitin check ~/agents/main --contract openclaw-2026.9
+  chitin check --format sarif > findings.sarif
+  chitin check --fix --dry-run
+  chitin check --explain CH601")]
+pub(crate) struct Args {
+    /// The workspace; the current directory if left out.
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// The contract to check under.
+    #[arg(long, value_name = "NAME", default_value = "canonical")]
+    contract: String,
+
+    /// How findings are printed; `--json` is short for `--format json`.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Make the changes that alter no meaning: byte order marks and permissions of others to write.
+    #[arg(long)]
+    fix: bool,
+
+    /// With `--fix`, only say what would be changed.
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
+
+    /// Exit with 1 on these findings too.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    deny: Option<Deny>,
+
+    /// Leave out findings of this code; may be given more than once.
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    ignore: Vec<String>,
+
+    /// Explain a rule instead of checking.
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["directory", "fix"])]
+    explain: Option<String>,
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For code scanning services.
+    Sarif,
+}
+
+/// Which findings beside errors make the check fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Deny {
+    /// Warnings.
+    Warnings,
+}
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let _ = host;
-        printer.raw("")?;
-        Ok(Exit::Success)
+        if let Some(code) = &self.explain {
+            let rule = find_rule(code)?;
+            return printer.result(&Explanation { rule });
+        }
+        for code in &self.ignore {
+            find_rule(code)?;
+        }
+        let contract = contracts::find(&self.contract)?;
+        let directory = directory(host, self.directory.as_deref());
+        let mut loaded = load(host, &directory, contract)?;
+        let mut report = loaded.check(&self.ignore);
+        let mut fixes = Vec::new();
+        if self.fix {
+            fixes = self.fixes(&loaded, &report);
+            if fixes.iter().any(|fix| fix.outcome == Outcome::Done) {
+                loaded = load(host, &directory, contract)?;
+                report = loaded.check(&self.ignore);
+            }
+        }
+        let failed = report.summary.errors > 0
+            || (self.deny == Some(Deny::Warnings) && report.summary.warnings > 0);
+        printer.result(&Checked {
+            sarif: (self.format == Format::Sarif)
+                .then(|| check::sarif(&report, env!("CARGO_PKG_VERSION"))),
+            format: self.format,
+            failed,
+            body: Body { report, fixes },
+        })
+    }
+
+    fn fixes(&self, loaded: &Loaded, report: &Report) -> Vec<FixDone> {
+        let Some(root) = &loaded.root else {
+            return Vec::new();
+        };
+        check::planned(&report.findings)
+            .into_iter()
+            .map(|planned| {
+                let (outcome, error) = if self.dry_run {
+                    (Outcome::Planned, None)
+                } else {
+                    match check::apply(root, &planned) {
+                        Ok(()) => (Outcome::Done, None),
+                        Err(error) => (Outcome::Failed, Some(error.to_string())),
+                    }
+                };
+                FixDone {
+                    planned,
+                    outcome,
+                    error,
+                }
+            })
+            .collect()
+    }
+}
+
+fn find_rule(code: &str) -> Result<&'static Rule, CliError> {
+    check::rule(code).ok_or_else(|| {
+        CliError::new(Kind::Usage, format!("There is no rule `{code}`."))
+            .hint("codes look like `CH601`; `chitin check` prints them with each finding")
+    })
+}
+
+/// Returns the directory that the user means, absolute.
+fn directory(host: &Host, given: Option<&Path>) -> PathBuf {
+    let here = host.env.working_directory();
+    given.map_or_else(|| here.to_path_buf(), |given| here.join(given))
+}
+
+/// Everything that a check looks at.
+struct Loaded {
+    workspace: Workspace,
+    root: Option<Root>,
+    gathered: Gathered,
+    skills: Vec<SkillFile>,
+}
+
+impl Loaded {
+    fn check(&self, ignore: &[String]) -> Report {
+        check::check(&Input {
+            root: self.root.as_ref(),
+            files: &self.gathered.files,
+            names: &self.gathered.names,
+            notes: &self.gathered.notes,
+            skills: &self.skills,
+            directory_mode: self
+                .root
+                .as_ref()
+                .and_then(|root| root.permissions(Path::new(""))),
+            ignore,
+            ..Input::new(&self.workspace)
+        })
+    }
+}
+
+/// Reads a workspace for checking.
+fn load(host: &Host, directory: &Path, contract: &'static Contract) -> Result<Loaded, CliError> {
+    let _ = host;
+    let root = match Root::open(directory) {
+        Ok(root) => root,
+        Err(ReadError::Missing { .. }) => {
+            return Ok(Loaded {
+                workspace: Workspace::absent(directory, contract),
+                root: None,
+                gathered: Gathered::default(),
+                skills: Vec::new(),
+            });
+        }
+        Err(error) => {
+            let message = format!("`{}` cannot be opened.", directory.display());
+            return Err(CliError::new(Kind::User, message).caused_by(error));
+        }
+    };
+    let records = records(&root, directory, contract);
+    let loaded: Vec<&str> = records.iter().map(|record| &*record.name).collect();
+    let gathered = check::gather(&root, &loaded, &Bounds::default());
+    let skills = check::plain_skills(&gathered.files);
+    Ok(Loaded {
+        workspace: Workspace::from_records(directory, contract, records),
+        root: Some(root),
+        gathered,
+        skills,
+    })
+}
+
+fn records(root: &Root, directory: &Path, contract: &Contract) -> Vec<Record> {
+    let loading = &contract.loading;
+    let policy = ReadPolicy {
+        links: match loading.links {
+            LinkRule::EveryHopInside => Links::EveryHopInside,
+            LinkRule::EndInside => Links::EndInside,
+            LinkRule::NotTheFile => Links::NotTheFile,
+            LinkRule::Anywhere => Links::Anywhere,
+        },
+        hardlinks: match loading.hardlinks {
+            HardlinkRule::Refuse => Hardlinks::Refuse,
+            HardlinkRule::Allow => Hardlinks::Allow,
+        },
+        max_bytes: loading.max_bytes.unwrap_or(Bounds::default().bytes),
+        oversized: match loading.oversize {
+            OversizeRule::Refuse => Oversized::Refuse,
+            OversizeRule::Keep => Oversized::Keep,
+        },
+    };
+    let mut records = Vec::new();
+    let mut names: Vec<(&str, bool)> = loading
+        .files
+        .iter()
+        .map(|file| (file.name, file.absent == Absent::Record))
+        .collect();
+    if loading.lower_memory != LowerMemory::Ignored {
+        names.push(("memory.md", false));
+    }
+    for (name, always) in names {
+        let state = match root.read(Path::new(name), &policy) {
+            Ok(read) => {
+                let (text, invalid) = match String::from_utf8(read.bytes) {
+                    Ok(text) => (text, None),
+                    Err(error) => {
+                        let bytes = error.into_bytes();
+                        let text = String::from_utf8_lossy(&bytes).into_owned();
+                        (text, Some(bytes.into_boxed_slice()))
+                    }
+                };
+                RecordState::Present(Arc::new(Content {
+                    text: text.into_boxed_str(),
+                    invalid,
+                    oversize: read.oversize,
+                    fingerprint: read.fingerprint,
+                    mode: read.mode,
+                }))
+            }
+            Err(ReadError::Missing { .. }) if always => RecordState::Missing,
+            Err(ReadError::Missing { .. }) => continue,
+            Err(ReadError::Refused { reason, .. }) => RecordState::Refused(reason),
+            Err(ReadError::Io { .. }) => RecordState::Refused(Refusal::Unreadable),
+        };
+        records.push(Record {
+            name: name.into(),
+            path: directory.join(name),
+            state,
+            extra: false,
+        });
+    }
+    records
+}
+
+/// The result of a check, in the form that was asked for.
+#[derive(Debug)]
+struct Checked {
+    body: Body,
+    sarif: Option<Value>,
+    format: Format,
+    failed: bool,
+}
+
+/// What the JSON form shows.
+#[derive(Debug, Serialize)]
+struct Body {
+    #[serde(flatten)]
+    report: Report,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<FixDone>,
+}
+
+/// A fix and what became of it.
+#[derive(Debug, Serialize)]
+struct FixDone {
+    #[serde(flatten)]
+    planned: PlannedFix,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// What became of a fix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    /// It was made.
+    Done,
+    /// It would be made.
+    Planned,
+    /// It was tried; the file is as it was.
+    Failed,
+}
+
+impl Serialize for Checked {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.sarif {
+            Some(sarif) => sarif.serialize(serializer),
+            None => self.body.serialize(serializer),
+        }
+    }
+}
+
+impl Render for Checked {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        match self.format {
+            Format::Text => self.body.text(out, paint),
+            Format::Json | Format::Sarif => {
+                let json = serde_json::to_string_pretty(self).map_err(|_| fmt::Error)?;
+                writeln!(out, "{json}")
+            }
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        if self.failed {
+            Exit::Findings
+        } else {
+            Exit::Success
+        }
+    }
+}
+
+impl Body {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for fix in &self.fixes {
+            let what = fix.planned.fix.describe();
+            let path = paint.bold(&plain(&fix.planned.path));
+            match (fix.outcome, &fix.error) {
+                (Outcome::Done, _) => writeln!(out, "{} {path}: {what}", paint.good("fixed"))?,
+                (Outcome::Planned, _) => {
+                    writeln!(out, "{} {path}: {what}", paint.dim("would fix"))?;
+                }
+                (Outcome::Failed, error) => {
+                    let error = error.as_deref().unwrap_or_default();
+                    writeln!(out, "{} {path}: {what}: {error}", paint.bad("not fixed"))?;
+                }
+            }
+        }
+        if !self.fixes.is_empty() {
+            writeln!(out)?;
+        }
+        let mut previous: Option<&Finding> = None;
+        for finding in &self.report.findings {
+            if previous.is_some_and(|previous| previous.path != finding.path) {
+                writeln!(out)?;
+            }
+            finding_text(finding, out, paint)?;
+            previous = Some(finding);
+        }
+        if previous.is_some() {
+            writeln!(out)?;
+        }
+        // Whoever writes a skill can also write the comment that lets its errors pass, so these are always named.
+        for passed in &self.report.suppressed {
+            if passed.finding.severity == Severity::Error {
+                let place = paint.bold(&place_of(&passed.finding));
+                let code = passed.finding.code;
+                writeln!(out, "{place} let pass {code} {}", plain(&passed.reason))?;
+            }
+        }
+        writeln!(out, "{}", summary(&self.report.summary))
+    }
+}
+
+fn place_of(finding: &Finding) -> String {
+    match finding.place {
+        Some(place) => format!("{}:{}:{}", plain(&finding.path), place.line, place.column),
+        None => plain(&finding.path),
+    }
+}
+
+/// Takes out what a terminal would obey: names of files and skills come from strangers.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+fn finding_text(finding: &Finding, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+    let word = finding.severity.as_str();
+    let severity = match finding.severity {
+        Severity::Error => paint.bad(word),
+        Severity::Warning => paint.warn(word),
+        Severity::Info => paint.dim(word),
+    };
+    writeln!(
+        out,
+        "{} {severity} {} {}",
+        paint.bold(&place_of(finding)),
+        finding.code,
+        plain(&finding.message)
+    )?;
+    writeln!(out, "    {}", paint.dim(&plain(&finding.remedy)))
+}
+
+fn summary(summary: &Summary) -> String {
+    let count = |number: usize, word: &str| match number {
+        1 => format!("1 {word}"),
+        _ => format!("{number} {word}s"),
+    };
+    let files = count(summary.files, "file");
+    let mut parts = Vec::new();
+    for (number, word) in [(summary.errors, "error"), (summary.warnings, "warning")] {
+        if number > 0 {
+            parts.push(count(number, word));
+        }
+    }
+    if summary.infos > 0 {
+        parts.push(count(summary.infos, "note"));
+    }
+    if parts.is_empty() {
+        parts.push("Nothing to report".to_owned());
+    }
+    let passed = match summary.suppressed {
+        0 => String::new(),
+        number => format!("; {number} let pass by comments"),
+    };
+    format!("{} in {files}{passed}.", parts.join(", "))
+}
+
+/// One rule, for `--explain`.
+#[derive(Debug, Serialize)]
+struct Explanation {
+    #[serde(flatten)]
+    rule: &'static Rule,
+}
+
+impl Render for Explanation {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let rule = self.rule;
+        let fixable = if rule.fixable {
+            ", mended by `--fix`"
+        } else {
+            ""
+        };
+        writeln!(out, "{} {}", paint.bold(rule.code), paint.bold(rule.title))?;
+        writeln!(out, "{}{fixable}\n", rule.severity.as_str())?;
+        writeln!(out, "{}\n", rule.explanation)?;
+        writeln!(out, "Remedy: {}", rule.remedy)
     }
 }

@@ -1,3 +1,4 @@
 //! Tests of the binary, one module per topic.
 
+mod check;
 mod config;

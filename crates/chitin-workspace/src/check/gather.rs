@@ -1,0 +1,293 @@
+//! Collects the texts of a workspace that no contract loads: skills, memory, extensions. Bounded, and links are not followed.
+
+use super::names;
+use super::skills::SkillFile;
+use super::subject::has_extension;
+use crate::guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use std::path::Path;
+
+/// How much of a tree is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Files at most.
+    pub files: usize,
+    /// Bytes at most, of all files together.
+    pub bytes: u64,
+    /// Bytes of one file; what follows is not looked at.
+    pub file_bytes: u64,
+    /// Levels of folders.
+    pub depth: usize,
+    /// Names in one folder.
+    pub entries: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            files: 5_000,
+            bytes: 64 * 1024 * 1024,
+            file_bytes: 2 * 1024 * 1024,
+            depth: 16,
+            entries: 10_000,
+        }
+    }
+}
+
+/// A text of the workspace.
+#[derive(Debug, Clone)]
+pub struct TextFile {
+    /// The path relative to the workspace, with `/` between names.
+    pub path: String,
+    /// The text, with U+FFFD for what is not UTF-8.
+    pub text: String,
+    /// The bytes, if they are not UTF-8.
+    pub invalid: Option<Vec<u8>>,
+    /// Permission bits.
+    pub mode: u32,
+}
+
+/// What was collected.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    /// The texts, in the order of their paths.
+    pub files: Vec<TextFile>,
+    /// Names at the top of the workspace, and known names one level below.
+    pub names: Vec<String>,
+    /// Which bounds were reached: sentences.
+    pub notes: Vec<String>,
+}
+
+/// Folders that hold what others wrote or what programs made.
+const SKIPPED: &[&str] = &[
+    ".git",
+    "node_modules",
+    ".venv",
+    "venv",
+    "__pycache__",
+    "target",
+    ".cache",
+];
+
+/// Endings of files at the top that are looked at beside Markdown.
+const TOP_EXTENSIONS: &[&str] = &["md", "txt", "json", "json5", "yaml", "yml", "toml"];
+
+/// Collects the texts below `root`, leaving out `loaded`, which the snapshot has already.
+pub fn gather(root: &Root, loaded: &[&str], bounds: &Bounds) -> Gathered {
+    let mut walk = Walk {
+        root,
+        bounds,
+        gathered: Gathered::default(),
+        bytes: 0,
+        full: false,
+    };
+    walk.top(loaded);
+    walk.folder("memory", 0);
+    walk.folder("skills", 0);
+    walk.folder(".agents/skills", 0);
+    walk.gathered.files.sort_by(|a, b| a.path.cmp(&b.path));
+    walk.gathered.names.sort();
+    walk.gathered
+}
+
+struct Walk<'a> {
+    root: &'a Root,
+    bounds: &'a Bounds,
+    gathered: Gathered,
+    bytes: u64,
+    full: bool,
+}
+
+impl Walk<'_> {
+    fn top(&mut self, loaded: &[&str]) {
+        for (name, kind) in self.entries("") {
+            match kind {
+                EntryKind::File => {
+                    let wanted = TOP_EXTENSIONS.iter().any(|end| has_extension(&name, end));
+                    if wanted && !loaded.contains(&&*name) {
+                        self.read(&name);
+                    }
+                    self.gathered.names.push(name);
+                }
+                EntryKind::Directory => self.known_names_in(&name),
+                EntryKind::Link | EntryKind::Other => self.gathered.names.push(name),
+            }
+        }
+    }
+
+    /// Notes known names one level below the top.
+    fn known_names_in(&mut self, folder: &str) {
+        if folder.starts_with('.') || folder == "skills" || SKIPPED.contains(&folder) {
+            return;
+        }
+        for name in names::BOOTSTRAP_NAMES {
+            let path = format!("{folder}/{name}");
+            if self.root.kind(Path::new(&path)) == Some(EntryKind::File) {
+                self.gathered.names.push(path);
+            }
+        }
+    }
+
+    fn folder(&mut self, path: &str, depth: usize) {
+        if depth > self.bounds.depth {
+            self.note(format!("`{path}` lies too deep and was not looked at."));
+            return;
+        }
+        for (name, kind) in self.entries(path) {
+            if self.full {
+                return;
+            }
+            let below = format!("{path}/{name}");
+            match kind {
+                EntryKind::File => self.read(&below),
+                EntryKind::Directory if SKIPPED.contains(&&*name) => {}
+                EntryKind::Directory => self.folder(&below, depth + 1),
+                // A link's target inside the workspace is met under its own name; outside is not our business.
+                EntryKind::Link | EntryKind::Other => {}
+            }
+        }
+    }
+
+    fn entries(&mut self, path: &str) -> Vec<(String, EntryKind)> {
+        let listed = self
+            .root
+            .list(Path::new(path), &Links::Refuse, self.bounds.entries);
+        let Ok(entries) = listed else {
+            if self.root.kind(Path::new(path)) == Some(EntryKind::Directory) {
+                self.note(format!(
+                    "`{path}` cannot be listed, or holds too many names."
+                ));
+            }
+            return Vec::new();
+        };
+        let mut entries: Vec<_> = entries
+            .into_iter()
+            .map(|entry| (entry.name.to_string_lossy().into_owned(), entry.kind))
+            .collect();
+        entries.sort();
+        entries
+    }
+
+    fn read(&mut self, path: &str) {
+        if self.gathered.files.len() >= self.bounds.files || self.bytes >= self.bounds.bytes {
+            if !self.full {
+                self.full = true;
+                self.note(format!(
+                    "The check stopped before `{path}`, after {} files and {} bytes.",
+                    self.gathered.files.len(),
+                    self.bytes
+                ));
+            }
+            return;
+        }
+        let policy = ReadPolicy {
+            links: Links::Refuse,
+            hardlinks: Hardlinks::Refuse,
+            max_bytes: self.bounds.file_bytes.min(self.bounds.bytes - self.bytes),
+            oversized: Oversized::Keep,
+        };
+        let Ok(read) = self.root.read(Path::new(path), &policy) else {
+            return;
+        };
+        self.bytes += read.bytes.len() as u64;
+        if let Some(oversize) = read.oversize {
+            self.note(format!(
+                "Only the first {} bytes of `{path}` were looked at.",
+                oversize.kept
+            ));
+        }
+        if is_binary(path, &read.bytes) {
+            return;
+        }
+        let (text, invalid) = match String::from_utf8(read.bytes) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let bytes = error.into_bytes();
+                (String::from_utf8_lossy(&bytes).into_owned(), Some(bytes))
+            }
+        };
+        self.gathered.files.push(TextFile {
+            path: path.to_owned(),
+            text,
+            invalid,
+            mode: read.mode,
+        });
+    }
+
+    fn note(&mut self, note: String) {
+        const MAX_NOTES: usize = 50;
+        if self.gathered.notes.len() < MAX_NOTES {
+            self.gathered.notes.push(note);
+        }
+    }
+}
+
+/// Markdown is always text; anything else with a NUL near its beginning, or much that is not UTF-8, is none.
+fn is_binary(path: &str, bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(8192)];
+    if has_extension(path, "md") || has_extension(path, "txt") {
+        return false;
+    }
+    memchr::memchr(0, head).is_some()
+        || head
+            .utf8_chunks()
+            .filter(|c| !c.invalid().is_empty())
+            .count()
+            > head.len() / 64 + 1
+}
+
+/// Reads name and description off the `SKILL.md` files that were collected, one level below the two skill folders.
+///
+/// It stands in for full discovery where a caller has none: names that repeat are hidden by the first folder.
+pub fn plain_skills(files: &[TextFile]) -> Vec<SkillFile> {
+    let mut skills: Vec<SkillFile> = Vec::new();
+    for (folder, source) in [("skills/", "workspace"), (".agents/skills/", "agents")] {
+        for file in files {
+            let Some(rest) = file.path.strip_prefix(folder) else {
+                continue;
+            };
+            let Some(directory) = rest.strip_suffix("/SKILL.md") else {
+                continue;
+            };
+            if directory.contains('/') {
+                continue;
+            }
+            let field = |name: &str| field_of(&file.text, name);
+            let name = field("name").unwrap_or_else(|| directory.to_owned());
+            let shadowed_by = skills
+                .iter()
+                .find(|skill| skill.name == name)
+                .map(|skill| skill.path.clone());
+            skills.push(SkillFile {
+                name,
+                source: source.to_owned(),
+                path: file.path.clone(),
+                text: file.text.clone(),
+                description: field("description"),
+                shadowed_by,
+                problems: Vec::new(),
+            });
+        }
+    }
+    skills
+}
+
+fn field_of(text: &str, name: &str) -> Option<String> {
+    use super::front_matter::{FrontMatter, split};
+    let FrontMatter::Closed { block, .. } = split(text) else {
+        return None;
+    };
+    let block = &text[block];
+    let mut lines = block.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?;
+    let value = value.trim().trim_matches(['"', '\'']);
+    // A block value stands in the lines below.
+    let value = if matches!(value, "" | "|" | ">" | "|-" | ">-") {
+        lines
+            .next()
+            .filter(|line| line.starts_with([' ', '\t']))?
+            .trim()
+    } else {
+        value
+    };
+    (!value.is_empty()).then(|| value.to_owned())
+}

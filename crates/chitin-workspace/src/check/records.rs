@@ -1,0 +1,103 @@
+//! The state of the files that a contract loads: refused, oversize, missing.
+
+use super::finding::{Draft, Findings};
+use super::rules;
+use crate::contract::{Absent, Contract};
+use crate::snapshot::{RecordState, Workspace};
+use chitin_protocol::record::Refusal;
+
+/// Reports files that gave no text, or not all of it.
+pub(crate) fn check(workspace: &Workspace, findings: &mut Findings) {
+    if !workspace.exists() {
+        let message = format!("`{}` does not exist.", workspace.path().display());
+        findings.about(".", Draft::new(&rules::NO_DIRECTORY, message));
+        return;
+    }
+    for record in workspace.records() {
+        let path = super::relative(workspace, &record.path, &record.name);
+        match &record.state {
+            RecordState::Present(content) => {
+                if let Some(oversize) = content.oversize {
+                    let message = format!(
+                        "`{}` has {} bytes, of which {} were read.",
+                        record.name, oversize.size, oversize.kept
+                    );
+                    findings.about(&path, Draft::new(&rules::OVERSIZE, message));
+                }
+            }
+            RecordState::Missing => missing(workspace.contract(), &record.name, &path, findings),
+            RecordState::Refused(reason) => refused(&record.name, *reason, &path, findings),
+        }
+    }
+    // A contract that keeps silent about absent files still needs this one to be a workspace at all.
+    if workspace.record("AGENTS.md").is_none() {
+        no_agents(findings);
+    }
+}
+
+fn no_agents(findings: &mut Findings) {
+    let message = "Without `AGENTS.md` the directory is not recognised as an OpenClaw workspace.";
+    findings.about("AGENTS.md", Draft::new(&rules::NO_AGENTS, message));
+}
+
+fn missing(contract: &Contract, name: &str, path: &str, findings: &mut Findings) {
+    if name == "AGENTS.md" {
+        no_agents(findings);
+        return;
+    }
+    // A bootstrap file deletes itself when it has done its work, and a heartbeat is for those who want one.
+    let optional = matches!(name, "BOOTSTRAP.md" | "HEARTBEAT.md" | "MEMORY.md");
+    let expected = contract
+        .loading
+        .files
+        .iter()
+        .any(|file| file.name == name && file.absent == Absent::Record);
+    if expected && !optional {
+        let message = format!("`{name}` is missing; the model is told so.");
+        findings.about(path, Draft::new(&rules::MISSING, message));
+    }
+}
+
+fn refused(name: &str, reason: Refusal, path: &str, findings: &mut Findings) {
+    let (what, remedy) = match reason {
+        Refusal::OutsideRoot => (
+            "a link leads out of the workspace",
+            "Copy the file into the workspace, or name the directory it lies in as trusted: `links: trusted-roots`.",
+        ),
+        Refusal::Dangling => (
+            "a link names something that does not exist",
+            "Mend or delete the link.",
+        ),
+        Refusal::Loop => (
+            "its links go in a circle",
+            "Delete the link and write a plain file.",
+        ),
+        Refusal::NotAFile => (
+            "it is no regular file",
+            "Move the directory, pipe or device away and write a plain file.",
+        ),
+        Refusal::Hardlinked => (
+            "it has a second name, which may lie outside the workspace",
+            "Make it a file of its own: copy it, delete the original name, rename the copy.",
+        ),
+        Refusal::LinkNotAllowed => (
+            "it is a link, and the contract allows none",
+            "Replace the link by a copy of its target, or check under a contract that follows links.",
+        ),
+        Refusal::TooLarge => (
+            "it is larger than the contract reads",
+            "Split the file, or move what is rarely needed into files that are read on demand.",
+        ),
+        Refusal::Unstable => (
+            "it changed all the time while it was read",
+            "Run the check again when nothing writes to the workspace.",
+        ),
+        Refusal::Unreadable => {
+            let message = format!("`{name}` cannot be read by this user.");
+            findings.about(path, Draft::new(&rules::UNREADABLE, message));
+            return;
+        }
+    };
+    let message = format!("`{name}` is refused ({reason}): {what}.");
+    findings.about(path, Draft::new(&rules::REFUSED, message).remedy(remedy));
+}

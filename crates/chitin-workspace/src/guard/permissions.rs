@@ -1,0 +1,60 @@
+//! Permission bits beneath a root: looked at, and taken away.
+
+use super::fingerprint::file_type;
+use super::open::{self, OpenFailure};
+use super::root::Root;
+use super::write::WriteError;
+use rustix::fs::{FileType, Mode};
+use rustix::io::Errno;
+use std::path::Path;
+
+impl Root {
+    /// Returns the permission bits of a plain file or directory beneath the root; an empty path is the root itself.
+    pub fn permissions(&self, relative: &Path) -> Option<u32> {
+        let stat = if relative.as_os_str().is_empty() || relative == Path::new(".") {
+            rustix::fs::fstat(self.descriptor()).ok()?
+        } else {
+            let file = open::beneath(
+                self.descriptor(),
+                relative,
+                self.backend(),
+                open::FILE_FLAGS,
+            )
+            .ok()?;
+            rustix::fs::fstat(&file).ok()?
+        };
+        Some(stat.st_mode & 0o7777)
+    }
+
+    /// Takes permission bits away from a plain file or directory. Never goes through a link, never touches a file with a
+    /// second name.
+    pub fn remove_permissions(&self, relative: &Path, bits: u32) -> Result<(), WriteError> {
+        let refuse = || WriteError::NotBeneath {
+            path: self.path().join(relative),
+        };
+        let fail = |error: Errno| WriteError::Io {
+            path: self.path().join(relative),
+            source: error.into(),
+        };
+        let file = open::beneath(
+            self.descriptor(),
+            relative,
+            self.backend(),
+            open::FILE_FLAGS,
+        )
+        .map_err(|failure| match failure {
+            OpenFailure::LinkOrEscape | OpenFailure::NotAFile => refuse(),
+            OpenFailure::Missing => fail(Errno::NOENT),
+            OpenFailure::Unstable => fail(Errno::AGAIN),
+            OpenFailure::Io(error) => fail(error),
+        })?;
+        let stat = rustix::fs::fstat(&file).map_err(fail)?;
+        match file_type(&stat) {
+            FileType::RegularFile if stat.st_nlink == 1 => {}
+            FileType::Directory => {}
+            _ => return Err(refuse()),
+        }
+        let mode = stat.st_mode & 0o7777 & !bits;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode)).map_err(fail)
+    }
+}
