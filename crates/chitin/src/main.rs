@@ -8,6 +8,7 @@ mod error;
 mod exit_code;
 mod host;
 mod printer;
+mod setup;
 
 use clap::Parser;
 use exit_code::Exit;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return cli::explain_usage(&error),
     };
-    let printer = printer::Printer::new(&cli.output);
+    let printer = printer::Printer::new(cli.output);
     let exit = match host::Host::from_process().and_then(|host| cli.command.run(&host, &printer)) {
         Ok(exit) => exit,
         Err(error) if error.is_broken_pipe() => Exit::Success,

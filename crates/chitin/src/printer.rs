@@ -38,10 +38,6 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
-    /// Never colours; for tests and files.
-    #[cfg(test)]
-    pub(crate) const PLAIN: Self = Self { colour: false };
-
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colour {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
@@ -86,7 +82,7 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    pub(crate) fn new(args: &OutputArgs) -> Self {
+    pub(crate) fn new(args: OutputArgs) -> Self {
         Self {
             json: args.json,
             quiet: args.quiet,
@@ -109,16 +105,11 @@ impl Printer {
             } else {
                 let _ = result.text(&mut text, self.out);
             }
-            self.raw(&text)?;
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(text.as_bytes())?;
+            stdout.flush()?;
         }
         Ok(result.exit())
-    }
-
-    /// Writes text that is already in its final form.
-    pub(crate) fn raw(&self, text: &str) -> Result<(), CliError> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        Ok(stdout.flush()?)
     }
 
     /// Tells the user something that is not a result.

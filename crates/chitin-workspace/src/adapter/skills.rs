@@ -63,7 +63,10 @@ impl Search<'_> {
         let links = policy().links;
         match self.root.walk(relative, &links) {
             Ok(end) if end.kind == EntryKind::Directory => {
-                if !self.entered.insert((end.fingerprint.dev, end.fingerprint.ino)) {
+                if !self
+                    .entered
+                    .insert((end.fingerprint.dev, end.fingerprint.ino))
+                {
                     return;
                 }
             }

@@ -112,10 +112,10 @@ pub struct Overridden {
 pub struct ChitinSettings {
     /// The name of the contract; none when nothing was said.
     pub contract: Option<String>,
-    /// What links may do.
-    pub links: LinkSetting,
-    /// What becomes of files with a second name.
-    pub hardlinks: HardlinkSetting,
+    /// What links may do; none leaves it to the contract.
+    pub links: Option<LinkSetting>,
+    /// What becomes of files with a second name; none leaves it to the contract.
+    pub hardlinks: Option<HardlinkSetting>,
     /// Further root files.
     pub root_files: Vec<String>,
     /// Exactly the files that a subagent gets, when that was said.
@@ -134,8 +134,8 @@ impl Layers {
         }
         let value = json!({
             "contract": contract.name,
-            "links": "inside",
-            "hardlinks": "refuse",
+            "links": contract.loading.links,
+            "hardlinks": contract.loading.hardlinks,
             "rootFiles": [],
             "subagentFiles": contract.filters.subagent_files,
             "agents": {"defaults": defaults},
@@ -271,10 +271,10 @@ impl Layers {
             contract: self
                 .said_above("contract", agent, Layer::BuiltIn)
                 .and_then(typed),
-            links: self.setting("links", agent).unwrap_or(LinkSetting::Inside),
+            links: self.setting("links", agent),
             hardlinks: self
-                .setting("hardlinks", agent)
-                .unwrap_or(HardlinkSetting::Refuse),
+                .said_above("hardlinks", agent, Layer::BuiltIn)
+                .and_then(typed),
             root_files: self.setting("rootFiles", agent).unwrap_or_default(),
             subagent_files: self
                 .said_above("subagentFiles", agent, Layer::BuiltIn)

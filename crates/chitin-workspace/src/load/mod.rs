@@ -36,6 +36,8 @@ pub struct LoadOptions {
     pub hardlinks: Option<Hardlinks>,
     /// Files of the user's own in the root, loaded after the contract's, in this order. Absent ones give no record.
     pub root_files: Vec<String>,
+    /// Whether a file that cannot be read is a refused record even where the contract fails the whole load.
+    pub tolerate_unreadable: bool,
     /// How files are kept beneath the root; for tests and for machines without the kernel's help.
     pub portable: bool,
 }
@@ -69,6 +71,7 @@ pub struct Loader {
     path: PathBuf,
     contract: &'static Contract,
     policy: ReadPolicy,
+    fails_on_unreadable: bool,
     backend: Backend,
     names: Vec<Wanted>,
     remembered: Mutex<Memory>,
@@ -150,6 +153,8 @@ impl Loader {
             path: path.into(),
             contract,
             policy: read_policy(contract, options),
+            fails_on_unreadable: contract.loading.read_errors == ReadErrorRule::Fail
+                && !options.tolerate_unreadable,
             backend: if options.portable {
                 Backend::Portable
             } else {
@@ -242,7 +247,7 @@ impl Loader {
             },
         };
         // A directory that may not be listed may hide names; a contract that cares says so instead of guessing.
-        if self.contract.loading.read_errors == ReadErrorRule::Fail {
+        if self.fails_on_unreadable {
             let fail = |source| LoadError::Root {
                 path: self.path.clone(),
                 source,
@@ -276,15 +281,11 @@ impl Loader {
     fn observe(&self, root: &Root, wanted: &Wanted) -> Result<Slot, LoadError> {
         match Slot::observe(root, &wanted.name, wanted.always_read, &self.policy) {
             Ok(slot) => Ok(slot),
-            Err(ReadError::Io { source, .. })
-                if self.contract.loading.read_errors == ReadErrorRule::Fail =>
-            {
-                Err(LoadError::File {
-                    name: wanted.name.to_string(),
-                    path: self.path.clone(),
-                    source,
-                })
-            }
+            Err(ReadError::Io { source, .. }) if self.fails_on_unreadable => Err(LoadError::File {
+                name: wanted.name.to_string(),
+                path: self.path.clone(),
+                source,
+            }),
             Err(_) => Ok(Slot::unreadable(&wanted.name, wanted.always_read)),
         }
     }

@@ -180,7 +180,7 @@ fn users_share_files_and_add_their_own_by_configuration() {
             "ABSENT.md".into(),
             "../secret".into(),
         ],
-        portable: false,
+        ..LoadOptions::default()
     };
     let workspace = load(&env.workspace(), &CANONICAL, &options).unwrap();
     insta::assert_snapshot!(show(&workspace), @r#"

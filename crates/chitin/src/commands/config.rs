@@ -1,15 +1,11 @@
 //! `chitin config`: what the configuration says, where each value comes from, and what is wrong with it.
 
-use super::contracts;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use chitin_workspace::config::{
-    self, ConfigError, ConfigFile, Explanation, Issue, Layer, Layers, LoadedChitinConfig, Severity,
-};
-use chitin_workspace::contract::{self, Contract};
-use chitin_workspace::env::Env;
+use crate::setup::{self, Configuration};
+use chitin_workspace::config::{self, ConfigFile, Explanation, Issue, Layer, Layers, Severity};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -91,58 +87,16 @@ impl Args {
         Ok(Explained(redacted(explanation)))
     }
 
-    /// Reads every layer. A file that cannot be used ends the command; what is merely wrong in it is noted.
     fn layers(&self, host: &Host, printer: &Printer) -> Result<Layers, CliError> {
-        let own = own_config(host)?;
-        let contract = self.chosen(host, own.as_ref())?;
-        let mut layers = Layers::built_in(contract).with_environment(&host.env);
-        if let Some(own) = &own {
-            for issue in &own.issues {
-                let hint = issue.hint.as_deref().map(|hint| format!(" ({hint})"));
-                printer.note(&format!("{issue}{}", hint.unwrap_or_default()));
-            }
-            layers = layers.with_chitin(own);
-        }
-        let file = config_file(&host.env)?;
-        if let Some(loaded) =
-            config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?
-        {
-            if !loaded.issues.is_empty() {
-                printer.note(&format!(
-                    "findings in `{}`: {}; `chitin config validate` shows them",
-                    file.display(),
-                    loaded.issues.len()
-                ));
-            }
-            layers = layers.with_openclaw(&loaded);
-        }
-        if let Some(contract) = &self.contract {
-            layers = layers.with_flag("--contract", "contract", contract.as_str().into());
-        }
-        Ok(layers)
-    }
-
-    /// Finds the contract that holds: it decides what is built in and which keys are known.
-    fn chosen(
-        &self,
-        host: &Host,
-        own: Option<&LoadedChitinConfig>,
-    ) -> Result<&'static Contract, CliError> {
-        let mut said = Layers::default().with_environment(&host.env);
-        if let Some(own) = own {
-            said = said.with_chitin(own);
-        }
-        match self.contract.clone().or(said.settings(None).contract) {
-            Some(name) => contracts::find(&name),
-            None => Ok(contract::ALL[0]),
-        }
+        Ok(Configuration::read(host, self.contract.as_deref(), printer)?.layers)
     }
 
     fn validate(&self, host: &Host, file: Option<&Path>) -> Result<Validated, CliError> {
-        let contract = self.chosen(host, own_config(host)?.as_ref())?;
+        let own = setup::own_config(host)?;
+        let contract = setup::chosen_contract(host, self.contract.as_deref(), own.as_ref())?;
         let path = match file {
             Some(file) => host.env.working_directory().join(file),
-            None => config_file(&host.env)?,
+            None => setup::config_file(host, contract)?,
         };
         let (present, issues, files) = match config::load(&path, &host.env, contract.config) {
             Ok(Some(loaded)) => {
@@ -178,37 +132,6 @@ impl Args {
             issues,
             files,
         })
-    }
-}
-
-fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, CliError> {
-    match config::chitin_home(&host.env) {
-        Some(home) => config::load_chitin_config(&home).map_err(|e| unusable(&e)),
-        None => Ok(None),
-    }
-}
-
-/// Returns where `openclaw.json` is for this user.
-fn config_file(env: &Env) -> Result<PathBuf, CliError> {
-    let home = env
-        .get("HOME")
-        .filter(|home| !home.is_empty())
-        .map(PathBuf::from)
-        .or_else(|| env.os_home().map(Path::to_owned));
-    let state = home.map(|home| home.join(".openclaw"));
-    match state {
-        Some(state) => Ok(config::openclaw_config_path(env, &state)),
-        None => Err(CliError::new(Kind::User, "There is no home directory.")
-            .hint("set `HOME`, or name the file with `OPENCLAW_CONFIG_PATH`")),
-    }
-}
-
-fn unusable(error: &ConfigError) -> CliError {
-    let issue = error.issue();
-    let failed = CliError::new(Kind::Config, issue.to_string());
-    match issue.hint {
-        Some(hint) => failed.hint(hint),
-        None => failed.hint("`chitin config validate` shows the place"),
     }
 }
 

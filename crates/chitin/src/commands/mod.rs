@@ -2,7 +2,7 @@
 
 mod check;
 mod config;
-mod contracts;
+pub(crate) mod contracts;
 mod skills;
 
 use crate::error::CliError;

@@ -1,0 +1,243 @@
+//! What a command works on: the configuration in its layers, the contract, the agent and its directory.
+
+use crate::commands::contracts;
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::Printer;
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::config::{HardlinkSetting, LinkSetting};
+use chitin_workspace::agents;
+use chitin_workspace::config::{
+    self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
+};
+use chitin_workspace::contract::{self, Contract};
+use chitin_workspace::guard::{Hardlinks, Links};
+use chitin_workspace::home;
+use chitin_workspace::load::LoadOptions;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Which workspace a command is about.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Target {
+    /// The workspace; left out, that of the agent.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// The agent whose workspace and settings are meant; left out, the default agent.
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+
+    /// The contract to read the workspace by.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) contract: Option<String>,
+}
+
+/// The configuration, read once.
+#[derive(Debug)]
+pub(crate) struct Configuration {
+    /// Every value with the layer that says it.
+    pub(crate) layers: Layers,
+    /// `openclaw.json`, if there is one.
+    pub(crate) openclaw: Option<LoadedConfig>,
+    /// The contract that holds.
+    pub(crate) contract: &'static Contract,
+}
+
+/// A workspace, found.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) configuration: Configuration,
+    pub(crate) directory: PathBuf,
+    pub(crate) options: LoadOptions,
+}
+
+impl Configuration {
+    /// Reads every layer. A file that cannot be used ends the command; what is merely wrong in it is noted.
+    pub(crate) fn read(
+        host: &Host,
+        contract: Option<&str>,
+        printer: &Printer,
+    ) -> Result<Self, CliError> {
+        let own = own_config(host)?;
+        for issue in own.iter().flat_map(|own| &own.issues) {
+            let hint = issue.hint.as_deref().map(|hint| format!(" ({hint})"));
+            printer.note(&format!("{issue}{}", hint.unwrap_or_default()));
+        }
+        let flag = contract;
+        let contract = chosen_contract(host, flag, own.as_ref())?;
+        let mut layers = Layers::built_in(contract).with_environment(&host.env);
+        if let Some(own) = &own {
+            layers = layers.with_chitin(own);
+        }
+        let file = config_file(host, contract)?;
+        let openclaw = config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?;
+        if let Some(loaded) = &openclaw {
+            if !loaded.issues.is_empty() {
+                printer.note(&format!(
+                    "findings in `{}`: {}; `chitin config validate` shows them",
+                    file.display(),
+                    loaded.issues.len()
+                ));
+            }
+            layers = layers.with_openclaw(loaded);
+        }
+        if let Some(flag) = flag {
+            layers = layers.with_flag("--contract", "contract", flag.into());
+        }
+        Ok(Self {
+            layers,
+            openclaw,
+            contract,
+        })
+    }
+
+    /// Returns what `openclaw.json` says; nothing when there is none.
+    pub(crate) fn value(&self) -> &Value {
+        self.openclaw
+            .as_ref()
+            .map_or(&Value::Null, |loaded| &loaded.value)
+    }
+}
+
+impl Setup {
+    /// Finds the workspace that the user means.
+    pub(crate) fn find(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
+        let mut configuration = Configuration::read(host, target.contract.as_deref(), printer)?;
+        let agent = target.agent.as_deref().map(AgentId::normalize);
+        let settings = configuration.layers.settings(agent.as_ref());
+        // An agent of its own may name a contract of its own, which the flag still overrides.
+        if let Some(name) = settings
+            .contract
+            .as_deref()
+            .filter(|name| *name != configuration.contract.name)
+        {
+            configuration.contract = contracts::find(name)?;
+        }
+        let directory = match &target.directory {
+            Some(given) => host.env.working_directory().join(given),
+            None => agent_directory(host, &configuration, agent.as_ref())?,
+        };
+        let options = load_options(&settings, host, configuration.contract)?;
+        Ok(Self {
+            configuration,
+            directory,
+            options,
+        })
+    }
+
+    pub(crate) const fn contract(&self) -> &'static Contract {
+        self.configuration.contract
+    }
+}
+
+fn agent_directory(
+    host: &Host,
+    configuration: &Configuration,
+    agent: Option<&AgentId>,
+) -> Result<PathBuf, CliError> {
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let agent = match agent {
+        Some(agent) => agent.clone(),
+        None => agents::default_agent(config, contract).map_err(|error| {
+            CliError::new(Kind::Config, "There is no default agent.")
+                .caused_by(error)
+                .hint("name a directory, or an agent with `--agent ID`")
+        })?,
+    };
+    let found = agents::workspace_directory(config, agent.as_str(), &host.env, contract);
+    found.map(|(directory, _)| directory).map_err(no_home)
+}
+
+/// Turns settings into what the loader takes. What was not said stays with the contract.
+fn load_options(
+    settings: &ChitinSettings,
+    host: &Host,
+    contract: &Contract,
+) -> Result<LoadOptions, CliError> {
+    let links = match &settings.links {
+        None => None,
+        Some(LinkSetting::Inside) => Some(Links::EveryHopInside),
+        Some(LinkSetting::None) => Some(Links::Refuse),
+        Some(LinkSetting::TrustedRoots(roots)) => {
+            let roots = roots
+                .iter()
+                .map(|root| home::user_path(root, &host.env, &contract.agents));
+            Some(Links::TrustedRoots(
+                roots.collect::<Result<_, _>>().map_err(no_home)?,
+            ))
+        }
+    };
+    let hardlinks = settings.hardlinks.map(|setting| match setting {
+        HardlinkSetting::Refuse => Hardlinks::Refuse,
+        HardlinkSetting::Allow => Hardlinks::Allow,
+    });
+    Ok(LoadOptions {
+        links,
+        hardlinks,
+        root_files: settings.root_files.clone(),
+        ..LoadOptions::default()
+    })
+}
+
+/// Finds the contract that holds: it decides what is built in and which keys are known.
+pub(crate) fn chosen_contract(
+    host: &Host,
+    flag: Option<&str>,
+    own: Option<&LoadedChitinConfig>,
+) -> Result<&'static Contract, CliError> {
+    let mut said = Layers::default().with_environment(&host.env);
+    if let Some(own) = own {
+        said = said.with_chitin(own);
+    }
+    match flag.map(str::to_owned).or(said.settings(None).contract) {
+        Some(name) => contracts::find(&name),
+        None => Ok(contract::ALL[0]),
+    }
+}
+
+/// Reads `chitin.json5`, if there is one.
+pub(crate) fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, CliError> {
+    match config::chitin_home(&host.env) {
+        Some(home) => config::load_chitin_config(&home).map_err(|e| unusable(&e)),
+        None => Ok(None),
+    }
+}
+
+/// Returns where `openclaw.json` is for this user.
+pub(crate) fn config_file(host: &Host, contract: &Contract) -> Result<PathBuf, CliError> {
+    let state = home::state_directory(&host.env, &contract.agents).map_err(no_home)?;
+    Ok(config::openclaw_config_path(&host.env, &state))
+}
+
+/// Returns the directory that holds what Chitin itself remembers.
+pub(crate) fn chitin_home(host: &Host) -> Option<PathBuf> {
+    config::chitin_home(&host.env)
+}
+
+fn no_home(error: home::HomeError) -> CliError {
+    CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(error)
+}
+
+fn unusable(error: &ConfigError) -> CliError {
+    let issue = error.issue();
+    let failed = CliError::new(Kind::Config, issue.to_string());
+    match issue.hint {
+        Some(hint) => failed.hint(hint),
+        None => failed.hint("`chitin config validate` shows the place"),
+    }
+}
+
+/// Shortens a path below home for people.
+pub(crate) fn shown(path: &Path, host: &Host) -> String {
+    let home = host
+        .env
+        .get("HOME")
+        .map(Path::new)
+        .filter(|home| !home.as_os_str().is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
+}
