@@ -60,19 +60,37 @@ pub fn home(env: &Env, agents: &Agents) -> Result<PathBuf, HomeError> {
         Some(text) => PathBuf::from(text),
         None => os_home()?,
     };
-    Ok(absolute(&home, env))
+    Ok(normalized(&env.working_directory().join(home)))
 }
 
 /// Returns the path that a user meant: trimmed, `~` expanded when it stands alone or before a separator, absolute and
 /// normalised.
 pub fn user_path(text: &str, env: &Env, agents: &Agents) -> Result<PathBuf, HomeError> {
-    let text = trim_js(text);
-    let path = if starts_at_home(text) {
-        expand(text, &home(env, agents)?)
+    let home = if starts_at_home(trim_js(text)) {
+        Some(home(env, agents)?)
     } else {
-        PathBuf::from(text)
+        None
     };
-    Ok(absolute(&path, env))
+    Ok(path_from(text, home.as_deref(), env.working_directory()))
+}
+
+/// Returns the home directory of the user, whatever other programs make of it: `HOME`, else the operating system's.
+pub fn plain_home(env: &Env) -> Option<PathBuf> {
+    let named = env
+        .get("HOME")
+        .filter(|home| !trim_js(home).is_empty())
+        .map(PathBuf::from);
+    named.or_else(|| env.os_home().map(Path::to_path_buf))
+}
+
+/// Returns the path that a user meant, absolute and normalised, with a home that is known already.
+pub fn path_from(text: &str, home: Option<&Path>, working_directory: &Path) -> PathBuf {
+    let text = trim_js(text);
+    let path = match home {
+        Some(home) if starts_at_home(text) => expand(text, home),
+        _ => PathBuf::from(text),
+    };
+    normalized(&working_directory.join(path))
 }
 
 /// Returns the state directory.
@@ -147,10 +165,6 @@ fn expand(text: &str, home: &Path) -> PathBuf {
     let mut path = home.as_os_str().to_owned();
     path.push(text.strip_prefix('~').unwrap_or(text));
     PathBuf::from(path)
-}
-
-fn absolute(path: &Path, env: &Env) -> PathBuf {
-    normalized(&env.working_directory().join(path))
 }
 
 /// Takes `.` and `..` out of a path by its text alone.

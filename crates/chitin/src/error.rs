@@ -49,6 +49,13 @@ impl CliError {
         self
     }
 
+    /// Adds what caused it, whatever its type.
+    #[must_use]
+    pub(crate) fn caused_by_boxed(mut self, source: Box<dyn Error + Send + Sync>) -> Self {
+        self.source = Some(source);
+        self
+    }
+
     /// Adds what the user can do.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -4,7 +4,7 @@ use crate::commands::contracts;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::Printer;
-use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting};
 use chitin_workspace::agents;
 use chitin_workspace::config::{
@@ -48,6 +48,7 @@ pub(crate) struct Configuration {
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) configuration: Configuration,
+    pub(crate) agent: AgentId,
     pub(crate) directory: PathBuf,
     pub(crate) options: LoadOptions,
 }
@@ -114,13 +115,20 @@ impl Setup {
         {
             configuration.contract = contracts::find(name)?;
         }
-        let directory = match &target.directory {
-            Some(given) => host.env.working_directory().join(given),
-            None => agent_directory(host, &configuration, agent.as_ref())?,
+        let (agent, directory) = match (agent, &target.directory) {
+            (agent, Some(given)) => {
+                let default =
+                    || agents::default_agent(configuration.value(), configuration.contract);
+                let agent = agent.or_else(|| default().ok());
+                let agent = agent.unwrap_or_else(|| AgentId::normalize(agent_id::MAIN));
+                (agent, host.env.working_directory().join(given))
+            }
+            (agent, None) => agent_directory(host, &configuration, agent)?,
         };
         let options = load_options(&settings, host, configuration.contract)?;
         Ok(Self {
             configuration,
+            agent,
             directory,
             options,
         })
@@ -134,11 +142,11 @@ impl Setup {
 fn agent_directory(
     host: &Host,
     configuration: &Configuration,
-    agent: Option<&AgentId>,
-) -> Result<PathBuf, CliError> {
+    agent: Option<AgentId>,
+) -> Result<(AgentId, PathBuf), CliError> {
     let (config, contract) = (configuration.value(), configuration.contract);
     let agent = match agent {
-        Some(agent) => agent.clone(),
+        Some(agent) => agent,
         None => agents::default_agent(config, contract).map_err(|error| {
             CliError::new(Kind::Config, "There is no default agent.")
                 .caused_by(error)
@@ -146,7 +154,9 @@ fn agent_directory(
         })?,
     };
     let found = agents::workspace_directory(config, agent.as_str(), &host.env, contract);
-    found.map(|(directory, _)| directory).map_err(no_home)
+    found
+        .map(|(directory, _)| (agent, directory))
+        .map_err(no_home)
 }
 
 /// Turns settings into what the loader takes. What was not said stays with the contract.

@@ -4,6 +4,7 @@ use super::finding::{Draft, Findings};
 use super::front_matter::{FrontMatter, split};
 use super::rules;
 use crate::contract::{self, Contract};
+use crate::settings::Settings;
 use crate::snapshot::Workspace;
 use chitin_protocol::text::{trim_end_js, utf16_len};
 
@@ -26,6 +27,17 @@ impl Limits {
             per_file: size(contract.budgets.max_chars),
             total: contract.budgets.total_max_chars.map(size),
             user: contract.budgets.user_max_chars.map(size),
+        }
+    }
+
+    /// Returns the bounds that configuration sets in place of the defaults.
+    #[must_use]
+    pub fn with_settings(self, settings: &Settings) -> Self {
+        let size = |units: u64| usize::try_from(units).unwrap_or(usize::MAX);
+        Self {
+            per_file: size(settings.max_chars),
+            total: settings.total_max_chars.map(size),
+            user: self.user,
         }
     }
 

@@ -1,7 +1,6 @@
 //! Collects the texts of a workspace that no contract loads: skills, memory, extensions. Bounded, and links are not followed.
 
 use super::names;
-use super::skills::SkillFile;
 use super::subject::has_extension;
 use crate::guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
 use std::path::Path;
@@ -233,61 +232,4 @@ fn is_binary(path: &str, bytes: &[u8]) -> bool {
             .filter(|c| !c.invalid().is_empty())
             .count()
             > head.len() / 64 + 1
-}
-
-/// Reads name and description off the `SKILL.md` files that were collected, one level below the two skill folders.
-///
-/// It stands in for full discovery where a caller has none: names that repeat are hidden by the first folder.
-pub fn plain_skills(files: &[TextFile]) -> Vec<SkillFile> {
-    let mut skills: Vec<SkillFile> = Vec::new();
-    for (folder, source) in [("skills/", "workspace"), (".agents/skills/", "agents")] {
-        for file in files {
-            let Some(rest) = file.path.strip_prefix(folder) else {
-                continue;
-            };
-            let Some(directory) = rest.strip_suffix("/SKILL.md") else {
-                continue;
-            };
-            if directory.contains('/') {
-                continue;
-            }
-            let field = |name: &str| field_of(&file.text, name);
-            let name = field("name").unwrap_or_else(|| directory.to_owned());
-            let shadowed_by = skills
-                .iter()
-                .find(|skill| skill.name == name)
-                .map(|skill| skill.path.clone());
-            skills.push(SkillFile {
-                name,
-                source: source.to_owned(),
-                path: file.path.clone(),
-                text: file.text.clone(),
-                description: field("description"),
-                shadowed_by,
-                problems: Vec::new(),
-            });
-        }
-    }
-    skills
-}
-
-fn field_of(text: &str, name: &str) -> Option<String> {
-    use super::front_matter::{FrontMatter, split};
-    let FrontMatter::Closed { block, .. } = split(text) else {
-        return None;
-    };
-    let block = &text[block];
-    let mut lines = block.lines();
-    let value = lines.find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?;
-    let value = value.trim().trim_matches(['"', '\'']);
-    // A block value stands in the lines below.
-    let value = if matches!(value, "" | "|" | ">" | "|-" | ">-") {
-        lines
-            .next()
-            .filter(|line| line.starts_with([' ', '\t']))?
-            .trim()
-    } else {
-        value
-    };
-    (!value.is_empty()).then(|| value.to_owned())
 }

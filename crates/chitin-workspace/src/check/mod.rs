@@ -30,11 +30,11 @@ mod templates;
 pub use budget::Limits;
 pub use finding::{Finding, Fix, MAX_FINDINGS_PER_FILE, Place, Severity, Suppressed};
 pub use fix::{FixError, PlannedFix, apply, planned};
-pub use gather::{Bounds, Gathered, TextFile, gather, plain_skills};
+pub use gather::{Bounds, Gathered, TextFile, gather};
 pub use rules::{RULES, Rule, reference_markdown, rule};
 pub use sarif::sarif;
 pub use secrets::redact_secrets;
-pub use skills::{SkillFile, SkillProblem};
+pub use skills::{SkillFile, SkillProblem, skill_files};
 pub use subject::Role;
 
 use crate::guard::Root;

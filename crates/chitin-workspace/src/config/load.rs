@@ -8,6 +8,7 @@ use super::validate;
 use super::variables::{VariableError, substitute};
 use super::{Issue, Severity, compat};
 use crate::env::Env;
+use crate::home;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -247,25 +248,14 @@ pub fn openclaw_config_path(env: &Env, state_directory: &Path) -> PathBuf {
         .unwrap_or_else(|| state_directory.join(compat::FILE_NAME))
 }
 
-/// Reads a path as users write it: trimmed, `~` for home, relative to the working directory; nothing when blank.
+/// Reads a path as users write it; nothing when blank.
 pub(super) fn user_path(env: &Env, text: &str) -> Option<PathBuf> {
-    let text = trim_js(text);
-    if text.is_empty() {
-        return None;
-    }
-    let expanded = match (text.strip_prefix('~'), home(env)) {
-        (Some(""), Some(home)) => home,
-        (Some(rest), Some(home)) if rest.starts_with('/') => {
-            home.join(rest.trim_start_matches('/'))
-        }
-        _ => PathBuf::from(text),
-    };
-    Some(env.working_directory().join(expanded))
-}
-
-pub(super) fn home(env: &Env) -> Option<PathBuf> {
-    env.get("HOME")
-        .filter(|home| !trim_js(home).is_empty())
-        .map(PathBuf::from)
-        .or_else(|| env.os_home().map(Path::to_owned))
+    let given = !trim_js(text).is_empty();
+    given.then(|| {
+        home::path_from(
+            text,
+            home::plain_home(env).as_deref(),
+            env.working_directory(),
+        )
+    })
 }

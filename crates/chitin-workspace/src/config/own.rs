@@ -1,12 +1,13 @@
 //! Chitin's own file, `chitin.json5`.
 
 use super::include::read_with_includes;
-use super::load::{ConfigError, home, placed, user_path};
+use super::load::{ConfigError, placed, user_path};
 use super::shape::{Field, Shape, TEXTS};
 use super::source::ConfigFile;
 use super::validate::{self, Finding};
 use super::{Issue, Severity};
 use crate::env::Env;
+use crate::home;
 use chitin_protocol::config::ChitinConfig;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ pub struct LoadedChitinConfig {
 pub fn chitin_home(env: &Env) -> Option<PathBuf> {
     env.get("CHITIN_HOME")
         .and_then(|text| user_path(env, text))
-        .or_else(|| Some(home(env)?.join(".chitin")))
+        .or_else(|| Some(home::plain_home(env)?.join(".chitin")))
 }
 
 /// Reads `chitin.json5` from Chitin's home; gives nothing when there is none.

@@ -12,7 +12,10 @@ pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
 };
 pub use describe::{Difference, Row, describe, differences};
-pub use skills::SkillRules;
+pub use skills::{
+    BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, NameOrder, NestedRoot,
+    PersonalRoot, RootFile, SessionOverlay, SkillFileLink, SkillRules, SkillSource, SourceLimit,
+};
 
 use crate::config::ConfigRules;
 use chitin_protocol::session_key::KeyGrammar;

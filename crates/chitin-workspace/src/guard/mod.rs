@@ -8,12 +8,14 @@ mod fingerprint;
 mod open;
 mod permissions;
 mod policy;
+mod probe;
 mod root;
 mod walk;
 mod write;
 
 pub use fingerprint::Fingerprint;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
+pub use probe::is_executable;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};
 pub use walk::End;

@@ -6,4 +6,5 @@ mod check;
 mod config;
 mod guard;
 mod load;
+mod skills;
 mod state;

@@ -1,25 +1,25 @@
 //! `chitin check`: findings about a workspace, with severity, place and remedy.
 
-use super::contracts;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use chitin_protocol::record::Refusal;
+use crate::setup::{Setup, Target};
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
-    self, Bounds, Finding, Gathered, Input, PlannedFix, Report, Rule, Severity, SkillFile, Summary,
+    self, Bounds, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity, SkillFile,
+    Summary,
 };
-use chitin_workspace::contract::{
-    Absent, Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule,
-};
-use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
-use chitin_workspace::snapshot::{Content, Record, RecordState};
+use chitin_workspace::guard::Root;
+use chitin_workspace::load::{self, LoadOptions};
+use chitin_workspace::seed;
+use chitin_workspace::settings::settings;
+use chitin_workspace::skills::{DiscoverOptions, SkillPlaces, discover};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
@@ -34,13 +34,8 @@ use std::sync::Arc;
   chitin check --fix --dry-run
   chitin check --explain CH601")]
 pub(crate) struct Args {
-    /// The workspace; the current directory if left out.
-    #[arg(value_name = "DIR")]
-    directory: Option<PathBuf>,
-
-    /// The contract to check under.
-    #[arg(long, value_name = "NAME", default_value = "canonical")]
-    contract: String,
+    #[command(flatten)]
+    target: Target,
 
     /// How findings are printed; `--json` is short for `--format json`.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -94,15 +89,14 @@ impl Args {
         for code in &self.ignore {
             find_rule(code)?;
         }
-        let contract = contracts::find(&self.contract)?;
-        let directory = directory(host, self.directory.as_deref());
-        let mut loaded = load(host, &directory, contract)?;
+        let setup = Setup::find(host, &self.target, printer)?;
+        let mut loaded = load(host, &setup)?;
         let mut report = loaded.check(&self.ignore);
         let mut fixes = Vec::new();
         if self.fix {
             fixes = self.fixes(&loaded, &report);
             if fixes.iter().any(|fix| fix.outcome == Outcome::Done) {
-                loaded = load(host, &directory, contract)?;
+                loaded = load(host, &setup)?;
                 report = loaded.check(&self.ignore);
             }
         }
@@ -149,128 +143,81 @@ fn find_rule(code: &str) -> Result<&'static Rule, CliError> {
     })
 }
 
-/// Returns the directory that the user means, absolute.
-fn directory(host: &Host, given: Option<&Path>) -> PathBuf {
-    let here = host.env.working_directory();
-    given.map_or_else(|| here.to_path_buf(), |given| here.join(given))
-}
-
 /// Everything that a check looks at.
 struct Loaded {
-    workspace: Workspace,
+    workspace: Arc<Workspace>,
     root: Option<Root>,
     gathered: Gathered,
     skills: Vec<SkillFile>,
+    limits: Limits,
 }
 
 impl Loaded {
     fn check(&self, ignore: &[String]) -> Report {
+        let root = self.root.as_ref();
         check::check(&Input {
-            root: self.root.as_ref(),
+            root,
             files: &self.gathered.files,
             names: &self.gathered.names,
             notes: &self.gathered.notes,
             skills: &self.skills,
-            directory_mode: self
-                .root
-                .as_ref()
-                .and_then(|root| root.permissions(Path::new(""))),
+            templates: &seed::TEMPLATES,
+            limits: self.limits,
+            directory_mode: root.and_then(|root| root.permissions(Path::new(""))),
             ignore,
             ..Input::new(&self.workspace)
         })
     }
 }
 
-/// Reads a workspace for checking.
-fn load(host: &Host, directory: &Path, contract: &'static Contract) -> Result<Loaded, CliError> {
-    let _ = host;
-    let root = match Root::open(directory) {
-        Ok(root) => root,
-        Err(ReadError::Missing { .. }) => {
-            return Ok(Loaded {
-                workspace: Workspace::absent(directory, contract),
-                root: None,
-                gathered: Gathered::default(),
-                skills: Vec::new(),
-            });
-        }
-        Err(error) => {
-            let message = format!("`{}` cannot be opened.", directory.display());
-            return Err(CliError::new(Kind::User, message).caused_by(error));
-        }
+/// Reads a workspace for checking. What cannot be read is a finding, not an end.
+fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
+    let contract = setup.contract();
+    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
+        let message = format!(
+            "`{}` cannot be used as a workspace.",
+            setup.directory.display()
+        );
+        CliError::new(Kind::User, message).caused_by_boxed(source)
     };
-    let records = records(&root, directory, contract);
-    let loaded: Vec<&str> = records.iter().map(|record| &*record.name).collect();
-    let gathered = check::gather(&root, &loaded, &Bounds::default());
-    let skills = check::plain_skills(&gathered.files);
+    let options = LoadOptions {
+        tolerate_unreadable: true,
+        ..setup.options.clone()
+    };
+    let workspace =
+        load::load(&setup.directory, contract, &options).map_err(|e| unusable(Box::new(e)))?;
+    let root = match Root::open(&setup.directory) {
+        Ok(root) => Some(root),
+        Err(error) if error.is_missing() => None,
+        Err(error) => return Err(unusable(Box::new(error))),
+    };
+    let names: Vec<&str> = workspace
+        .records()
+        .iter()
+        .map(|record| &*record.name)
+        .collect();
+    let gathered = root
+        .as_ref()
+        .map(|root| check::gather(root, &names, &Bounds::default()))
+        .unwrap_or_default();
+    let places = SkillPlaces::from_env(&setup.directory, &host.env, contract);
+    let config = setup.configuration.value();
+    let set = discover(
+        &places,
+        config,
+        &contract.skills,
+        &DiscoverOptions::default(),
+    );
+    let skills = check::skill_files(&set, &setup.directory, &gathered.files);
+    let limits =
+        Limits::of(contract).with_settings(&settings(config, Some(setup.agent.as_str()), contract));
     Ok(Loaded {
-        workspace: Workspace::from_records(directory, contract, records),
-        root: Some(root),
+        workspace,
+        root,
         gathered,
         skills,
+        limits,
     })
-}
-
-fn records(root: &Root, directory: &Path, contract: &Contract) -> Vec<Record> {
-    let loading = &contract.loading;
-    let policy = ReadPolicy {
-        links: match loading.links {
-            LinkRule::EveryHopInside => Links::EveryHopInside,
-            LinkRule::EndInside => Links::EndInside,
-            LinkRule::NotTheFile => Links::NotTheFile,
-            LinkRule::Anywhere => Links::Anywhere,
-        },
-        hardlinks: match loading.hardlinks {
-            HardlinkRule::Refuse => Hardlinks::Refuse,
-            HardlinkRule::Allow => Hardlinks::Allow,
-        },
-        max_bytes: loading.max_bytes.unwrap_or(Bounds::default().bytes),
-        oversized: match loading.oversize {
-            OversizeRule::Refuse => Oversized::Refuse,
-            OversizeRule::Keep => Oversized::Keep,
-        },
-    };
-    let mut records = Vec::new();
-    let mut names: Vec<(&str, bool)> = loading
-        .files
-        .iter()
-        .map(|file| (file.name, file.absent == Absent::Record))
-        .collect();
-    if loading.lower_memory != LowerMemory::Ignored {
-        names.push(("memory.md", false));
-    }
-    for (name, always) in names {
-        let state = match root.read(Path::new(name), &policy) {
-            Ok(read) => {
-                let (text, invalid) = match String::from_utf8(read.bytes) {
-                    Ok(text) => (text, None),
-                    Err(error) => {
-                        let bytes = error.into_bytes();
-                        let text = String::from_utf8_lossy(&bytes).into_owned();
-                        (text, Some(bytes.into_boxed_slice()))
-                    }
-                };
-                RecordState::Present(Arc::new(Content {
-                    text: text.into_boxed_str(),
-                    invalid,
-                    oversize: read.oversize,
-                    fingerprint: read.fingerprint,
-                    mode: read.mode,
-                }))
-            }
-            Err(ReadError::Missing { .. }) if always => RecordState::Missing,
-            Err(ReadError::Missing { .. }) => continue,
-            Err(ReadError::Refused { reason, .. }) => RecordState::Refused(reason),
-            Err(ReadError::Io { .. }) => RecordState::Refused(Refusal::Unreadable),
-        };
-        records.push(Record {
-            name: name.into(),
-            path: directory.join(name),
-            state,
-            extra: false,
-        });
-    }
-    records
 }
 
 /// The result of a check, in the form that was asked for.

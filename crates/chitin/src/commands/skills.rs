@@ -1,18 +1,162 @@
-//! (being written)
+//! `chitin skills`: which skills an agent has, where each comes from, and why one is missing.
 
-use crate::error::CliError;
+mod check;
+mod list;
+mod show;
+
+use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::Printer;
+use crate::setup::{Setup, Target};
+use chitin_workspace::contract::Contract;
+use chitin_workspace::guard::Root;
+use chitin_workspace::skills::{
+    AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillPlaces, SkillSet, discover,
+};
+use clap::Subcommand;
+use serde_json::Value;
+use std::path::PathBuf;
 
-/// (being written)
+/// List an agent's skills, show one, or check all of them.
+///
+/// A skill is a directory with a SKILL.md. Skills come from the workspace, from the home directory, from the runtime and
+/// from configuration; of two with one name, the one that is nearer to the workspace wins.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  chitin skills
+  chitin skills list --all ./my-agent
+  chitin skills show tide-tables
+  chitin skills check --contract openclaw-2026.9
+  chitin skills --json"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the skills that are ready to use.
+    List(ListArgs),
+    /// Show one skill: what it says, what it needs, why it is (not) ready, what it shadows.
+    Show(ShowArgs),
+    /// Report every SKILL.md that could not be taken; exits 1 when a skill is lost.
+    Check(CheckArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Also list skills that are not ready, and those that another one shadows.
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// The skill's name.
+    name: String,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+struct CheckArgs {
+    #[command(flatten)]
+    target: Target,
+}
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let _ = host;
-        printer.raw("")?;
-        Ok(Exit::Success)
+        match &self.action {
+            None => list::run(&self.list, host, printer),
+            Some(Action::List(args)) => list::run(args, host, printer),
+            Some(Action::Show(args)) => show::run(args, host, printer),
+            Some(Action::Check(args)) => check::run(args, host, printer),
+        }
     }
+}
+
+/// Everything that was found for one workspace and one agent.
+struct Survey {
+    contract: &'static Contract,
+    workspace: PathBuf,
+    config: Value,
+    allowed: AllowList,
+    set: SkillSet,
+}
+
+impl Survey {
+    fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
+        let setup = Setup::find(host, target, printer)?;
+        let (contract, workspace) = (setup.contract(), setup.directory.clone());
+        Root::open(&workspace).map_err(|e| {
+            let message = format!("`{}` cannot be used as a workspace.", workspace.display());
+            CliError::new(Kind::User, message).caused_by(e)
+        })?;
+        let config = setup.configuration.value().clone();
+        let places = SkillPlaces::from_env(&workspace, &host.env, contract);
+        let set = discover(
+            &places,
+            &config,
+            &contract.skills,
+            &DiscoverOptions::default(),
+        );
+        let allowed = AllowList::for_agent(&config, setup.agent.as_str(), contract);
+        Ok(Self {
+            contract,
+            workspace,
+            config,
+            allowed,
+            set,
+        })
+    }
+
+    /// Returns a judge that can tell what stands in a skill's way.
+    fn eligibility<'a>(&'a self, host: &'a Host) -> Eligibility<'a> {
+        Eligibility::new(&host.env, &self.config, &self.contract.skills)
+    }
+
+    fn reasons(&self, eligibility: &Eligibility<'_>, skill: &Skill) -> Vec<Ineligible> {
+        let mut reasons = eligibility.judge(skill);
+        if !self.allowed.allows(skill) {
+            reasons.push(Ineligible::NotInAllowList);
+        }
+        reasons
+    }
+}
+
+/// Makes text from a file safe for one line of a terminal.
+fn one_line(text: &str) -> String {
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Cuts text to a width, with an ellipsis where something is missing.
+fn fit(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(1)).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
+/// Says a count with its noun.
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }

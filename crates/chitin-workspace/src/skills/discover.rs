@@ -1,0 +1,160 @@
+//! Finding skills in every root and merging them by precedence (S1, S2, S8, S9).
+
+use super::order::Names;
+use super::roots::SkillPlaces;
+use super::scan::{self, ScanContext};
+use super::skill::{Shadowed, Skill, SkillSet};
+use crate::contract::SkillRules;
+use crate::guard::Root;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// What a caller may set aside of a contract and of configuration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiscoverOptions {
+    /// How many levels below a root skills are looked for.
+    pub group_depth: Option<usize>,
+    /// How many directories of one root are looked at.
+    pub max_candidates_per_root: Option<usize>,
+    /// How many skills one source may give.
+    pub max_skills_per_source: Option<usize>,
+    /// The largest SKILL.md that is read, in bytes.
+    pub max_file_bytes: Option<u64>,
+}
+
+/// The limits that hold for one discovery.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) candidates: usize,
+    pub(super) skills: usize,
+    pub(super) file_bytes: u64,
+    pub(super) depth: usize,
+    pub(super) extra_depth: usize,
+}
+
+impl Limits {
+    fn new(config: &Value, rules: &SkillRules, options: &DiscoverOptions) -> Self {
+        let configured = |name: &str| {
+            config
+                .pointer("/skills/limits")
+                .and_then(|limits| limits.get(name))
+                .and_then(Value::as_f64)
+                .map(whole)
+        };
+        let count = |option: Option<usize>, name: &str, default: usize| {
+            option
+                .or_else(|| configured(name).map(|n| usize::try_from(n).unwrap_or(usize::MAX)))
+                .unwrap_or(default)
+        };
+        Self {
+            candidates: count(
+                options.max_candidates_per_root,
+                "maxCandidatesPerRoot",
+                rules.max_candidates_per_root,
+            ),
+            skills: count(
+                options.max_skills_per_source,
+                "maxSkillsLoadedPerSource",
+                rules.max_skills_per_source,
+            ),
+            file_bytes: options
+                .max_file_bytes
+                .or_else(|| configured("maxSkillFileBytes"))
+                .unwrap_or(rules.max_file_bytes),
+            depth: options.group_depth.unwrap_or(rules.group_depth).max(1),
+            extra_depth: options
+                .group_depth
+                .unwrap_or(rules.extra_group_depth)
+                .max(1),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a limit below zero is none, and the cast saturates"
+)]
+fn whole(number: f64) -> u64 {
+    number.max(0.0) as u64
+}
+
+/// Finds every skill, reads it, and merges them by precedence. What cannot be taken is reported and stops nothing.
+pub fn discover(
+    places: &SkillPlaces,
+    config: &Value,
+    rules: &SkillRules,
+    options: &DiscoverOptions,
+) -> SkillSet {
+    let limits = Limits::new(config, rules, options);
+    let link_targets = places
+        .listed(config, "allowSymlinkTargets")
+        .iter()
+        .filter(|_| !rules.link_target_sources.is_empty())
+        .filter_map(|target| Root::open(target).ok())
+        .map(|root| root.real_path().to_path_buf())
+        .collect::<Vec<_>>();
+    let directories = Names::new(rules.directory_order);
+    let mut problems = Vec::new();
+    let mut merged = Merged::default();
+    for root in places.roots(config, rules) {
+        let mut context = ScanContext {
+            source: root.source,
+            refuses_hardlinks: rules.no_hardlink_sources.contains(&root.source)
+                || (root.from_plugin && !rules.no_hardlink_sources.is_empty()),
+            rules,
+            limits,
+            link_targets: &link_targets,
+            directories: &directories,
+            problems: &mut problems,
+        };
+        for skill in scan::scan_root(&root.directory, &mut context) {
+            merged.add(skill);
+        }
+    }
+    let mut set = merged.into_set();
+    let names = Names::new(rules.name_order);
+    set.skills.sort_by(|a, b| names.compare(&a.name, &b.name));
+    set.problems = problems;
+    set
+}
+
+/// Skills by name; a later one takes the place of an earlier one.
+#[derive(Default)]
+struct Merged {
+    skills: Vec<Skill>,
+    places: HashMap<String, usize>,
+    lost: Vec<Skill>,
+}
+
+impl Merged {
+    fn add(&mut self, skill: Skill) {
+        if let Some(&at) = self.places.get(&skill.name) {
+            self.lost
+                .push(std::mem::replace(&mut self.skills[at], skill));
+            return;
+        }
+        self.places.insert(skill.name.clone(), self.skills.len());
+        self.skills.push(skill);
+    }
+
+    fn into_set(self) -> SkillSet {
+        let shadowed = self
+            .lost
+            .into_iter()
+            .filter_map(|skill| {
+                let winner = &self.skills[*self.places.get(&skill.name)?];
+                Some(Shadowed {
+                    by: winner.source,
+                    by_file: winner.file.clone(),
+                    skill,
+                })
+            })
+            .collect();
+        SkillSet {
+            skills: self.skills,
+            shadowed,
+            problems: Vec::new(),
+        }
+    }
+}
