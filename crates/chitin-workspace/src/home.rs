@@ -168,7 +168,7 @@ fn expand(text: &str, home: &Path) -> PathBuf {
 }
 
 /// Takes `.` and `..` out of a path by its text alone.
-pub(crate) fn normalized(path: &Path) -> PathBuf {
+pub fn normalized(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

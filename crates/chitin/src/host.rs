@@ -2,6 +2,7 @@
 
 use crate::error::{CliError, Kind};
 use chitin_workspace::env::Env;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.
 #[derive(Debug)]
@@ -10,6 +11,20 @@ pub(crate) struct Host {
 }
 
 impl Host {
+    /// Returns the time as an ISO instant in UTC, to the millisecond.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the binary is where the clock is read"
+    )]
+    pub(crate) fn now() -> String {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let milliseconds = i64::try_from(since.as_millis()).unwrap_or_default();
+        let instant = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+        format!("{instant:.3}")
+    }
+
     /// Reads the environment of this process.
     #[expect(
         clippy::disallowed_methods,

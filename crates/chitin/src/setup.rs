@@ -121,7 +121,10 @@ impl Setup {
                     || agents::default_agent(configuration.value(), configuration.contract);
                 let agent = agent.or_else(|| default().ok());
                 let agent = agent.unwrap_or_else(|| AgentId::normalize(agent_id::MAIN));
-                (agent, host.env.working_directory().join(given))
+                (
+                    agent,
+                    home::normalized(&host.env.working_directory().join(given)),
+                )
             }
             (agent, None) => agent_directory(host, &configuration, agent)?,
         };

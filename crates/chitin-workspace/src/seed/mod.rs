@@ -84,8 +84,8 @@ pub struct Seeded {
 pub enum SeedError {
     /// Files that were there are gone: seeding now would hide the loss.
     #[error(
-        "`{}` had {} when it was last seen ({seen}) and now lacks {}",
-        directory.display(), names(known), names(gone)
+        "`{}` had {} when it was last seen ({seen}); {}",
+        directory.display(), names(known), loss(known, gone)
     )]
     Vanished {
         /// The workspace.
@@ -112,6 +112,14 @@ pub enum SeedError {
 
 fn names(files: &[String]) -> String {
     files.join(", ")
+}
+
+fn loss(known: &[String], gone: &[String]) -> String {
+    if known == gone {
+        "none of them is there now".to_owned()
+    } else {
+        format!("{} is gone", names(gone))
+    }
 }
 
 /// Makes sure that a workspace exists and has the contract's files.
@@ -161,6 +169,54 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     }
     seeded.status = status(&root, &state);
     Ok(seeded)
+}
+
+/// Says what seeding would do, and writes nothing.
+pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
+    let rules = &request.contract.seeding;
+    refuse_vanished(request)?;
+    let root = Root::open(request.directory).ok();
+    let is_there = |name: &str| {
+        root.as_ref()
+            .is_some_and(|root| root.kind(Path::new(name)).is_some())
+    };
+    let evidence = |evidence: &Evidence| root.as_ref().is_some_and(|root| shows(root, *evidence));
+    let state = root
+        .as_ref()
+        .map(|root| read_state(root, request))
+        .unwrap_or_default();
+    let brand_new =
+        rules.files.iter().all(|name| !is_there(name)) && !rules.not_new.iter().any(evidence);
+    let wanted = rules.files.iter().filter(|name| {
+        request.files == SeedFiles::Templates
+            && !(state.is_complete() && rules.not_after_completion.contains(name))
+    });
+    let (kept, mut created): (Vec<_>, Vec<_>) = wanted.copied().partition(|name| is_there(name));
+    let fresh = match rules.in_use {
+        None => brand_new,
+        Some(in_use) => {
+            state.bootstrap_seeded_at.is_none()
+                && !state.is_complete()
+                && !in_use.iter().any(evidence)
+        }
+    };
+    let waits = is_there(BOOTSTRAP);
+    if fresh && !waits && request.files == SeedFiles::Templates {
+        created.push(BOOTSTRAP);
+    }
+    let pending = (waits || created.contains(&BOOTSTRAP)) && !state.is_complete();
+    let status = if pending {
+        SetupStatus::Pending
+    } else {
+        SetupStatus::Complete
+    };
+    Ok(Seeded {
+        created,
+        kept,
+        retired: None,
+        brand_new,
+        status,
+    })
 }
 
 impl Seeded {

@@ -1,8 +1,10 @@
 //! One file per verb: its arguments, and a `run` that returns a value for the printer.
 
+mod agents;
 mod check;
 mod config;
 pub(crate) mod contracts;
+mod init;
 mod skills;
 
 use crate::error::CliError;
@@ -14,9 +16,11 @@ use clap::Subcommand;
 /// Every verb.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Agents(agents::Args),
     Check(check::Args),
     Config(config::Args),
     Contracts(contracts::Args),
+    Init(init::Args),
     Skills(skills::Args),
 }
 
@@ -24,9 +28,11 @@ impl Command {
     /// Does what the user asked for and prints it.
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {
+            Self::Agents(args) => printer.result(&args.run(host, printer)?),
             Self::Check(args) => args.run(host, printer),
             Self::Config(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
+            Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Skills(args) => args.run(host, printer),
         }
     }

@@ -11,6 +11,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
+/// The default agent lives in the workspace, so that no directory need be named.
+const OWN_WORKSPACE: &str = "{ agents: { defaults: { workspace: '~/../workspace' } } }";
+
 /// A workspace with one of nearly everything. No key-like literal stands in this file.
 fn messy() -> TestEnv {
     let env = TestEnv::new();
@@ -67,6 +70,10 @@ fn check(env: &TestEnv, arguments: &[&str]) -> Output {
         .current_dir(env.workspace())
         .env_clear()
         .env("HOME", env.home())
+        .env(
+            "OPENCLAW_CONFIG_PATH",
+            env.file("home/openclaw.json", OWN_WORKSPACE),
+        )
         .output()
         .unwrap()
 }

@@ -1,0 +1,142 @@
+//! `chitin agents`: who is configured, where each lives, and why there.
+
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::setup::{self, Configuration};
+use chitin_protocol::agent_id::AgentId;
+use chitin_workspace::agents::{self, Origin};
+use chitin_workspace::contract::CANONICAL;
+use chitin_workspace::load::{LoadOptions, load};
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+
+/// List the configured agents with their workspaces, and say why each lives where it does.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin agents
+  chitin agents ops
+  chitin agents --contract openclaw-2026.9 --json")]
+pub(crate) struct Args {
+    /// Only this agent; it need not be configured.
+    id: Option<String>,
+
+    /// The contract by which agents are found.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
+}
+
+/// Who there is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    contract: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    agents: Vec<Agent>,
+}
+
+/// One agent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Agent {
+    id: AgentId,
+    default: bool,
+    workspace: PathBuf,
+    origin: Origin,
+    exists: bool,
+    files: Vec<String>,
+    state: PathBuf,
+    #[serde(skip)]
+    shown: String,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Report, CliError> {
+        let configuration = Configuration::read(host, self.contract.as_deref(), printer)?;
+        let (config, contract) = (configuration.value(), configuration.contract);
+        let default = agents::default_agent(config, contract);
+        let mut ids: Vec<AgentId> = match &self.id {
+            Some(id) => vec![AgentId::normalize(id)],
+            None => agents::roster(config, contract)
+                .into_iter()
+                .map(|entry| entry.id)
+                .collect(),
+        };
+        if ids.is_empty() {
+            ids.extend(default.clone().ok());
+        }
+        let mut listed: Vec<Agent> = Vec::new();
+        for id in ids {
+            if listed.iter().any(|known| known.id == id) {
+                continue;
+            }
+            let unknown =
+                |e| CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(e);
+            let (workspace, origin) =
+                agents::workspace_directory(config, id.as_str(), &host.env, contract)
+                    .map_err(unknown)?;
+            let state = agents::agent_state_directory(&id, &host.env, contract).map_err(unknown)?;
+            let options = LoadOptions {
+                tolerate_unreadable: true,
+                ..LoadOptions::default()
+            };
+            // Which files are there does not depend on the contract; the default one looks for all of them.
+            let loaded = load(&workspace, &CANONICAL, &options).ok();
+            let there = loaded
+                .iter()
+                .flat_map(|loaded| loaded.records())
+                .filter(|record| record.content().is_some());
+            listed.push(Agent {
+                default: default.as_ref().is_ok_and(|default| *default == id),
+                exists: loaded.as_ref().is_some_and(|loaded| loaded.exists()),
+                files: there.map(|record| record.name.to_string()).collect(),
+                shown: setup::shown(&workspace, host),
+                id,
+                workspace,
+                origin,
+                state,
+            });
+        }
+        Ok(Report {
+            contract: contract.name,
+            config: configuration
+                .openclaw
+                .as_ref()
+                .map(|loaded| loaded.path.clone()),
+            problem: default.err().map(|error| error.to_string()),
+            agents: listed,
+        })
+    }
+}
+
+impl Render for Report {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for agent in &self.agents {
+            let mark = if agent.default { " (default)" } else { "" };
+            writeln!(out, "{}{mark}", paint.bold(agent.id.as_str()))?;
+            let why = match agent.origin {
+                Origin::Entry => "its own entry",
+                Origin::Defaults => "agents.defaults.workspace",
+                Origin::DefaultDirectory => "the default directory",
+                Origin::BelowDefaults => "below agents.defaults.workspace",
+                Origin::StateDirectory => "the state directory",
+            };
+            writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
+            let files = match (agent.exists, agent.files.as_slice()) {
+                (false, _) => paint.warn("the directory does not exist; `chitin init` makes it"),
+                (true, []) => paint.warn("none"),
+                (true, files) => files.join(", "),
+            };
+            writeln!(out, "    files      {files}")?;
+        }
+        match (&self.problem, self.agents.is_empty()) {
+            (Some(problem), _) => writeln!(out, "{} {problem}", paint.warn("note:")),
+            (None, true) => writeln!(out, "No agent is configured."),
+            (None, false) => Ok(()),
+        }
+    }
+}

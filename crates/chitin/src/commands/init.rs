@@ -1,0 +1,193 @@
+//! `chitin init`: seeds a workspace, only what is absent.
+
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::setup::{self, Setup, Target};
+use chitin_workspace::seed::{self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus};
+use serde::Serialize;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Make a workspace, or complete one: writes only the files that are absent.
+///
+/// Nothing is overwritten and nothing is deleted. A workspace that had files and has lost them all is not seeded again
+/// unless you say `--reseed`: what is gone may be worth looking for.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin init ./my-agent
+  chitin init --agent ops
+  chitin init ./my-agent --no-git --json
+  chitin init ./my-agent --dry-run")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    /// Make the directory only, no files.
+    #[arg(long)]
+    empty: bool,
+
+    /// Do not make a git repository of a brand-new workspace.
+    #[arg(long)]
+    no_git: bool,
+
+    /// Seed again although files that were there are gone.
+    #[arg(long)]
+    reseed: bool,
+
+    /// Only say what would be written.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    directory: PathBuf,
+    contract: &'static str,
+    created: Vec<String>,
+    kept: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retired: Option<PathBuf>,
+    git: bool,
+    status: SetupStatus,
+    dry_run: bool,
+    #[serde(skip)]
+    shown: String,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Report, CliError> {
+        let setup = Setup::find(host, &self.target, printer)?;
+        let contract = setup.contract();
+        let home = setup::chitin_home(host);
+        let now = Host::now();
+        let wants_git = !self.no_git && !self.empty && git_is_there(host);
+        let request = SeedRequest {
+            directory: &setup.directory,
+            contract,
+            files: if self.empty {
+                SeedFiles::DirectoryOnly
+            } else {
+                SeedFiles::Templates
+            },
+            now: &now,
+            state_directory: home.as_deref(),
+            vanished: if self.reseed {
+                OnVanished::SeedAgain
+            } else {
+                OnVanished::Refuse
+            },
+            git: if wants_git { Some(&git_init) } else { None },
+        };
+        let seeded = if self.dry_run {
+            seed::plan(&request)
+        } else {
+            seed::seed(&request)
+        };
+        let seeded = seeded.map_err(|error| explain(error, &setup.directory))?;
+        let names = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect();
+        Ok(Report {
+            shown: setup::shown(&setup.directory, host),
+            directory: setup.directory,
+            contract: contract.name,
+            git: wants_git && seeded.brand_new,
+            created: names(seeded.created),
+            kept: names(seeded.kept),
+            retired: seeded.retired,
+            status: seeded.status,
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+fn git_is_there(host: &Host) -> bool {
+    let path = host.env.get("PATH").unwrap_or_default();
+    std::env::split_paths(path)
+        .any(|directory| chitin_workspace::guard::is_executable(&directory.join("git")))
+}
+
+fn git_init(directory: &Path) -> io::Result<()> {
+    let done = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    if done.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("`git init` failed"))
+    }
+}
+
+fn explain(error: SeedError, directory: &Path) -> CliError {
+    let shown = directory.display();
+    match error {
+        SeedError::Vanished { .. } => CliError::new(
+            Kind::Refused,
+            format!("`{shown}` has lost its files; nothing was written."),
+        )
+        .caused_by(error)
+        .hint("look for them first: a backup, another disk, `git log`")
+        .hint("`chitin init --reseed` starts again with templates"),
+        SeedError::Write(error) => {
+            CliError::new(Kind::User, format!("`{shown}` cannot be seeded.")).caused_by(error)
+        }
+        SeedError::Git { source, .. } => CliError::new(
+            Kind::User,
+            "The files are written, but no git repository could be made.",
+        )
+        .caused_by(source)
+        .hint("`--no-git` leaves it out"),
+    }
+}
+
+impl Render for Report {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let (wrote, verb) = if self.dry_run {
+            ("would write", "Would seed")
+        } else {
+            ("wrote", "Seeded")
+        };
+        for name in &self.created {
+            writeln!(out, "  {} {name}", paint.good(wrote))?;
+        }
+        for name in &self.kept {
+            writeln!(out, "  {} {name}", paint.dim("kept"))?;
+        }
+        if let Some(retired) = &self.retired {
+            writeln!(
+                out,
+                "  {} BOOTSTRAP.md to {}",
+                paint.warn("moved"),
+                retired.display()
+            )?;
+        }
+        if self.git {
+            writeln!(
+                out,
+                "  {} a git repository",
+                paint.good(if self.dry_run { "would make" } else { "made" })
+            )?;
+        }
+        let place = paint.bold(&self.shown);
+        if self.created.is_empty() {
+            writeln!(
+                out,
+                "{place} has everything that {} asks for.",
+                self.contract
+            )?;
+        } else {
+            writeln!(out, "{verb} {place} for {}.", self.contract)?;
+        }
+        match self.status {
+            SetupStatus::Pending => writeln!(out, "BOOTSTRAP.md waits for the first conversation."),
+            SetupStatus::Complete => Ok(()),
+        }
+    }
+}
