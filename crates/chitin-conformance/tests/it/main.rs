@@ -1,1 +1,66 @@
-//! Tests of the conformance crate.
+//! The recorded cases hold, and the runner tells the truth about those that do not.
+#![expect(clippy::disallowed_methods, reason = "a case is written by hand")]
+
+use chitin_conformance::run;
+use std::path::{Path, PathBuf};
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
+}
+
+#[test]
+fn every_case_of_what_is_built_holds() {
+    let report = run(&[recorded()]).unwrap();
+    assert!(!report.has_failures(), "{report}");
+    let least = [
+        ("bridge", 86),
+        ("canonical", 115),
+        ("runtime", 89),
+        ("skills-memory", 69),
+        ("workspace", 112),
+    ];
+    for (family, cases) in least {
+        assert!(
+            report.families[family].passed >= cases,
+            "{family}: {report}"
+        );
+    }
+    assert!(
+        report.families.values().all(|tally| tally.stale.is_empty()),
+        "{report}"
+    );
+}
+
+#[test]
+fn what_is_not_built_counts_apart_and_never_as_passed() {
+    let report = run(&[recorded().join("pack/cases")]).unwrap();
+    let pack = &report.families["pack"];
+    assert_eq!((pack.passed, pack.failed_cases), (0, 0));
+    assert_eq!(pack.not_yet.values().sum::<usize>(), 162);
+}
+
+#[test]
+fn a_wrong_expectation_fails_with_its_id_and_a_difference() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases = directory.path().join("workspace/cases");
+    std::fs::create_dir_all(&cases).unwrap();
+    let case = r#"{ "id": "wrong", "op": "normalize_agent_id", "input": { "ids": ["Ops"] },
+        "expected": { "2026.4.23": { "ids": [{ "input": "Ops", "output": "nobody" }] } } }"#;
+    std::fs::write(cases.join("wrong.json"), case).unwrap();
+    let report = run(&[directory.path().to_path_buf()]).unwrap();
+    assert!(report.has_failures());
+    let text = report.to_string();
+    assert!(
+        text.contains("wrong [openclaw-2026.4]") && text.contains("-      \"output\": \"nobody\""),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("workspace: 0 passed, 1 failed, 0 excepted\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_directory_without_cases_is_an_error_of_the_caller() {
+    assert!(run(&[PathBuf::from("no/such/directory")]).is_err());
+}

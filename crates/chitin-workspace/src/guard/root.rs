@@ -82,7 +82,7 @@ pub enum ReadError {
         reason: Refusal,
     },
     /// The operating system failed.
-    #[error("`{}` cannot be read: {source}", path.display())]
+    #[error("`{}` cannot be read", path.display())]
     Io {
         /// The path that was asked for.
         path: PathBuf,

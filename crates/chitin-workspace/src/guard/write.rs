@@ -30,7 +30,7 @@ pub enum WriteError {
         path: PathBuf,
     },
     /// The operating system failed; nothing was changed.
-    #[error("`{}` cannot be written: {source}", path.display())]
+    #[error("`{}` cannot be written", path.display())]
     Io {
         /// The path that was asked for.
         path: PathBuf,

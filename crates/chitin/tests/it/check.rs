@@ -1,8 +1,7 @@
 //! `chitin check` as a user meets it: whole outputs on a workspace where much is wrong.
 #![expect(
     clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "tests set permissions on purpose, and fail where they cannot go on"
+    reason = "tests set permissions on purpose"
 )]
 
 use chitin_test::TestEnv;

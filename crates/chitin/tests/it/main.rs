@@ -1,4 +1,8 @@
 //! Tests of the binary, one module per topic.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod architecture;
 mod check;
+mod commands;
 mod config;
+mod reference;

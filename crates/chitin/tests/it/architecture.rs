@@ -1,0 +1,66 @@
+//! The arrows between crates, checked against what cargo resolves.
+
+use std::process::Command;
+
+/// Every crate that a crate pulls in, without those that only its tests need.
+fn pulled_in(package: &str) -> Vec<String> {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--package",
+            package,
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut names: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn the_workspace_crate_pulls_in_no_runtime_no_tls_and_no_database() {
+    let names = pulled_in("chitin-workspace");
+    for heavy in [
+        "tokio",
+        "async-std",
+        "smol",
+        "futures",
+        "rustls",
+        "native-tls",
+        "openssl-sys",
+        "ring",
+        "rusqlite",
+    ] {
+        assert!(!names.iter().any(|name| name == heavy), "{heavy} came in");
+    }
+    assert!(names.len() < 120, "{} crates", names.len());
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let ours = |package: &str| {
+        let mut names = pulled_in(package);
+        names.retain(|name| name.starts_with("chitin") && name != package);
+        names
+    };
+    assert_eq!(ours("chitin-protocol"), [""; 0]);
+    assert_eq!(ours("chitin-workspace"), ["chitin-protocol"]);
+    assert_eq!(ours("chitin"), ["chitin-protocol", "chitin-workspace"]);
+}

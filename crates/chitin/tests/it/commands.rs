@@ -1,0 +1,185 @@
+//! `init`, `agents`, `contracts` and `skills` as a user meets them.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "files are deleted and permissions taken away between the steps"
+)]
+
+use chitin_test::TestEnv;
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+fn chitin(env: &TestEnv, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_chitin"))
+        .args(arguments)
+        .current_dir(env.path())
+        .env_clear()
+        .env("HOME", env.home())
+        .output()
+        .unwrap()
+}
+
+/// Exit code, stdout and stderr as one document.
+fn transcript(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = chitin(env, arguments);
+    let text = |bytes: &[u8]| env.redact(&String::from_utf8_lossy(bytes));
+    format!(
+        "$ chitin {}\n{}{}[exit {}]\n",
+        arguments.join(" "),
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code().unwrap_or(-1)
+    )
+}
+
+#[test]
+fn a_workspace_is_seeded_once_and_never_over_a_loss() {
+    let env = TestEnv::new();
+    let mut story = transcript(&env, &["init", "new", "--dry-run"]);
+    assert!(!env.path().join("new").exists(), "a dry run writes nothing");
+    story += &transcript(&env, &["init", "new"]);
+    env.file("new/SOUL.md", "mine");
+    fs::remove_file(env.path().join("new/TOOLS.md")).unwrap();
+    story += &transcript(&env, &["init", "new"]);
+    assert_eq!(env.read("new/SOUL.md"), "mine");
+    fs::remove_dir_all(env.path().join("new")).unwrap();
+    story += &transcript(&env, &["init", "new"]);
+    assert!(!env.path().join("new").exists(), "a refusal writes nothing");
+    let story = regex_free_times(&story);
+    insta::assert_snapshot!(story);
+    assert_eq!(
+        chitin(&env, &["init", "new", "--reseed"]).status.code(),
+        Some(0)
+    );
+}
+
+/// Puts a fixed time in place of any instant.
+fn regex_free_times(text: &str) -> String {
+    let is_instant =
+        |word: &str| word.len() == 24 && word.ends_with('Z') && word.as_bytes()[10] == b'T';
+    text.split_inclusive(['(', ')', ' '])
+        .map(|piece| {
+            let (word, end) = piece.split_at(piece.len().saturating_sub(1));
+            if is_instant(word) {
+                format!("$TIME{end}")
+            } else {
+                piece.to_owned()
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn agents_say_where_they_live_and_why() {
+    let env = TestEnv::new();
+    env.file(
+        "home/.openclaw/openclaw.json",
+        "{ agents: { defaults: { workspace: '~/main' }, list: [{ id: 'Main' }, { id: 'ops', workspace: '~/ops' }, { id: 'lab' }] } }",
+    );
+    env.file("home/main/AGENTS.md", "rules");
+    let mut story = transcript(&env, &["agents"]);
+    story += &transcript(&env, &["agents", "--contract", "openclaw-2026.4", "lab"]);
+    story += &transcript(&env, &["agents", "--contract", "openclaw-2026.9"]);
+    insta::assert_snapshot!(story);
+}
+
+#[test]
+fn contracts_are_listed_explained_and_compared() {
+    let env = TestEnv::new();
+    let mut story = transcript(&env, &["contracts"]);
+    story += &transcript(
+        &env,
+        &["contracts", "openclaw-2026.4", "--diff", "openclaw-2026.2"],
+    );
+    story += &transcript(&env, &["contracts", "openclaw-2027.1"]);
+    insta::assert_snapshot!(story);
+}
+
+#[test]
+fn skills_are_listed_shown_and_judged() {
+    let env = TestEnv::new();
+    env.files([
+        ("skills/tides/SKILL.md", "---\nname: tides\ndescription: Read the tide table.\n---\nRead it.\n"),
+        ("skills/forge/SKILL.md", "---\nname: forge\ndescription: Needs a tool.\nmetadata: {\"openclaw\": {\"requires\": {\"bins\": [\"no-such-tool\"]}}}\n---\n"),
+        ("skills/mute/SKILL.md", "---\nname: mute\n---\nNo description.\n"),
+    ]);
+    env.file(
+        "home/.openclaw/skills/tides/SKILL.md",
+        "---\nname: tides\ndescription: The managed one.\n---\n",
+    );
+    let mut story = transcript(&env, &["skills", "workspace"]);
+    story += &transcript(&env, &["skills", "list", "--all", "workspace"]);
+    story += &transcript(&env, &["skills", "show", "forge", "workspace"]);
+    story += &transcript(&env, &["skills", "show", "tydes", "workspace"]);
+    story += &transcript(&env, &["skills", "check", "workspace"]);
+    insta::assert_snapshot!(story);
+}
+
+#[test]
+fn bad_places_give_a_clear_error_and_nothing_is_written() {
+    let env = TestEnv::new();
+    env.file("plain.txt", "not a directory");
+    env.file("home/.chitin/chitin.json5", "{ links: 'sideways' }");
+    let before = tree(&env);
+    let mut story = String::new();
+    for arguments in [
+        &["check", "plain.txt"][..],
+        &["skills", "nowhere"],
+        &["init", "plain.txt/below"],
+        &["check", "--contract", "openclaw-9999"],
+        &["frobnicate"],
+        &["check", "workspace", "--format", "xml"],
+    ] {
+        story += &transcript(&env, arguments);
+    }
+    insta::assert_snapshot!(story);
+    assert_eq!(tree(&env), before);
+}
+
+fn tree(env: &TestEnv) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut open = vec![env.path()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            names.push(entry.path().display().to_string());
+            if entry.path().is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn the_example_workspaces_are_clean() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let env = TestEnv::new();
+    for name in ["harbor", "minimal"] {
+        let output = chitin(
+            &env,
+            &["check", &format!("{examples}/{name}"), "--deny", "warnings"],
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let env = TestEnv::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_chitin"))
+        .args(["contracts", "canonical"])
+        .env_clear()
+        .env("HOME", env.home())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}

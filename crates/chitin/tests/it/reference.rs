@@ -1,0 +1,130 @@
+//! The reference pages say what the program does: they are made from it and compared.
+//! `UPDATE_REFERENCE=1 cargo test -p chitin reference` writes them anew.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the pages are files of this repository"
+)]
+
+use chitin_workspace::{check, contract};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn compare(name: &str, text: &str) {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/reference")
+        .join(name);
+    if std::env::var_os("UPDATE_REFERENCE").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "docs/reference/{name} is out of date: run with UPDATE_REFERENCE=1"
+    );
+}
+
+fn help(verbs: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_chitin"))
+        .args(verbs)
+        .arg("--help")
+        .env_clear()
+        .env("COLUMNS", "100")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{verbs:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Finds the verbs in a help text.
+fn verbs(help: &str) -> Vec<String> {
+    let commands = help.split("Commands:\n").nth(1).unwrap_or_default();
+    commands
+        .lines()
+        .take_while(|line| !line.trim().is_empty())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|verb| *verb != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+fn describe(path: &[&str], page: &mut String) {
+    let text = help(path);
+    let title = if path.is_empty() {
+        "chitin".to_owned()
+    } else {
+        format!("chitin {}", path.join(" "))
+    };
+    let _ = write!(page, "\n## {title}\n\n```text\n{text}\n```\n");
+    for verb in verbs(&text) {
+        let mut below = path.to_vec();
+        below.push(&verb);
+        describe(&below, page);
+    }
+}
+
+#[test]
+fn commands() {
+    let mut page = "# Commands\n\nMade from the program's own help; do not edit.\n\n\
+        Exit codes: 0 it worked; 1 `check` found errors; 2 the command line is wrong; 3 something named is not there or \
+        not usable; 4 a configuration file is wrong; 5 a guard refused; 70 an internal failure.\n"
+        .to_owned();
+    describe(&[], &mut page);
+    compare("commands.md", &page);
+}
+
+#[test]
+fn findings() {
+    compare("findings.md", &check::reference_markdown());
+}
+
+#[test]
+fn contracts() {
+    let mut page = "# Contracts, field by field\n\nMade from the code; do not edit. `chitin contracts A --diff B` shows \
+        two of them side by side.\n\n| field |"
+        .to_owned();
+    let all: Vec<_> = contract::ALL
+        .iter()
+        .map(|contract| contract::describe(contract))
+        .collect();
+    for contract in contract::ALL {
+        let _ = write!(page, " {} |", contract.name);
+    }
+    let _ = write!(page, " meaning |\n|---|{}---|\n", "---|".repeat(all.len()));
+    for (at, row) in all[0]
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.path != "name" && row.path != "summary")
+    {
+        let _ = write!(page, "| `{}` |", row.path);
+        for rows in &all {
+            let _ = write!(page, " {} |", cell(&rows[at].value));
+        }
+        let _ = writeln!(page, " {} |", row.meaning);
+    }
+    compare("contracts.md", &page);
+}
+
+fn cell(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "–".to_owned(),
+        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let name = fields.get("name").map(cell).unwrap_or_default();
+            match fields.get("absent").map(cell).as_deref() {
+                Some("record") | None => name,
+                Some(absent) => format!("{name} ({absent})"),
+            }
+        }
+    }
+}
