@@ -70,6 +70,9 @@ const SKIPPED: &[&str] = &[
 /// Endings of files at the top that are looked at beside Markdown.
 const TOP_EXTENSIONS: &[&str] = &["md", "txt", "json", "json5", "yaml", "yml", "toml"];
 
+/// Up to this many names, a folder is listed to look for a few of them.
+const SMALL_FOLDER: usize = 256;
+
 /// Collects the texts below `root`, leaving out `loaded`, which the snapshot has already.
 pub fn gather(root: &Root, loaded: &[&str], bounds: &Bounds) -> Gathered {
     let mut walk = Walk {
@@ -118,9 +121,20 @@ impl Walk<'_> {
         if folder.starts_with('.') || folder == "skills" || SKIPPED.contains(&folder) {
             return;
         }
+        // One listing is cheaper than eight looks, unless the folder is large.
+        let listed = self
+            .root
+            .list(Path::new(folder), &Links::Refuse, SMALL_FOLDER)
+            .ok();
         for name in names::BOOTSTRAP_NAMES {
             let path = format!("{folder}/{name}");
-            if self.root.kind(Path::new(&path)) == Some(EntryKind::File) {
+            let is_there = match &listed {
+                Some(entries) => entries
+                    .iter()
+                    .any(|entry| entry.kind == EntryKind::File && entry.name == *name),
+                None => self.root.kind(Path::new(&path)) == Some(EntryKind::File),
+            };
+            if is_there {
                 self.gathered.names.push(path);
             }
         }

@@ -168,14 +168,19 @@ pub(crate) fn scan(lower: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut goes_on = false;
     for (at, &byte) in bytes.iter().enumerate() {
-        let (is_word, first, end) = FIRST[usize::from(byte)];
-        let starts = !goes_on && first < end;
-        goes_on = is_word;
+        let beginning = &FIRST[usize::from(byte)];
+        let starts = !goes_on && beginning.first < beginning.end;
+        goes_on = beginning.is_word;
         if !starts {
             continue;
         }
+        // Most words differ from every phrase in their second letter already.
         let second = bytes.get(at + 1).copied().unwrap_or(0);
-        for (phrase, meaning) in &PHRASES[first..end] {
+        if beginning.seconds & second_bit(second) == 0 {
+            continue;
+        }
+        for (phrase, meaning) in &PHRASES[usize::from(beginning.first)..usize::from(beginning.end)]
+        {
             if phrase.as_bytes()[1] != second {
                 continue;
             }
@@ -194,14 +199,40 @@ pub(crate) fn scan(lower: &str) -> Vec<Hit> {
     hits
 }
 
-/// For each byte: whether it is part of a word, and which phrases begin with it.
-static FIRST: [(bool, usize, usize); 256] = first_bytes();
+/// What a byte may begin.
+#[derive(Clone, Copy)]
+struct Beginning {
+    /// Whether it is part of a word.
+    is_word: bool,
+    /// The phrases that begin with it.
+    first: u16,
+    end: u16,
+    /// The second letters of those phrases, as bits.
+    seconds: u32,
+}
 
-const fn first_bytes() -> [(bool, usize, usize); 256] {
-    let mut table = [(false, 0, 0); 256];
+static FIRST: [Beginning; 256] = beginnings();
+
+/// Folds a byte to one of 32 bits; letters of one case do not collide.
+const fn second_bit(byte: u8) -> u32 {
+    1 << (byte & 31)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are a few hundred phrases"
+)]
+const fn beginnings() -> [Beginning; 256] {
+    let none = Beginning {
+        is_word: false,
+        first: 0,
+        end: 0,
+        seconds: 0,
+    };
+    let mut table = [none; 256];
     let mut byte = 0_u8;
     loop {
-        table[byte as usize].0 = byte.is_ascii_alphanumeric() || byte >= 0x80;
+        table[byte as usize].is_word = byte.is_ascii_alphanumeric() || byte >= 0x80;
         if byte == u8::MAX {
             break;
         }
@@ -209,11 +240,13 @@ const fn first_bytes() -> [(bool, usize, usize); 256] {
     }
     let mut index = 0;
     while index < PHRASES.len() {
-        let first = PHRASES[index].0.as_bytes()[0] as usize;
-        if table[first].2 == 0 {
-            table[first].1 = index;
+        let phrase = PHRASES[index].0.as_bytes();
+        let entry = &mut table[phrase[0] as usize];
+        if entry.end == 0 {
+            entry.first = index as u16;
         }
-        table[first].2 = index + 1;
+        entry.end = index as u16 + 1;
+        entry.seconds |= second_bit(phrase[1]);
         index += 1;
     }
     table

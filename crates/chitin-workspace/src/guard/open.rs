@@ -2,9 +2,9 @@
 
 use super::root::Backend;
 use rustix::fd::{BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -93,6 +93,46 @@ pub(super) fn beneath(
 /// Opens a path wherever it leads. Only the policy that says so may call this.
 pub(super) fn anywhere(path: &Path) -> Result<OwnedFd, OpenFailure> {
     Ok(rustix::fs::open(path, FILE_FLAGS, Mode::empty())?)
+}
+
+/// Visits the names in an open directory until `visit` says no; tells whether all were visited.
+pub(super) fn each_name(
+    directory: &OwnedFd,
+    mut visit: impl FnMut(&CStr, FileType) -> bool,
+) -> Result<bool, Errno> {
+    // Some file systems do not say what a name is; then it is looked at.
+    let known = |name: &CStr, kind: FileType| match kind {
+        FileType::Unknown => rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_or(FileType::Unknown, |stat| {
+                FileType::from_raw_mode(stat.st_mode)
+            }),
+        known => known,
+    };
+    #[cfg(target_os = "linux")]
+    {
+        let mut buffer = [const { std::mem::MaybeUninit::uninit() }; 8192];
+        let mut reader = rustix::fs::RawDir::new(directory, &mut buffer);
+        while let Some(entry) = reader.next() {
+            let entry = entry?;
+            if !visit(
+                entry.file_name(),
+                known(entry.file_name(), entry.file_type()),
+            ) {
+                return Ok(false);
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    for entry in rustix::fs::Dir::read_from(directory)? {
+        let entry = entry?;
+        if !visit(
+            entry.file_name(),
+            known(entry.file_name(), entry.file_type()),
+        ) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Reads an open file up to the size that it had when it was looked at, and at most `max` bytes. What is appended while

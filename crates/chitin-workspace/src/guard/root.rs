@@ -6,7 +6,7 @@ use super::policy::{Hardlinks, Links, Oversized, ReadPolicy};
 use super::walk::{End, Walker};
 use chitin_protocol::record::{Oversize, Refusal};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsString};
 use std::io;
@@ -415,27 +415,18 @@ impl Root {
     ) -> Result<Vec<Entry>, ReadError> {
         let directory = self.open_directory(relative, links)?;
         let mut entries = Vec::new();
-        let reader = rustix::fs::Dir::read_from(&directory).map_err(|e| self.io(relative, e))?;
-        for entry in reader {
-            let entry = entry.map_err(|e| self.io(relative, e))?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
+        let whole = open::each_name(&directory, |name, kind| {
+            let is_self = matches!(name.to_bytes(), b"." | b"..");
+            if !is_self {
+                entries.push(Entry {
+                    name: OsString::from_vec(name.to_bytes().to_vec()),
+                    kind: kind.into(),
+                });
             }
-            if entries.len() == limit {
-                return Err(self.refused(relative, Refusal::TooLarge));
-            }
-            let kind = match entry.file_type() {
-                FileType::Unknown => {
-                    rustix::fs::statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
-                        .map_or(FileType::Unknown, |stat| file_type(&stat))
-                }
-                known => known,
-            };
-            entries.push(Entry {
-                name: OsString::from_vec(name.to_vec()),
-                kind: kind.into(),
-            });
+            entries.len() <= limit
+        });
+        if !whole.map_err(|e| self.io(relative, e))? {
+            return Err(self.refused(relative, Refusal::TooLarge));
         }
         Ok(entries)
     }
@@ -510,7 +501,7 @@ impl Root {
             self.directory.as_fd(),
             parent,
             self.backend,
-            OFlags::DIRECTORY,
+            open::LIST_FLAGS,
         )
         .ok()?;
         let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
