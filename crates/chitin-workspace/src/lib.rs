@@ -26,5 +26,6 @@ pub mod skills;
 pub mod snapshot;
 pub mod state;
 pub mod turn_marker;
+pub mod watch;
 
 pub use snapshot::Workspace;

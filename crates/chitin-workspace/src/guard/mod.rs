@@ -5,6 +5,7 @@
 //! can put other bytes in its place. Nothing here blocks on a FIFO.
 
 mod fingerprint;
+mod look;
 mod open;
 mod permissions;
 mod policy;

@@ -8,3 +8,4 @@ mod guard;
 mod load;
 mod skills;
 mod state;
+mod watch;
