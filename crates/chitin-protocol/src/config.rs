@@ -8,10 +8,22 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChitinConfig {
-    /// The contract to read workspaces by.
+    /// What holds for every agent.
+    #[serde(flatten)]
+    pub everywhere: AgentSettings,
+    /// What single agents do differently, by id; what is left out there is taken from above.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, AgentSettings>,
+}
+
+/// How an agent's workspace is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentSettings {
+    /// The contract to read the workspace by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// What links in a workspace may do.
+    /// What links in the workspace may do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<LinkSetting>,
     /// What becomes of files with a second name.
@@ -21,30 +33,6 @@ pub struct ChitinConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_files: Option<Vec<String>>,
     /// Exactly the files that a subagent gets; left out, the contract says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subagent_files: Option<Vec<String>>,
-    /// The same for single agents, by id; what is left out is taken from above.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub agents: BTreeMap<String, AgentOverrides>,
-}
-
-/// What one agent does differently.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AgentOverrides {
-    /// The contract to read its workspace by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contract: Option<String>,
-    /// What links in its workspace may do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub links: Option<LinkSetting>,
-    /// What becomes of files with a second name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hardlinks: Option<HardlinkSetting>,
-    /// Further root files to load after the contract's own, in this order.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub root_files: Option<Vec<String>>,
-    /// Exactly the files that a subagent gets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent_files: Option<Vec<String>>,
 }

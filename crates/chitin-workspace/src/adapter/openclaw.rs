@@ -11,6 +11,7 @@ use super::prompt::{Sections, system_prompt};
 use super::registry::{AdapterError, WorkspaceAdapter};
 use super::skills::{SkillDepth, discover};
 use super::text::{is_blank, lines, trim};
+use crate::contract::Contract;
 use crate::guard::Root;
 use std::path::Path;
 
@@ -21,6 +22,12 @@ pub struct OpenClawAdapter {
 }
 
 impl OpenClawAdapter {
+    /// Finds skills as deep as a contract looks for them.
+    #[must_use]
+    pub fn for_contract(contract: &Contract) -> Self {
+        Self::with_skill_depth(u8::try_from(contract.skills.group_depth).unwrap_or(u8::MAX))
+    }
+
     /// Finds skills up to `depth` directories below their roots. The recorded bridge knows one level, which is the
     /// default; a directory may then be a skill and hold others.
     #[must_use]

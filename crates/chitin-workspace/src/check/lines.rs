@@ -11,7 +11,8 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(text: &str) -> Self {
-        let mut starts = vec![0];
+        let mut starts = Vec::with_capacity(text.len() / 32 + 1);
+        starts.push(0);
         starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
         Self {
             starts,
