@@ -4,6 +4,18 @@
 //! agent boots from (present, missing, or refused and why), its skills, its adapters' definitions, and findings about all
 //! of it. This crate never prints, never reads the environment or the clock, never follows a path out of the root it was
 //! given, and pulls in no async runtime.
+//!
+//! ```
+//! use chitin_workspace::contract::CANONICAL;
+//! use chitin_workspace::load::{LoadOptions, load};
+//!
+//! # let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor"));
+//! let workspace = load(directory, &CANONICAL, &LoadOptions::default())?;
+//! let rules = workspace.record("AGENTS.md").and_then(|record| record.content());
+//! assert!(rules.is_some_and(|content| content.text.starts_with("# Operating rules")));
+//! assert!(workspace.warnings().is_empty());
+//! # Ok::<(), chitin_workspace::load::LoadError>(())
+//! ```
 
 pub mod adapter;
 pub mod agents;

@@ -151,6 +151,32 @@ fn tree(env: &TestEnv) -> Vec<String> {
 }
 
 #[test]
+fn a_shared_file_is_refused_until_the_user_trusts_where_it_lies() {
+    let env = TestEnv::new();
+    env.files([
+        ("AGENTS.md", "rules"),
+        ("TOOLS.md", "tools"),
+        ("IDENTITY.md", "who"),
+        ("USER.md", "you"),
+    ]);
+    env.file("home/shared/SOUL.md", "one soul for all agents");
+    env.link("workspace/SOUL.md", env.home().join("shared/SOUL.md"));
+    let refused = transcript(&env, &["check", "workspace"]);
+    assert!(
+        refused.contains("SOUL.md error CH101") && refused.ends_with("[exit 1]\n"),
+        "{refused}"
+    );
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ links: { trustedRoots: ['~/shared'] } }",
+    );
+    assert_eq!(
+        transcript(&env, &["check", "workspace"]),
+        "$ chitin check workspace\nNothing to report in 5 files.\n[exit 0]\n"
+    );
+}
+
+#[test]
 fn the_example_workspaces_are_clean() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let env = TestEnv::new();
