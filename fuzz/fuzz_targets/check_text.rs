@@ -1,0 +1,4 @@
+//! The `check_text` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::check_text::run(data));

@@ -1,0 +1,4 @@
+//! The `front_matter` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::front_matter::run(data));

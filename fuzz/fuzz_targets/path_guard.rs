@@ -1,0 +1,4 @@
+//! The `path_guard` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::path_guard::run(data));

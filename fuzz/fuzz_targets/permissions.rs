@@ -1,0 +1,4 @@
+//! The `permissions` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::permissions::run(data));

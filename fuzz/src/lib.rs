@@ -1,0 +1,76 @@
+//! Hostile input for everything in Chitin that reads what it did not write.
+//!
+//! In: bytes. Out: nothing, or a panic that says which promise was broken. Each target is one function that takes bytes,
+//! so that libFuzzer and the runner of this crate can drive it alike. Targets that need files build them in a directory
+//! of this process, see [`scratch`].
+
+#![forbid(unsafe_code)]
+
+pub mod check_text;
+pub mod config;
+pub mod front_matter;
+pub mod mutate;
+pub mod novelty;
+pub mod path_guard;
+pub mod permissions;
+pub mod recipe;
+pub mod scratch;
+pub mod session_keys;
+pub mod skill_discovery;
+pub mod transcript_marker;
+pub mod tree;
+
+/// One thing that is fed.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name, which is also that of its directory of seeds.
+    pub name: &'static str,
+    /// Takes one input; panics when a promise is broken.
+    pub run: fn(&[u8]),
+    /// Words that mean something to the code behind it.
+    pub dictionary: &'static [&'static str],
+}
+
+/// Every target, by name.
+pub const TARGETS: [Target; 8] = [
+    Target {
+        name: "check_text",
+        run: check_text::run,
+        dictionary: check_text::DICTIONARY,
+    },
+    Target {
+        name: "config",
+        run: config::run,
+        dictionary: config::DICTIONARY,
+    },
+    Target {
+        name: "front_matter",
+        run: front_matter::run,
+        dictionary: front_matter::DICTIONARY,
+    },
+    Target {
+        name: "path_guard",
+        run: path_guard::run,
+        dictionary: path_guard::DICTIONARY,
+    },
+    Target {
+        name: "permissions",
+        run: permissions::run,
+        dictionary: permissions::DICTIONARY,
+    },
+    Target {
+        name: "session_keys",
+        run: session_keys::run,
+        dictionary: session_keys::DICTIONARY,
+    },
+    Target {
+        name: "skill_discovery",
+        run: skill_discovery::run,
+        dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "transcript_marker",
+        run: transcript_marker::run,
+        dictionary: transcript_marker::DICTIONARY,
+    },
+];
