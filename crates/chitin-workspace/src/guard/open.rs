@@ -258,12 +258,7 @@ mod portable {
                 return Err(OpenFailure::LinkOrEscape);
             }
         }
-        if flags.contains(OFlags::DIRECTORY) {
-            return root
-                .open_dir(relative)
-                .map(OwnedFd::from)
-                .map_err(|e| failure(&e));
-        }
+        // Not `open_dir`: what that gives may be good for looking up names only, not for listing them.
         let mut options = OpenOptions::new();
         let extra = flags.difference(OFlags::RWMODE);
         options

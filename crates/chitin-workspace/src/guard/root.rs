@@ -439,7 +439,8 @@ impl Root {
         };
         match open::beneath(self.directory.as_fd(), here, self.backend, open::LIST_FLAGS) {
             Ok(directory) => return Ok(directory),
-            Err(OpenFailure::LinkOrEscape) => {}
+            // A link where a directory is wanted looks like a file to the kernel, and so like nothing.
+            Err(OpenFailure::LinkOrEscape | OpenFailure::Missing) => {}
             Err(failure) => return Err(self.open_error(relative, failure)),
         }
         let end = self.walk(relative, links)?;

@@ -117,6 +117,34 @@ fn a_shared_file_comes_through_a_trusted_root_and_nothing_else_does() {
 }
 
 #[test]
+fn both_backends_list_directories_and_links_that_stay_inside() {
+    let env = TestEnv::new();
+    env.file("outside/secret.md", SECRET);
+    env.files([("pkg/one.md", "1"), ("pkg/two.md", "2")]);
+    env.link("workspace/inside", "pkg");
+    env.link("workspace/escape", "../outside");
+    for backend in BACKENDS {
+        let root = Root::open_with(&env.workspace(), backend).unwrap();
+        let list = |name: &str, links: &Links| match root.list(Path::new(name), links, 10) {
+            Ok(entries) => Ok(entries.len()),
+            Err(ReadError::Refused { reason, .. }) => Err(reason.to_string()),
+            Err(error) => Err(error.is_missing().to_string()),
+        };
+        let inside = &Links::EveryHopInside;
+        assert_eq!(list("", inside), Ok(3), "{backend:?}");
+        assert_eq!(list("pkg", inside), Ok(2), "{backend:?}");
+        assert_eq!(list("inside", inside), Ok(2), "{backend:?}");
+        assert_eq!(
+            list("inside", &Links::Refuse),
+            Err("link-not-allowed".into())
+        );
+        assert_eq!(list("escape", inside), Err("outside-root".into()));
+        assert_eq!(list("pkg/one.md", inside), Err("true".into()));
+        assert_eq!(list("nothing", inside), Err("true".into()));
+    }
+}
+
+#[test]
 fn a_large_file_is_refused_or_cut_at_a_character() {
     let env = TestEnv::new();
     env.files([("big.md", "aaaa😀")]);
