@@ -314,7 +314,13 @@ fn parse_with_repairs(block: &str, rules: &SkillRules) -> Result<Vec<(String, Ya
         result = yaml::parse_mapping(&repaired);
         current = Cow::Owned(repaired);
     }
-    result
+    // Quoting makes a line longer than the one that the user sees.
+    result.map_err(|mut error| {
+        let line = block.split('\n').nth(error.line.saturating_sub(1));
+        let end = line.map_or(1, |line| line.chars().count() + 1);
+        error.column = error.column.min(end);
+        error
+    })
 }
 
 /// Quotes the line that the error names, if it holds one of the keys; `None` when nothing would change.

@@ -69,6 +69,15 @@ fn read(block: &str, rules: &SkillRules) -> String {
 }
 
 #[test]
+fn a_flaw_that_no_quoting_repairs_is_placed_in_the_line_as_written() {
+    let line = "description:\"\"\"\u{7f}";
+    let text = format!("---\nname: a\n{line}\n---\n");
+    let error = parse_front_matter(&text, &SkillRules::B).unwrap_err();
+    assert_eq!(error.line, 3);
+    assert!(error.column <= line.chars().count() + 1, "{error:?}");
+}
+
+#[test]
 fn yaml_wins_key_by_key_and_lines_fill_the_gaps() {
     let block = "name: ' tide '\nflag: yes\noctal: 010\nbig: 1e3\nhalf: 1.50\nnothing: ~\nempty:\n\
                  tags: [a, 2, {b: null}]\nmeta: {\"a\": [1,2]}\nfolded: >\n  one\n  two\n\
