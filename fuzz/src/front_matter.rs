@@ -132,7 +132,9 @@ fn check_reading(text: &str, rules: &SkillRules) {
         description: values.get("description").unwrap_or_default(),
         front_matter: &values,
     };
-    let commands = commands_from_parts([parts(), parts(), parts()], &["help"], rules);
+    // `/skill` itself is the word that asks for a skill by its name.
+    let reserved = ["help", "skill"];
+    let commands = commands_from_parts([parts(), parts(), parts()], &reserved, rules);
     let names: HashSet<_> = commands.iter().map(|command| &command.name).collect();
     assert_eq!(names.len(), commands.len(), "two commands of one name");
     let _ = find_invocation(text, &commands);

@@ -49,7 +49,6 @@ const PARTS: &[&str] = &[
     "outside",
     "secret.md",
     "nothing",
-    "\0",
 ];
 
 /// Plants a tree and reads names in it.
@@ -108,6 +107,7 @@ fn names(recipe: &mut Recipe<'_>, base: &Path) -> Vec<PathBuf> {
         names.push(match recipe.byte() % 16 {
             15 => base.join(name),
             14 => PathBuf::from(name.repeat(80)),
+            13 => PathBuf::from("a\0b"),
             _ => PathBuf::from(name),
         });
     }
@@ -185,6 +185,6 @@ fn kind_of(error: &ReadError) -> String {
     match error {
         ReadError::Missing { .. } => "missing".to_owned(),
         ReadError::Refused { reason, .. } => reason.to_string(),
-        ReadError::Io { source, .. } => format!("{:?}", source.kind()),
+        ReadError::Io { source, .. } => format!("{source}"),
     }
 }
