@@ -3,7 +3,7 @@
 //! A line `@@@ NAME` begins a further file of that name; the text before the first one is `openclaw.json`. A file whose
 //! text begins with `-> ` is a link to what follows.
 
-use crate::tree::{write_in, write_new};
+use crate::tree::{make_parent, write_in, write_new};
 use crate::{novelty, scratch};
 use chitin_protocol::agent_id::AgentId;
 use chitin_workspace::config::{
@@ -11,6 +11,7 @@ use chitin_workspace::config::{
 };
 use chitin_workspace::contract;
 use chitin_workspace::env::Env;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// What configuration is made of.
@@ -123,37 +124,35 @@ pub fn run(data: &[u8]) {
     }
 }
 
+/// Writes plain files first and links last, so that no file is written through a link.
 fn write(directory: &Path, data: &[u8]) {
-    let text = data.to_vec();
-    let mut name = "openclaw.json".to_owned();
-    let mut content: Vec<&[u8]> = Vec::new();
-    let mut written = 0;
-    let put = |name: &str, lines: &[&[u8]]| {
-        let content = lines.join(&b'\n');
-        let path = directory.join(name);
-        let _ = path
-            .parent()
-            .map(|parent| write_in(parent, ".keep", b"").exists());
-        match content.strip_prefix(b"-> ") {
-            Some(target) => {
-                let target = String::from_utf8_lossy(target).into_owned();
-                let _ = std::os::unix::fs::symlink(target.trim(), path);
-            }
-            None => drop(write_new(&path, &content)),
-        }
-    };
-    for line in text.split(|byte| *byte == b'\n') {
+    let mut files = vec![("openclaw.json".to_owned(), Vec::new())];
+    for line in data.split(|byte| *byte == b'\n') {
         match line.strip_prefix(b"@@@ ") {
-            Some(next) if written < MAX_FILES => {
-                put(&name, &content);
-                written += 1;
-                name = plain_name(&String::from_utf8_lossy(next));
-                content.clear();
+            Some(name) if files.len() < MAX_FILES => {
+                files.push((plain_name(&String::from_utf8_lossy(name)), Vec::new()));
             }
-            Some(_) | None => content.push(line),
+            Some(_) | None => {
+                if let Some((_, content)) = files.last_mut() {
+                    content.extend_from_slice(line);
+                    content.push(b'\n');
+                }
+            }
         }
     }
-    put(&name, &content);
+    let mut links = Vec::new();
+    for (name, content) in files {
+        let path = directory.join(name);
+        make_parent(&path);
+        match content.strip_prefix(b"-> ") {
+            Some(target) => links.push((String::from_utf8_lossy(target).into_owned(), path)),
+            // A name that is taken, or that goes through a file, is left out.
+            None => drop(write_new(&path, &content)),
+        }
+    }
+    for (target, path) in links {
+        let _ = symlink(target.trim(), path);
+    }
 }
 
 /// Keeps a name inside the directory: what the files say may lead out, where they stand may not.

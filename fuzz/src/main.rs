@@ -83,22 +83,24 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--seconds" => options.seconds = number(value()?)?,
             "--seed" => options.seed = number(value()?)?,
             "--input" => options.input = Some(value()?.into()),
-            name => match TARGETS.iter().find(|target| target.name == name) {
-                Some(target) => options.targets.push(*target),
-                None => {
-                    let known: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
-                    return Err(format!(
-                        "no target `{name}`; there are {}",
-                        known.join(", ")
-                    ));
-                }
-            },
+            name => {
+                let target = TARGETS.iter().find(|target| target.name == name);
+                options.targets.push(*target.ok_or_else(|| unknown(name))?);
+            }
         }
     }
     if options.targets.is_empty() {
         options.targets = TARGETS.to_vec();
     }
     Ok(options)
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
+    format!(
+        "there is no target `{name}`; there are {}",
+        known.join(", ")
+    )
 }
 
 /// Feeds one target. Fails with the file that holds the input at which it failed.
@@ -161,7 +163,7 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
 
 /// One target being fed.
 struct Run {
-    run: fn(&[u8]),
+    target: fn(&[u8]),
     directory: PathBuf,
     /// Holds the input under way, for the case that the whole process dies of it.
     in_flight: fs::File,
@@ -183,7 +185,7 @@ impl Run {
         let in_flight = fs::File::create(&in_flight_path).expect("artifacts can be written");
         watch(in_flight_path.clone());
         Self {
-            run: target.run,
+            target: target.run,
             directory,
             in_flight,
             in_flight_path,
@@ -196,7 +198,7 @@ impl Run {
     fn one(&mut self, input: &[u8]) -> Result<u64, PathBuf> {
         let _ = self.in_flight.set_len(0);
         let _ = self.in_flight.write_at(input, 0);
-        let run = self.run;
+        let run = self.target;
         let began = Instant::now();
         BEGAN.store(seconds() + 1, Ordering::Relaxed);
         novelty::take();

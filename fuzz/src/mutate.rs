@@ -19,12 +19,9 @@ impl Numbers {
     }
 
     /// Returns a number below `bound`; zero when the bound is zero.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the remainder is smaller than the bound"
-    )]
     pub fn below(&mut self, bound: usize) -> usize {
-        ((self.next() >> 11) % (bound as u64).max(1)) as usize
+        let number = (self.next() >> 11) % (bound as u64).max(1);
+        usize::try_from(number).unwrap_or_default()
     }
 
     fn byte(&mut self) -> u8 {

@@ -64,7 +64,11 @@ pub fn run(data: &[u8]) {
 
     let mut recipe = Recipe::new(data);
     let asked: Vec<PathBuf> = names(&mut recipe, &base);
-    let bound = if recipe.byte() % 2 == 0 { 1024 } else { 8 };
+    let bound = if recipe.byte().is_multiple_of(2) {
+        1024
+    } else {
+        8
+    };
     let words = Words {
         names: NAMES,
         targets: TARGETS,

@@ -5,7 +5,7 @@ use chitin_workspace::env::Env;
 use chitin_workspace::extensions::permissions::{
     Decision, Pattern, Request, TimeWindow, Usage, Zone, parse,
 };
-use chitin_workspace::extensions::{channels, mcp, runtime};
+use chitin_workspace::extensions::{Secret, channels, mcp, runtime};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 
@@ -179,7 +179,7 @@ fn check_runtime(text: &str) {
         settings.stop.as_ref().map(|stop| stop.len().min(3)),
     ));
     let shown = format!("{settings:?} {}", serde_json::json!(settings));
-    if let Some(key) = settings.api_key.as_ref().map(|key| key.expose())
+    if let Some(key) = settings.api_key.as_ref().map(Secret::expose)
         && key.len() >= 12
         && text.matches(key).count() == 1
     {

@@ -74,7 +74,7 @@ pub fn run(data: &[u8]) {
     check_parts(&text);
     check_threads(&text, &thread);
     check_ids(&text);
-    let links = [
+    let same_person = [
         (linked.clone(), vec![peer.clone(), text.clone()]),
         (agent.clone(), vec![format!("{channel}:{peer}")]),
     ];
@@ -87,7 +87,7 @@ pub fn run(data: &[u8]) {
         peer_id: &peer,
         dm_scope: DmScope::Main,
         group_scope: GroupScope::PerGroup,
-        identity_links: &links,
+        identity_links: &same_person,
         grammar: KeyGrammar::Strict,
     });
 }

@@ -71,7 +71,7 @@ pub fn run(data: &[u8]) {
     let mut recipe = Recipe::new(data);
     let config = json!({"skills": {"load": {
         "extraDirs": [tree.join("extra")],
-        "allowSymlinkTargets": if recipe.byte() % 2 == 0 { json!([]) } else { json!([base.join("allowed")]) },
+        "allowSymlinkTargets": if recipe.byte().is_multiple_of(2) { json!([]) } else { json!([base.join("allowed")]) },
     }}});
     let options = DiscoverOptions {
         group_depth: match recipe.byte() % 4 {

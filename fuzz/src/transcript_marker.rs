@@ -28,12 +28,12 @@ pub const DICTIONARY: &[&str] = &[
 
 /// Looks for the marker by every contract, in the whole and in a torn end.
 pub fn run(data: &[u8]) {
-    let marker = format!(
+    let last_line = format!(
         "\n{{\"type\":\"{}\",\"customType\":\"{}\"}}\n",
         compat::CUSTOM,
         compat::FULL_CONTEXT
     );
-    let marked = [data, marker.as_bytes()].concat();
+    let marked = [data, last_line.as_bytes()].concat();
     let longer = [data, b"\n \r\n"].concat();
     for contract in contract::ALL {
         let whole = has_marker(data, true, contract);

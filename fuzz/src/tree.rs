@@ -75,6 +75,11 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     fs::File::create_new(path)?.write_all(bytes)
 }
 
+/// Makes the directories above a path, as far as that goes.
+pub fn make_parent(path: &Path) {
+    let _ = path.parent().map(fs::create_dir_all);
+}
+
 /// Makes a directory with a file in it.
 pub fn write_in(directory: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = directory.join(name);
