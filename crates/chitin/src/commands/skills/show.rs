@@ -41,7 +41,7 @@ pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exi
     let reasons = survey.reasons(&eligibility, &skill);
     let usable = survey.set.skills.iter();
     let usable = usable.filter(|skill| survey.reasons(&eligibility, skill).is_empty());
-    let command = skill_commands(usable, &[], &survey.contract.skills)
+    let command = skill_commands(usable, &["skill"], &survey.contract.skills)
         .into_iter()
         .find(|command| command.skill_name == skill.name);
     let shadows = survey
