@@ -559,13 +559,13 @@ fn our_own_file_warns_of_unknown_keys_and_keeps_the_rest() {
 
 #[test]
 fn the_environment_names_the_file_and_our_own_name_wins() {
-    let env = Env::new("/work").with("HOME", "/home/ada");
+    let env = Env::new("/here").with("HOME", "/home/ada");
     let at = |env: &Env| openclaw_config_path(env, Path::new("/state"));
     assert_eq!(at(&env), Path::new("/state/openclaw.json"));
     let env = env.with("OPENCLAW_CONFIG_PATH", "~/oc.json");
     assert_eq!(at(&env), Path::new("/home/ada/oc.json"));
     let env = env.with("CHITIN_CONFIG_PATH", "mine.json");
-    assert_eq!(at(&env), Path::new("/work/mine.json"));
+    assert_eq!(at(&env), Path::new("/here/mine.json"));
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
