@@ -76,6 +76,8 @@ impl<'a> Walker<'a> {
             Links::TrustedRoots(roots) => roots
                 .iter()
                 .filter_map(|root| std::fs::canonicalize(root).ok())
+                // What is listed is a directory to reach into; a file in its place opens nothing.
+                .filter(|root| root.is_dir())
                 .collect(),
             Links::EveryHopInside
             | Links::EndInside

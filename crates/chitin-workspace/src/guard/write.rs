@@ -24,7 +24,7 @@ pub enum Written {
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// The path is absolute, climbs, or goes through a link.
-    #[error("`{}` is not a plain path beneath the root", path.display())]
+    #[error("`{}` is not written: it leads out of the root, or a link or something else stands in its place", path.display())]
     NotBeneath {
         /// The path that was asked for.
         path: PathBuf,
@@ -170,7 +170,13 @@ impl Root {
             Err(OpenFailure::LinkOrEscape | OpenFailure::NotAFile) => {
                 Err(self.not_beneath(relative))
             }
-            Err(OpenFailure::Missing) => Err(self.write_error(relative, Errno::NOENT)),
+            Err(OpenFailure::Missing) => Err(self.write_error(
+                relative,
+                match self.kind(parent) {
+                    Some(_) => Errno::NOTDIR,
+                    None => Errno::NOENT,
+                },
+            )),
             Err(OpenFailure::Unstable) => Err(self.write_error(relative, Errno::AGAIN)),
             Err(OpenFailure::Io(error)) => Err(self.write_error(relative, error)),
         }

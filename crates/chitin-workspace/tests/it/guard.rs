@@ -4,7 +4,7 @@
 use chitin_protocol::record::Refusal;
 use chitin_test::TestEnv;
 use chitin_workspace::guard::{
-    Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, Written,
+    Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError, Written,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -145,6 +145,23 @@ fn both_backends_list_directories_and_links_that_stay_inside() {
 }
 
 #[test]
+fn a_file_listed_as_a_trusted_root_opens_nothing_and_the_reason_stays_true() {
+    let env = TestEnv::new();
+    let shared = env.file("shared/USER.md", "shared");
+    env.link("workspace/USER.md", &shared);
+    for backend in BACKENDS {
+        let root = Root::open_with(&env.workspace(), backend).unwrap();
+        let trusted = |path: PathBuf| read(&root, "USER.md", Links::TrustedRoots(vec![path]));
+        assert_eq!(trusted(shared.clone()), Err("outside-root".to_owned()));
+        assert_eq!(
+            trusted(env.path().join("none")),
+            Err("outside-root".to_owned())
+        );
+        assert_eq!(trusted(PathBuf::from("/")).as_deref(), Ok("shared"));
+    }
+}
+
+#[test]
 fn a_large_file_is_refused_or_cut_at_a_character() {
     let env = TestEnv::new();
     env.files([("big.md", "aaaa😀")]);
@@ -174,6 +191,41 @@ fn a_large_file_is_refused_or_cut_at_a_character() {
             ..
         })
     ));
+}
+
+#[test]
+fn a_linked_directory_is_never_taken_for_a_missing_one() {
+    let env = TestEnv::new();
+    env.files([("real/deep.md", "deep"), ("plain.md", "plain")]);
+    env.link("workspace/inside", "real");
+    env.link("workspace/outside", "../home");
+    for backend in BACKENDS {
+        let root = Root::open_with(&env.workspace(), backend).unwrap();
+        let list = |name: &str, links| root.list(Path::new(name), &links, 10);
+        assert_eq!(list("inside", Links::EveryHopInside).unwrap().len(), 1);
+        for (name, links, reason) in [
+            ("inside", Links::Refuse, Refusal::LinkNotAllowed),
+            ("outside", Links::EveryHopInside, Refusal::OutsideRoot),
+        ] {
+            let error = list(name, links).unwrap_err();
+            assert!(
+                matches!(&error, ReadError::Refused { reason: found, .. } if *found == reason),
+                "{backend:?} {name}: {error:?}"
+            );
+        }
+        for name in ["inside/new.md", "outside/new.md"] {
+            let error = root.write_new(Path::new(name), b"x").unwrap_err();
+            assert!(
+                matches!(error, WriteError::NotBeneath { .. }),
+                "{backend:?} {name}: {error:?}"
+            );
+        }
+        let error = root.write_new(Path::new("plain.md/new.md"), b"x");
+        let WriteError::Io { source, .. } = error.unwrap_err() else {
+            panic!("a file in place of a directory is no trick")
+        };
+        assert_eq!(source.kind(), std::io::ErrorKind::NotADirectory);
+    }
 }
 
 #[test]
