@@ -31,6 +31,7 @@ pub mod front_matter;
 pub mod guard;
 pub mod heartbeat;
 pub mod home;
+pub mod json_path;
 pub mod load;
 pub mod seed;
 pub mod settings;

@@ -1,6 +1,6 @@
 //! The one place that writes to the terminal: results to stdout, notes and errors to stderr.
 
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use clap::Args;
 use serde::Serialize;
@@ -100,7 +100,10 @@ impl Printer {
         if self.quiet < 2 {
             let mut text = String::new();
             if self.json {
-                text = serde_json::to_string_pretty(result).unwrap_or_default();
+                text = serde_json::to_string_pretty(result).map_err(|error| {
+                    CliError::new(Kind::Internal, "The result cannot be written as JSON.")
+                        .caused_by(error)
+                })?;
                 text.push('\n');
             } else {
                 let _ = result.text(&mut text, self.out);

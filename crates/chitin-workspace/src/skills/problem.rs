@@ -15,6 +15,7 @@ pub struct SkillProblem {
     /// The source it was met in.
     pub source: SkillSource,
     /// The file or directory.
+    #[serde(serialize_with = "crate::json_path::serialize")]
     pub path: PathBuf,
     /// The line, counted from one.
     #[serde(skip_serializing_if = "Option::is_none")]

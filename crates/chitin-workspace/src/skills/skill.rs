@@ -18,8 +18,10 @@ pub struct Skill {
     /// Where it comes from.
     pub source: SkillSource,
     /// The directory that holds it.
+    #[serde(serialize_with = "crate::json_path::serialize")]
     pub directory: PathBuf,
     /// Its SKILL.md.
+    #[serde(serialize_with = "crate::json_path::serialize")]
     pub file: PathBuf,
     /// Who may start it.
     pub invocation: Invocation,
@@ -62,6 +64,7 @@ pub struct Shadowed {
     /// Where the winner comes from.
     pub by: SkillSource,
     /// The winner's SKILL.md.
+    #[serde(serialize_with = "crate::json_path::serialize")]
     pub by_file: PathBuf,
 }
 

@@ -46,11 +46,15 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     directory: PathBuf,
     contract: &'static str,
     created: Vec<String>,
     kept: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "chitin_workspace::json_path::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     retired: Option<PathBuf>,
     git: bool,
     status: SetupStatus,

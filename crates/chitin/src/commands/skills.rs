@@ -139,7 +139,11 @@ impl Survey {
 fn one_line(text: &str) -> String {
     let spaced: String = text
         .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| match c {
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c if c.is_control() => ' ',
+            c => c,
+        })
         .collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }

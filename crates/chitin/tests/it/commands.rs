@@ -209,3 +209,22 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
+
+#[test]
+fn one_name_that_is_not_utf8_does_not_cost_the_reader_all_the_json() {
+    use std::os::unix::ffi::OsStrExt;
+    let env = TestEnv::new();
+    let name = std::ffi::OsStr::from_bytes(b"workspace/skills/b\xffd");
+    let directory = env.path().join(name);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(
+        directory.join("SKILL.md"),
+        "---\nname: x\ndescription: a \u{202e}b\n---\n",
+    )
+    .unwrap();
+    let output = chitin(&env, &["skills", "workspace", "--json"]);
+    let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(listed["skills"][0]["name"], "x");
+    let text = transcript(&env, &["skills", "workspace"]);
+    assert!(!text.contains('\u{202e}'), "{text}");
+}

@@ -21,6 +21,7 @@ const STATE_WIDTH: usize = 9;
 #[serde(rename_all = "camelCase")]
 struct Table {
     contract: &'static str,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     workspace: PathBuf,
     skills: Vec<Row>,
     /// How many skills are not ready, listed or not.
@@ -42,11 +43,15 @@ struct Row {
     eligible: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<Ineligible>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "chitin_workspace::json_path::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     shadowed_by: Option<PathBuf>,
     model_invocable: bool,
     user_invocable: bool,
     description: String,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     file: PathBuf,
 }
 

@@ -29,6 +29,7 @@ struct Shown {
 #[derive(Debug, Serialize)]
 struct Loser {
     source: SkillSource,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     file: PathBuf,
 }
 
