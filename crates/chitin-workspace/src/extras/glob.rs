@@ -18,17 +18,22 @@ pub(super) fn find(root: &Root, pattern: &str) -> Vec<PathBuf> {
         left: MAX_ENTRIES,
         found: BTreeSet::new(),
     };
+    let given = root.path().to_string_lossy();
     for alternative in unfold(pattern) {
-        let relative = alternative
-            .strip_prefix(&*root.path().to_string_lossy())
-            .map_or(alternative.as_str(), |rest| rest.trim_start_matches('/'));
+        // An absolute pattern must name the root itself, not a neighbour whose name begins alike.
+        let relative = match alternative.strip_prefix(given.trim_end_matches('/')) {
+            Some(rest) if rest.starts_with('/') => rest.trim_start_matches('/'),
+            Some(_) | None => alternative.as_str(),
+        };
         if relative.starts_with('/') {
             continue;
         }
-        let segments: Vec<&str> = relative
+        let mut segments: Vec<&str> = relative
             .split('/')
             .filter(|s| !s.is_empty() && *s != ".")
             .collect();
+        // Several in a row say what one says, and would be gone through once each.
+        segments.dedup_by(|a, b| *a == "**" && *b == "**");
         search.descend(Path::new(""), &segments, 0);
     }
     search

@@ -25,6 +25,8 @@ pub mod compat {
 
 /// The most patterns that are looked at.
 const MAX_PATTERNS: usize = 256;
+/// The longest pattern that is looked at: no path is longer.
+const MAX_PATTERN_BYTES: usize = 4096;
 
 /// What the patterns gave.
 #[derive(Debug, Default)]
@@ -39,6 +41,7 @@ pub struct ExtraFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// The file.
+    #[serde(serialize_with = "crate::json_path::serialize")]
     pub path: PathBuf,
     /// Why it was not taken.
     pub reason: Reason,
@@ -102,7 +105,14 @@ pub fn find(
     let mut paths = Vec::new();
     let mut seen = HashSet::new();
     for pattern in patterns.iter().take(MAX_PATTERNS) {
-        let matches = if pattern.contains(contract.extras.glob_characters) {
+        let matches = if pattern.len() > MAX_PATTERN_BYTES {
+            found.diagnostics.push(Diagnostic {
+                path: PathBuf::from(pattern),
+                reason: Reason::Io,
+                refused: None,
+            });
+            continue;
+        } else if pattern.contains(contract.extras.glob_characters) {
             glob::find(root, pattern)
         } else {
             vec![normalized(&root.path().join(pattern))]

@@ -4,6 +4,7 @@
 mod bridge;
 mod check;
 mod config;
+mod extras;
 mod guard;
 mod load;
 mod skills;
