@@ -4,7 +4,10 @@ use crate::contract::Contract;
 use crate::guard::{ReadError, Root};
 use crate::settings::injection;
 use chitin_protocol::text::is_blank_js;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 /// What OpenClaw writes into session files.
@@ -48,18 +51,57 @@ pub fn has_marker(tail: &[u8], whole: bool, contract: &Contract) -> bool {
         .filter(|line| !is_blank_js(line))
         .take(TAIL_RECORDS)
     {
-        let Ok(record) = serde_json::from_str::<Value>(line.trim_end_matches('\r')) else {
+        let Ok(record) = serde_json::from_str::<RecordKind>(line.trim_end_matches('\r')) else {
             continue;
         };
-        let kind = record["type"].as_str().unwrap_or_default();
+        let kind = record.kind.as_str().unwrap_or_default();
         if contract.turns.marker_voided_by.contains(&kind) {
             return false;
         }
-        if kind == compat::CUSTOM && record["customType"] == compat::FULL_CONTEXT {
+        if kind == compat::CUSTOM && record.custom_kind == compat::FULL_CONTEXT {
             return true;
         }
     }
     false
+}
+
+/// The two members of a record that matter here. The others are passed over unread: other programs write half surrogate
+/// pairs, huge numbers and deep nesting into them, which is JSON to them and must not hide the record from us.
+#[derive(Default)]
+struct RecordKind {
+    kind: Value,
+    custom_kind: Value,
+}
+
+impl<'de> Deserialize<'de> for RecordKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RecordVisitor)
+    }
+}
+
+struct RecordVisitor;
+
+impl<'de> Visitor<'de> for RecordVisitor {
+    type Value = RecordKind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordKind, A::Error> {
+        let mut record = RecordKind::default();
+        // The last one of a repeated member holds.
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            match &*key {
+                "type" => record.kind = map.next_value()?,
+                "customType" => record.custom_kind = map.next_value()?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(record)
+    }
 }
 
 /// How an assistant turn ended.

@@ -9,4 +9,5 @@ mod guard;
 mod load;
 mod skills;
 mod state;
+mod turns;
 mod watch;
