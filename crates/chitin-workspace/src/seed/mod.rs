@@ -127,6 +127,7 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     let rules = &request.contract.seeding;
     refuse_vanished(request)?;
     let (root, _) = Root::create(request.directory)?;
+    state::check_place(&root, request)?;
     if request.files == SeedFiles::DirectoryOnly {
         let status = status(&root, &read_state(&root, request));
         return Ok(Seeded {
@@ -162,10 +163,16 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
         && root.kind(Path::new(".git")).is_none()
         && let Some(git) = request.git
     {
-        git(request.directory).map_err(|source| SeedError::Git {
-            directory: request.directory.into(),
-            source,
-        })?;
+        let made = git(request.directory);
+        // Two that seed at once get in each other's way here; what counts is that there is a repository.
+        if let Err(source) = made
+            && root.kind(Path::new(".git/HEAD")).is_none()
+        {
+            return Err(SeedError::Git {
+                directory: request.directory.into(),
+                source,
+            });
+        }
     }
     seeded.status = status(&root, &state);
     Ok(seeded)
@@ -310,8 +317,8 @@ fn shows(root: &Root, evidence: Evidence) -> bool {
             .unwrap_or_default()
             .iter()
             .any(|entry| {
-                root.kind(&Path::new("skills").join(&entry.name).join("SKILL.md"))
-                    .is_some()
+                let file = Path::new("skills").join(&entry.name).join("SKILL.md");
+                root.walk(&file, &Links::EndInside).is_ok()
             }),
         Evidence::IdentityEdited => is_edited(root, "IDENTITY.md"),
         Evidence::UserEdited => is_edited(root, "USER.md"),

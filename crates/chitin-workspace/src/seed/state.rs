@@ -3,7 +3,7 @@
 use super::attest::Attestation;
 use super::{BOOTSTRAP, SeedRequest};
 use crate::contract::SeedState;
-use crate::guard::{ReadPolicy, Root, WriteError};
+use crate::guard::{EntryKind, ReadPolicy, Root, WriteError};
 use chitin_protocol::text::is_blank_js;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -98,6 +98,27 @@ impl SetupState {
         let text = serde_json::to_string_pretty(&self.to_json()).unwrap_or_default() + "\n";
         root.replace(Path::new(compat::FILE), text.as_bytes())
     }
+}
+
+/// Fails before anything is written when the state could not be kept afterwards: a link or something else is in its place.
+pub(super) fn check_place(root: &Root, request: &SeedRequest<'_>) -> Result<(), WriteError> {
+    if request.contract.seeding.state != SeedState::WorkspaceFile {
+        return Ok(());
+    }
+    for (place, wanted) in [
+        (compat::DIRECTORY, EntryKind::Directory),
+        (compat::FILE, EntryKind::File),
+    ] {
+        if root
+            .kind(Path::new(place))
+            .is_some_and(|kind| kind != wanted)
+        {
+            return Err(WriteError::NotBeneath {
+                path: root.path().join(place),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Reads what is known of a workspace's set-up.

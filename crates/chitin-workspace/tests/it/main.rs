@@ -7,6 +7,7 @@ mod config;
 mod extras;
 mod guard;
 mod load;
+mod seeding;
 mod skills;
 mod state;
 mod turns;
