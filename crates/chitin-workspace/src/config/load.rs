@@ -8,7 +8,9 @@ use super::validate;
 use super::variables::{VariableError, substitute};
 use super::{Issue, Severity, compat};
 use crate::env::Env;
+use crate::guard::ReadError;
 use crate::home;
+use chitin_protocol::record::Refusal;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -65,14 +67,19 @@ impl ConfigError {
     pub fn issue(&self) -> Issue {
         let error = &self.source;
         let hint = match *error.problem {
-            IncludeProblem::Unreadable(_) => Some(
-                "name the real file with `OPENCLAW_CONFIG_PATH` if this one is a link to another directory"
-                    .to_owned(),
-            ),
+            IncludeProblem::Unreadable(ReadError::Refused {
+                reason: Refusal::OutsideRoot,
+                ..
+            }) => Some(if error.file.ends_with(super::own::FILE_NAME) {
+                "name the directory of the real file with `CHITIN_HOME`".to_owned()
+            } else {
+                "name the real file with `OPENCLAW_CONFIG_PATH`".to_owned()
+            }),
             IncludeProblem::Outside(_) => {
                 Some("included files have to stay beside the file that includes them".to_owned())
             }
-            IncludeProblem::Missing
+            IncludeProblem::Unreadable(_)
+            | IncludeProblem::Missing
             | IncludeProblem::TooLarge
             | IncludeProblem::NotText
             | IncludeProblem::Syntax(_)
