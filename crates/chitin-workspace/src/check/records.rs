@@ -62,7 +62,7 @@ fn refused(name: &str, reason: Refusal, path: &str, findings: &mut Findings) {
     let (what, remedy) = match reason {
         Refusal::OutsideRoot => (
             "a link leads out of the workspace",
-            "Copy the file into the workspace, or name the directory it lies in as trusted: `links: trusted-roots`.",
+            "Copy the file into the workspace, or name the directory it lies in as trusted, in `chitin.json5`: `links: { trustedRoots: [..] }`.",
         ),
         Refusal::Dangling => (
             "a link names something that does not exist",

@@ -163,7 +163,7 @@ fn files_that_gave_no_text_say_why_and_what_to_do() {
     USER.md warning CH102 `USER.md` has 3000000 bytes, of which 2097152 were read.
     ");
     let refused = report.findings.iter().find(|f| f.code == "CH101").unwrap();
-    assert!(refused.remedy.contains("links: trusted-roots"));
+    assert!(refused.remedy.contains("trustedRoots"));
     let absent = check::check(&Input::new(&Workspace::absent("/w", &CANONICAL)));
     assert_eq!(
         brief(&absent.findings),
