@@ -9,7 +9,6 @@ pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
 }
 
 /// Writes a path that may be absent.
-#[expect(clippy::ref_option, reason = "serde hands the field over like this")]
 pub fn serialize_option<S: Serializer>(
     path: &Option<PathBuf>,
     serializer: S,
