@@ -120,7 +120,8 @@ pub fn find(
         paths.extend(matches.into_iter().filter(|path| seen.insert(path.clone())));
     }
     if contract.extras.order == ExtraOrder::BaseNameThenPath {
-        paths.sort_by(|a, b| (a.file_name(), a).cmp(&(b.file_name(), b)));
+        // As text, where `a-b/` stands before `a/`; paths themselves compare part by part.
+        paths.sort_by(|a, b| (a.file_name(), a.as_os_str()).cmp(&(b.file_name(), b.as_os_str())));
     }
     let mut taken = taken_by(root, contract, policy, primaries);
     for path in paths {

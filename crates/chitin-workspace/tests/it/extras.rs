@@ -54,3 +54,15 @@ fn a_pattern_without_end_is_reported_and_costs_nothing() {
     let many = "**/".repeat(1_000) + "AGENTS.md";
     assert_eq!(contents(&find(&env.workspace(), &many)), ["a"]);
 }
+
+#[test]
+fn extras_stand_in_the_order_of_their_names_and_paths_as_text() {
+    let env = TestEnv::new();
+    env.files([
+        ("a/AGENTS.md", "second"),
+        ("a-b/AGENTS.md", "first"),
+        ("B/SOUL.md", "third"),
+    ]);
+    let found = find(&env.workspace(), "*/*.md");
+    assert_eq!(contents(&found), ["first", "second", "third"]);
+}
