@@ -58,10 +58,14 @@ impl Loaders {
     ) -> Result<Arc<Workspace>, LoadError> {
         let loader = self.loader(path, contract);
         // The lock is not held while the disk is looked at: one slow workspace does not hold up the others.
-        let snapshot = loader.load()?;
-        self.account(path, contract, size_of(&snapshot));
+        let outcome = loader.load();
+        // A directory that cannot be read is remembered too, and counts.
+        let bytes = outcome
+            .as_ref()
+            .map_or(OVERHEAD_BYTES, |snapshot| size_of(snapshot));
+        self.account(path, contract, bytes);
         self.close_one();
-        Ok(snapshot)
+        outcome
     }
 
     /// Returns how many workspaces are remembered, and how many bytes they hold.

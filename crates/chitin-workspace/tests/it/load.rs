@@ -231,6 +231,11 @@ fn many_workspaces_stay_in_bounded_memory() {
             4000
         );
     }
+    for n in 0..50 {
+        // Directories that cannot be read count as well.
+        let file = env.file(&format!("files/{n}"), "no directory");
+        loaders.load(&file, &CANONICAL).unwrap_err();
+    }
     let (count, bytes) = loaders.usage();
     assert!(
         bytes <= 64 * 1024 && count < 50,
