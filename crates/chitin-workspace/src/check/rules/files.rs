@@ -2,7 +2,7 @@
 
 use super::Rule;
 
-pub(crate) static BOUND_REACHED: Rule = Rule::info("CH001", "the check stopped at a bound")
+pub(crate) static BOUND_REACHED: Rule = Rule::warning("CH001", "the check stopped at a bound")
     .why("A run looks at a bounded number of files and bytes, so that no tree can keep it busy for ever. What lies beyond was not looked at.")
     .todo("Check a smaller directory, or move what is no text of the agent out of the workspace.");
 pub(crate) static MORE_FINDINGS: Rule = Rule::info("CH002", "more findings than are listed")
