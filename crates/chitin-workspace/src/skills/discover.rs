@@ -1,11 +1,12 @@
 //! Finding skills in every root and merging them by precedence (S1, S2, S8, S9).
 
 use super::order::Names;
-use super::roots::SkillPlaces;
+use super::problem::Severity;
+use super::roots::{SkillPlaces, SkillRoot};
 use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
-use crate::contract::SkillRules;
-use crate::guard::Root;
+use crate::contract::{SkillRules, SkillSource};
+use crate::guard::{Links, ReadError, Root};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -108,7 +109,18 @@ pub fn discover(
             directories: &directories,
             problems: &mut problems,
         };
-        for skill in scan::scan_root(&root.directory, &mut context) {
+        let found = scan::scan_root(&root.directory, &mut context);
+        if !found.is_empty() && leaves_workspace(&root, places) {
+            // The recorded releases follow such a link, so the skills stay; that they are a stranger's must show.
+            context.report(
+                Severity::Warning,
+                "root-outside-workspace",
+                &root.directory,
+                "The directory is a link that leaves the workspace, so its skills come from outside."
+                    .to_owned(),
+            );
+        }
+        for skill in found {
             merged.add(skill);
         }
     }
@@ -117,6 +129,20 @@ pub fn discover(
     set.skills.sort_by(|a, b| names.compare(&a.name, &b.name));
     set.problems = problems;
     set
+}
+
+/// Tells whether a root that belongs to the workspace is really somewhere else.
+fn leaves_workspace(root: &SkillRoot, places: &SkillPlaces) -> bool {
+    let Ok(relative) = root.directory.strip_prefix(&places.workspace) else {
+        return false;
+    };
+    matches!(root.source, SkillSource::Project | SkillSource::Workspace)
+        && Root::open(&places.workspace).is_ok_and(|workspace| {
+            matches!(
+                workspace.walk(relative, &Links::EndInside),
+                Err(ReadError::Refused { .. })
+            )
+        })
 }
 
 /// Skills by name; a later one takes the place of an earlier one.
