@@ -242,7 +242,7 @@ mod kernel {
 }
 
 mod portable {
-    use super::{BorrowedFd, Mode, OFlags, OpenFailure, OwnedFd, Path};
+    use super::{BorrowedFd, OFlags, OpenFailure, OwnedFd, Path};
     use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
     use rustix::io::Errno;
     use std::io;
