@@ -29,6 +29,8 @@ pub struct TurnFacts<'a> {
     pub marked: bool,
     /// Whether the workspace's set-up is complete.
     pub setup_complete: bool,
+    /// Whether this turn sets the workspace up in full.
+    pub bootstrap_full: bool,
     /// Whether heartbeats are switched off for this agent, in contracts that care.
     pub heartbeat_off: bool,
     /// The exact list that a subagent gets, when configuration sets one.
@@ -185,7 +187,9 @@ impl<'a> Filter<'a> {
         use crate::contract::ContinuationExempt;
         let exempt = match self.contract.turns.continuation_exempt {
             ContinuationExempt::Nobody => false,
-            ContinuationExempt::Heartbeats => self.facts.run_kind == RunKind::Heartbeat,
+            ContinuationExempt::Heartbeats => {
+                self.facts.run_kind == RunKind::Heartbeat || self.facts.bootstrap_full
+            }
         };
         self.facts.marked && !exempt
     }

@@ -1,6 +1,6 @@
 //! The record that marks a completed first turn in a session file (W55, CN10).
 
-use crate::contract::Contract;
+use crate::contract::{Contract, MarkedTurns};
 use crate::guard::{ReadError, Root};
 use crate::settings::injection;
 use chitin_protocol::text::is_blank_js;
@@ -113,17 +113,32 @@ pub enum TurnOutcome {
     Incomplete,
 }
 
-/// Tells whether a marker is to be appended after a turn: its context was not reduced, and there is none yet.
-pub fn is_due(
-    outcome: TurnOutcome,
-    reduced: Reduced,
-    context_injection: &str,
-    marked: bool,
-) -> bool {
-    outcome == TurnOutcome::Completed
-        && reduced == Reduced::No
-        && context_injection != injection::NEVER
-        && !marked
+/// Tells whether a marker is to be appended after a turn: its context was not reduced, there is none yet, and the contract
+/// marks turns of that kind.
+pub fn is_due(contract: &Contract, turn: &FinishedTurn<'_>) -> bool {
+    let kind = match contract.turns.marked_turns {
+        MarkedTurns::Nothing => false,
+        MarkedTurns::BootstrapFull => turn.bootstrap_full,
+        MarkedTurns::Full => {
+            turn.reduced == Reduced::No && turn.context_injection != injection::NEVER
+        }
+    };
+    kind && turn.outcome == TurnOutcome::Completed && !turn.marked
+}
+
+/// What is known of a turn that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FinishedTurn<'a> {
+    /// How it ended.
+    pub outcome: TurnOutcome,
+    /// Whether it ran with less than its session's full set.
+    pub reduced: Reduced,
+    /// The value of `contextInjection`.
+    pub context_injection: &'a str,
+    /// Whether the session held a valid marker before.
+    pub marked: bool,
+    /// Whether it set the workspace up in full.
+    pub bootstrap_full: bool,
 }
 
 /// Whether a turn ran with less than its session's full set of files.

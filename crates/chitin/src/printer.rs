@@ -128,6 +128,15 @@ impl Printer {
             return;
         }
         let mut stderr = io::stderr().lock();
+        if self.json {
+            let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+            let causes: Vec<String> = causes.map(ToString::to_string).collect();
+            let object = serde_json::json!({
+                "error": { "message": error.to_string(), "causes": causes, "hints": error.hints() }
+            });
+            let _ = writeln!(stderr, "{object}");
+            return;
+        }
         let _ = writeln!(stderr, "{} {error}", self.err.bad("error:"));
         let mut cause = error.source();
         while let Some(below) = cause {

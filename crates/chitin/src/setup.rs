@@ -14,6 +14,7 @@ use chitin_workspace::contract::{self, Contract};
 use chitin_workspace::guard::{Hardlinks, Links};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
+use chitin_workspace::skills::SkillPlaces;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -137,6 +138,16 @@ impl Setup {
         })
     }
 
+    /// Returns where this workspace's skills are looked for.
+    pub(crate) fn skill_places(&self, host: &Host) -> SkillPlaces {
+        let trusted = match &self.options.links {
+            Some(Links::TrustedRoots(roots)) => roots.clone(),
+            _ => Vec::new(),
+        };
+        let places = SkillPlaces::from_env(&self.directory, &host.env, self.contract());
+        SkillPlaces { trusted, ..places }
+    }
+
     pub(crate) const fn contract(&self) -> &'static Contract {
         self.configuration.contract
     }
@@ -212,8 +223,21 @@ pub(crate) fn chosen_contract(
 /// Reads `chitin.json5`, if there is one.
 pub(crate) fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, CliError> {
     match config::chitin_home(&host.env) {
-        Some(home) => config::load_chitin_config(&home).map_err(|e| unusable(&e)),
+        Some(home) => {
+            let own = config::load_chitin_config(&home).map_err(|e| unusable(&e))?;
+            own.map_or(Ok(None), |own| guards_are_clear(own).map(Some))
+        }
         None => Ok(None),
+    }
+}
+
+/// A setting that guards the disk and is not understood must not quietly mean its default.
+fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, CliError> {
+    let is_guard = |path: &str| matches!(path.rsplit('.').next(), Some("links" | "hardlinks"));
+    match own.issues.iter().find(|issue| is_guard(&issue.path)) {
+        Some(issue) => Err(CliError::new(Kind::Config, issue.to_string())
+            .hint("`links` is `inside`, `none` or `{ trustedRoots: [..] }`; `hardlinks` is `refuse` or `allow`")),
+        None => Ok(own),
     }
 }
 

@@ -120,8 +120,17 @@ pub fn read_with_includes(path: &Path) -> Result<Included, IncludeError> {
         stack: Vec::new(),
     };
     // The user named this file, so a second name of it is fine; its includes are held to more.
-    let (value, files) = reader.file(Path::new(name), Hardlinks::Allow, &[])?;
+    let (value, files) = reader.file(Path::new(name), Named::ByUser, &[])?;
     Ok(Included { value, files })
+}
+
+/// Who asked for a file.
+#[derive(Clone, Copy)]
+enum Named {
+    /// The user, or the place where it always is.
+    ByUser,
+    /// An `$include` in another file.
+    ByFile,
 }
 
 struct Reader {
@@ -146,7 +155,7 @@ impl Reader {
     fn file(
         &mut self,
         relative: &Path,
-        hardlinks: Hardlinks,
+        named: Named,
         mount: &[Step],
     ) -> Result<Merged, IncludeError> {
         let path = self.directory.join(relative);
@@ -161,8 +170,13 @@ impl Reader {
         if self.read > MAX_FILES {
             return Err(fail(IncludeProblem::TooMany));
         }
+        // The user's own file may be a link to wherever they keep it; what it includes stays in its directory.
+        let (links, hardlinks) = match named {
+            Named::ByUser => (Links::Anywhere, Hardlinks::Allow),
+            Named::ByFile => (Links::EndInside, Hardlinks::Refuse),
+        };
         let policy = ReadPolicy {
-            links: Links::EndInside,
+            links,
             hardlinks,
             max_bytes: MAX_FILE_BYTES,
             oversized: Oversized::Refuse,
@@ -282,7 +296,7 @@ impl Reader {
             return Err(self.fail(here, inside, INCLUDE, IncludeProblem::IncludesTooDeep));
         }
         let mount = [here.mount, inside].concat();
-        self.file(&relative, Hardlinks::Refuse, &mount)
+        self.file(&relative, Named::ByFile, &mount)
             .map_err(|error| match *error.problem {
                 // A file that is not there has no place of its own; the line that asks for it has.
                 IncludeProblem::Missing | IncludeProblem::TooMany => {

@@ -4,8 +4,9 @@ use super::{
     Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationExempt,
     Contract, DefaultAgent, DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder, Extras,
     Filtered, Filters, Freshness, FrontMatter, GroupMemory, HardlinkRule, Lightweight, LinkRule,
-    Loading, LowerMemory, OtherAgents, OversizeRule, PendingInUse, ReadErrorRule, RefusalStyle,
-    SeedState, Seeding, SkillRules, Turns, UnknownInjection, UnparsableKey, VanishedRule,
+    Loading, LowerMemory, MarkedTurns, OtherAgents, OversizeRule, PendingInUse, ReadErrorRule,
+    RefusalStyle, SeedState, Seeding, SkillRules, Turns, UnknownInjection, UnparsableKey,
+    VanishedRule,
 };
 use crate::config::ConfigRules;
 use chitin_protocol::session_key::KeyGrammar;
@@ -110,6 +111,7 @@ pub const CANONICAL: Contract = Contract {
         continuation_files: &["SOUL.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md"],
         continuation_exempt: ContinuationExempt::Nobody,
         per_agent: false,
+        marked_turns: MarkedTurns::Full,
         marker_voided_by: &["compaction"],
         freshness: Freshness::NextTurn,
     },
@@ -204,6 +206,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         continuation_files: &[],
         continuation_exempt: ContinuationExempt::Heartbeats,
         per_agent: false,
+        marked_turns: MarkedTurns::BootstrapFull,
         marker_voided_by: &["compaction"],
         freshness: Freshness::NextSession,
     },
@@ -272,6 +275,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         continuation_files: &[],
         continuation_exempt: ContinuationExempt::Heartbeats,
         per_agent: false,
+        marked_turns: MarkedTurns::Nothing,
         marker_voided_by: &[],
         freshness: Freshness::NextTurn,
     },
@@ -350,6 +354,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         continuation_files: &[],
         continuation_exempt: ContinuationExempt::Heartbeats,
         per_agent: true,
+        marked_turns: MarkedTurns::BootstrapFull,
         marker_voided_by: &["compaction", "reset"],
         freshness: Freshness::NextTurn,
     },

@@ -13,8 +13,9 @@ pub use builtin::{
 };
 pub use describe::{Difference, Row, describe, differences};
 pub use skills::{
-    BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, NameOrder, NestedRoot,
-    PersonalRoot, RootFile, SessionOverlay, SkillFileLink, SkillRules, SkillSource, SourceLimit,
+    BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, LinkedRoots, NameOrder,
+    NestedRoot, PersonalRoot, RootFile, SessionOverlay, SkillFileLink, SkillRules, SkillSource,
+    SourceLimit,
 };
 
 use crate::config::ConfigRules;
@@ -296,6 +297,8 @@ pub struct Turns {
     pub continuation_exempt: ContinuationExempt,
     /// Whether an agent's own entry may set the value.
     pub per_agent: bool,
+    /// Which turns leave a first-turn marker.
+    pub marked_turns: MarkedTurns,
     /// The kinds of records after which an earlier first-turn marker no longer counts.
     pub marker_voided_by: &'static [&'static str],
     /// When an edit shows.
@@ -320,6 +323,18 @@ pub enum ContinuationExempt {
     Nobody,
     /// Heartbeat runs, and runs that set the workspace up.
     Heartbeats,
+}
+
+/// Which turns leave a first-turn marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkedTurns {
+    /// None.
+    Nothing,
+    /// Those that set the workspace up in full.
+    BootstrapFull,
+    /// Every turn whose context was not reduced.
+    Full,
 }
 
 /// When an edit of a file shows in a running session.

@@ -11,6 +11,8 @@ pub struct SkillRules {
     pub sources: &'static [SkillSource],
     /// Whether `~/.agents/skills` counts when the state directory was moved (S1).
     pub personal_root: PersonalRoot,
+    /// What becomes of a root of the workspace that is a link out of it.
+    pub linked_roots: LinkedRoots,
     /// How many levels below a root skills are looked for; 1 is direct children only (S3).
     pub group_depth: usize,
     /// The same for an extra directory that is not itself called `skills` (S3).
@@ -234,6 +236,16 @@ pub enum SessionOverlay {
     ByKey,
 }
 
+/// What becomes of a skill root of the workspace that is a link out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkedRoots {
+    /// Its skills are used, with a warning.
+    Followed,
+    /// Its skills are not used, unless it lies in a trusted root.
+    Refused,
+}
+
 impl SkillRules {
     /// Recorded in 2026.4.23; also what 2026.2 is taken to do, and canonical but for its order.
     pub const A: Self = Self {
@@ -246,6 +258,7 @@ impl SkillRules {
             SkillSource::Workspace,
         ],
         personal_root: PersonalRoot::Always,
+        linked_roots: LinkedRoots::Followed,
         group_depth: 1,
         extra_group_depth: 1,
         nested_root: NestedRoot::Always,
@@ -295,6 +308,7 @@ impl SkillRules {
     };
     /// Canonical: A, with names ordered by code point.
     pub const CANONICAL: Self = Self {
+        linked_roots: LinkedRoots::Refused,
         name_order: NameOrder::CodePoint,
         directory_order: NameOrder::CodePoint,
         ..Self::A

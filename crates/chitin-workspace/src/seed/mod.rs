@@ -307,7 +307,8 @@ fn retire(root: &Root, now: &str) -> Result<PathBuf, WriteError> {
 
 /// Looks for one sign of use.
 fn shows(root: &Root, evidence: Evidence) -> bool {
-    let exists = |name: &str| root.kind(Path::new(name)).is_some();
+    // Through links, wherever they lead: a link to nothing is no sign of use.
+    let exists = |name: &str| root.walk(Path::new(name), &Links::Anywhere).is_ok();
     match evidence {
         Evidence::MemoryDirectory => exists("memory"),
         Evidence::MemoryFile => exists("MEMORY.md"),

@@ -5,8 +5,9 @@ use super::problem::Severity;
 use super::roots::{SkillPlaces, SkillRoot};
 use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
-use crate::contract::{SkillRules, SkillSource};
-use crate::guard::{Links, ReadError, Root};
+use crate::contract::{LinkedRoots, SkillRules, SkillSource};
+use crate::guard::{EntryKind, Links, ReadError, Root};
+use chitin_protocol::record::Refusal;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -109,17 +110,23 @@ pub fn discover(
             directories: &directories,
             problems: &mut problems,
         };
-        let found = scan::scan_root(&root.directory, &mut context);
-        if !found.is_empty() && leaves_workspace(&root, places) {
-            // The recorded releases follow such a link, so the skills stay; that they are a stranger's must show.
-            context.report(
-                Severity::Warning,
-                "root-outside-workspace",
-                &root.directory,
-                "The directory is a link that leaves the workspace, so its skills come from outside."
-                    .to_owned(),
-            );
+        if leaves_workspace(&root, places) {
+            let (severity, message) = match rules.linked_roots {
+                LinkedRoots::Followed => (
+                    Severity::Warning,
+                    "The directory is a link that leaves the workspace, so its skills come from outside.",
+                ),
+                LinkedRoots::Refused => (
+                    Severity::Error,
+                    "The directory is a link that leaves the workspace, so its skills are not used.",
+                ),
+            };
+            context.report(severity, ROOT_OUTSIDE, &root.directory, message.to_owned());
+            if rules.linked_roots == LinkedRoots::Refused {
+                continue;
+            }
         }
+        let found = scan::scan_root(&root.directory, &mut context);
         for skill in found {
             merged.add(skill);
         }
@@ -131,18 +138,29 @@ pub fn discover(
     set
 }
 
+/// The code of a root that is a link out of the workspace.
+const ROOT_OUTSIDE: &str = "root-outside-workspace";
+
 /// Tells whether a root that belongs to the workspace is really somewhere else.
 fn leaves_workspace(root: &SkillRoot, places: &SkillPlaces) -> bool {
     let Ok(relative) = root.directory.strip_prefix(&places.workspace) else {
         return false;
     };
-    matches!(root.source, SkillSource::Project | SkillSource::Workspace)
-        && Root::open(&places.workspace).is_ok_and(|workspace| {
-            matches!(
-                workspace.walk(relative, &Links::EndInside),
-                Err(ReadError::Refused { .. })
-            )
-        })
+    if !matches!(root.source, SkillSource::Project | SkillSource::Workspace) {
+        return false;
+    }
+    let Ok(workspace) = Root::open(&places.workspace) else {
+        return false;
+    };
+    // A plain directory on a plain way needs no walk.
+    workspace.kind(relative) != Some(EntryKind::Directory)
+        && matches!(
+            workspace.walk(relative, &Links::TrustedRoots(places.trusted.clone())),
+            Err(ReadError::Refused {
+                reason: Refusal::OutsideRoot,
+                ..
+            })
+        )
 }
 
 /// Skills by name; a later one takes the place of an earlier one.

@@ -23,6 +23,8 @@ pub struct SkillPlaces {
     pub workshop: Option<PathBuf>,
     /// Directories that plugins bring.
     pub plugins: Vec<PathBuf>,
+    /// Directories outside the workspace that its links may lead to.
+    pub trusted: Vec<PathBuf>,
     /// What relative directories in configuration start from.
     pub working_directory: PathBuf,
 }
@@ -40,6 +42,7 @@ impl SkillPlaces {
             bundled: bundled.and_then(|text| home::user_path(text, env, &contract.agents).ok()),
             workshop: None,
             plugins: Vec::new(),
+            trusted: Vec::new(),
             working_directory: env.working_directory().to_path_buf(),
             home: home::home(env, &contract.agents).ok(),
         }

@@ -390,6 +390,25 @@ fn includes_stay_in_the_directory_by_name_and_by_link() {
 }
 
 #[test]
+fn the_users_own_file_may_be_a_link_and_its_includes_still_stay() {
+    let test = TestEnv::new();
+    test.file(
+        "dotfiles/openclaw.json",
+        "{ $include: './more.json5', session: { mainKey: 'x' } }",
+    );
+    test.file("config/more.json5", "{ agents: { list: [{ id: 'ops' }] } }");
+    test.link(
+        "config/openclaw.json",
+        test.path().join("dotfiles/openclaw.json"),
+    );
+    let read = read_with_includes(&test.path().join("config/openclaw.json"));
+    assert_eq!(
+        read.expect("the user's own").value,
+        json!({ "agents": { "list": [{ "id": "ops" }] }, "session": { "mainKey": "x" } })
+    );
+}
+
+#[test]
 fn bombs_are_refused_quickly() {
     let test = TestEnv::new();
     let path = test.path().join("config/openclaw.json");

@@ -511,18 +511,20 @@ proptest! {
 }
 
 #[test]
-fn skills_that_a_link_brings_in_from_outside_the_workspace_are_pointed_out() {
+fn skills_that_a_link_brings_in_from_outside_are_pointed_out_and_not_used_by_default() {
     let env = TestEnv::new();
     env.file("elsewhere/two/SKILL.md", skill_file("two", "theirs"));
     env.file("workspace/shared/one/SKILL.md", skill_file("one", "ours"));
     env.directory_at("workspace/.agents");
     env.link("workspace/.agents/skills", "../shared");
     env.link("workspace/skills", "../elsewhere");
-    let set = find(&env, &contract::CANONICAL, &Value::Null);
-    let pointed_out: Vec<_> = set.problems.iter().map(|p| (p.code, p.source)).collect();
-    assert_eq!(
-        pointed_out,
-        [("root-outside-workspace", SkillSource::Workspace)]
-    );
-    assert_eq!(set.skills.len(), 2);
+    for (contract, used) in [(&contract::CANONICAL, 1), (&contract::OPENCLAW_2026_4, 2)] {
+        let set = find(&env, contract, &Value::Null);
+        let pointed_out: Vec<_> = set.problems.iter().map(|p| (p.code, p.source)).collect();
+        assert_eq!(
+            pointed_out,
+            [("root-outside-workspace", SkillSource::Workspace)]
+        );
+        assert_eq!(set.skills.len(), used, "{}", contract.name);
+    }
 }

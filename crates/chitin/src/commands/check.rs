@@ -14,7 +14,7 @@ use chitin_workspace::guard::Root;
 use chitin_workspace::load::{self, LoadOptions};
 use chitin_workspace::seed;
 use chitin_workspace::settings::settings;
-use chitin_workspace::skills::{DiscoverOptions, SkillPlaces, discover};
+use chitin_workspace::skills::{DiscoverOptions, discover};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
@@ -200,7 +200,7 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         .as_ref()
         .map(|root| check::gather(root, &names, &Bounds::default()))
         .unwrap_or_default();
-    let places = SkillPlaces::from_env(&setup.directory, &host.env, contract);
+    let places = setup.skill_places(host);
     let config = setup.configuration.value();
     let set = discover(
         &places,

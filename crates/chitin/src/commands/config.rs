@@ -20,7 +20,7 @@ const SHOWN_COLUMNS: usize = 100;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin config
-  chitin config explain agents.defaults.workspace
+  chitin config explain agents.defaults.bootstrapMaxChars
   chitin config validate
   chitin config validate ./openclaw.json --contract openclaw-2026.9
   chitin config show --json")]
@@ -41,7 +41,7 @@ enum Action {
     /// Say which value holds at a path, where it was said, and what it overrides.
     #[command(after_help = "Examples:
   chitin config explain contract
-  chitin config explain session.dmScope --json")]
+  chitin config explain links --json")]
     Explain {
         /// The path of the value, dotted.
         path: String,

@@ -190,6 +190,9 @@ impl Render for Report {
             writeln!(out, "{verb} {place} for {}.", self.contract)?;
         }
         match self.status {
+            SetupStatus::Pending if self.dry_run => {
+                writeln!(out, "BOOTSTRAP.md would wait for the first conversation.")
+            }
             SetupStatus::Pending => writeln!(out, "BOOTSTRAP.md waits for the first conversation."),
             SetupStatus::Complete => Ok(()),
         }

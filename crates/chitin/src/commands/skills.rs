@@ -12,7 +12,7 @@ use crate::setup::{Setup, Target};
 use chitin_workspace::contract::Contract;
 use chitin_workspace::guard::Root;
 use chitin_workspace::skills::{
-    AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillPlaces, SkillSet, discover,
+    AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillSet, discover,
 };
 use clap::Subcommand;
 use serde_json::Value;
@@ -104,7 +104,7 @@ impl Survey {
             CliError::new(Kind::User, message).caused_by(e)
         })?;
         let config = setup.configuration.value().clone();
-        let places = SkillPlaces::from_env(&workspace, &host.env, contract);
+        let places = setup.skill_places(host);
         let set = discover(
             &places,
             &config,

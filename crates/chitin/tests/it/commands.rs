@@ -118,7 +118,7 @@ fn skills_are_listed_shown_and_judged() {
 fn bad_places_give_a_clear_error_and_nothing_is_written() {
     let env = TestEnv::new();
     env.file("plain.txt", "not a directory");
-    env.file("home/.chitin/chitin.json5", "{ links: 'sideways' }");
+    env.file("home/.chitin/chitin.json5", "{ rootFile: ['RULES.md'] }");
     let before = tree(&env);
     let mut story = String::new();
     for arguments in [
@@ -174,6 +174,24 @@ fn a_shared_file_is_refused_until_the_user_trusts_where_it_lies() {
         transcript(&env, &["check", "workspace"]),
         "$ chitin check workspace\nNothing to report in 5 files.\n[exit 0]\n"
     );
+}
+
+#[test]
+fn a_guard_setting_that_is_not_understood_ends_the_command() {
+    let env = TestEnv::new();
+    env.files([("AGENTS.md", "rules")]);
+    for setting in [
+        "{ links: 'nonee' }",
+        "{ hardlinks: 3 }",
+        "{ agents: { ops: { links: true } } }",
+    ] {
+        env.file("home/.chitin/chitin.json5", setting);
+        let story = transcript(&env, &["check", "workspace"]);
+        assert!(
+            story.ends_with("[exit 4]\n") && story.contains("links` is"),
+            "{story}"
+        );
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use chitin_workspace::contract::UnparsableKey;
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts, filter as keep};
 use chitin_workspace::seed::{BootstrapRun, bootstrap_mode as mode};
 use chitin_workspace::snapshot::{Record, RecordState};
-use chitin_workspace::turn_marker::{self, Reduced, TurnOutcome};
+use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -97,10 +97,14 @@ pub(super) fn marker_due(check: &Check<'_>) -> Value {
             let injection = turn["context_injection"].as_str().unwrap_or("always");
             let mut fields = turn.clone();
             fields["due"] = json!(turn_marker::is_due(
-                outcome,
-                reduced,
-                injection,
-                turn["marked"] == true
+                check.contract,
+                &FinishedTurn {
+                    outcome,
+                    reduced,
+                    context_injection: injection,
+                    marked: turn["marked"] == true,
+                    bootstrap_full: false,
+                },
             ));
             fields
         });

@@ -4,7 +4,7 @@ use super::Rule;
 
 pub(crate) static SKILL_PROBLEM: Rule = Rule::warning("CH501", "a skill has a problem")
     .why("Reading the skill showed that it is not loaded, or not as it is written.")
-    .todo("Correct its `SKILL.md`.");
+    .todo("Correct what the message names: the `SKILL.md`, its directory, or a limit in `skills.limits`.");
 pub(crate) static SKILL_SHADOWED: Rule =
     Rule::info("CH502", "a skill is hidden by another of its name")
         .why("Where two sources have a skill of the same name, the one with precedence is used.")
