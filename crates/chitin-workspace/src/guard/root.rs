@@ -8,7 +8,7 @@ use chitin_protocol::record::{Oversize, Refusal};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -464,7 +464,7 @@ impl Root {
 
     /// Describes one name directly in the root, links not followed: its fingerprint, and whether it is a link. `None`
     /// when there is no such entry. Allocates nothing.
-    pub(crate) fn look(&self, name: &CStr) -> io::Result<Option<(Fingerprint, bool)>> {
+    pub(crate) fn look(&self, name: &str) -> io::Result<Option<(Fingerprint, bool)>> {
         match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some((
                 Fingerprint::from(&stat),

@@ -14,7 +14,7 @@ pub use loaders::Loaders;
 use crate::contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
 use crate::guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use crate::snapshot::{Record, RecordState, Workspace};
-use slot::{Observation, Slot};
+use slot::{Observation, Reading, Slot};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,7 +82,7 @@ pub struct Loader {
 struct Wanted {
     name: Arc<str>,
     absent: crate::contract::Absent,
-    always_read: bool,
+    reading: Reading,
 }
 
 /// What the last load found.
@@ -123,7 +123,11 @@ impl Loader {
             .map(|file| Wanted {
                 name: file.name.into(),
                 absent: file.absent,
-                always_read: file.always_read,
+                reading: if file.always_read {
+                    Reading::Always
+                } else {
+                    Reading::WhenChanged
+                },
             })
             .collect();
         if contract.loading.lower_memory != LowerMemory::Ignored {
@@ -135,7 +139,7 @@ impl Loader {
             names.push(Wanted {
                 name: LOWER_MEMORY.into(),
                 absent: absent.map_or(crate::contract::Absent::Silent, |file| file.absent),
-                always_read: false,
+                reading: Reading::Rare,
             });
         }
         for name in &options.root_files {
@@ -145,7 +149,7 @@ impl Loader {
                 names.push(Wanted {
                     name: name.as_str().into(),
                     absent: crate::contract::Absent::Silent,
-                    always_read: false,
+                    reading: Reading::WhenChanged,
                 });
             }
         }
@@ -241,7 +245,7 @@ impl Loader {
         let (root, mut slots) = match before {
             Some(known) => (known.root, known.slots),
             None => match Root::open_with(&self.path, self.backend) {
-                Ok(root) => (root, Vec::new()),
+                Ok(root) => (root, Vec::with_capacity(self.names.len())),
                 Err(ReadError::Missing { .. }) => return Ok(None),
                 Err(error) => return Err(self.root_error(error)),
             },
@@ -279,14 +283,17 @@ impl Loader {
     }
 
     fn observe(&self, root: &Root, wanted: &Wanted) -> Result<Slot, LoadError> {
-        match Slot::observe(root, &wanted.name, wanted.always_read, &self.policy) {
+        match Slot::observe(root, &wanted.name, wanted.reading, &self.policy) {
             Ok(slot) => Ok(slot),
             Err(ReadError::Io { source, .. }) if self.fails_on_unreadable => Err(LoadError::File {
                 name: wanted.name.to_string(),
                 path: self.path.clone(),
                 source,
             }),
-            Err(_) => Ok(Slot::unreadable(&wanted.name, wanted.always_read)),
+            Err(_) => Ok(Slot::unreadable(
+                &wanted.name,
+                wanted.reading == Reading::Always,
+            )),
         }
     }
 

@@ -4,21 +4,29 @@ use super::decode::decode;
 use crate::guard::{End, Fingerprint, KeptFile, ReadError, ReadPolicy, Root};
 use crate::snapshot::Content;
 use chitin_protocol::record::Refusal;
-use std::ffi::CString;
 use std::path::Path;
 use std::sync::Arc;
 
 /// One remembered file.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// The name for system calls, made once.
-    name: CString,
-    text_name: Arc<str>,
+    name: Arc<str>,
     always_read: bool,
     seen: Seen,
     /// The file itself, when it is read on every load.
     kept: Option<KeptFile>,
     pub(super) observation: Observation,
+}
+
+/// How a name is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// When it changed.
+    WhenChanged,
+    /// When it changed, and it is seldom there: a look that finds nothing costs half of an open that does.
+    Rare,
+    /// On every load.
+    Always,
 }
 
 /// What stood at the name.
@@ -46,13 +54,18 @@ impl Slot {
     pub(super) fn observe(
         root: &Root,
         name: &Arc<str>,
-        always_read: bool,
+        reading: Reading,
         policy: &ReadPolicy,
     ) -> Result<Self, ReadError> {
         let relative = Path::new(&**name);
-        let mut slot = Self::unreadable(name, always_read);
+        let mut slot = Self::unreadable(name, reading == Reading::Always);
+        if reading == Reading::Rare && matches!(root.look(name), Ok(None)) {
+            slot.seen = Seen::Nothing;
+            slot.observation = Observation::Absent;
+            return Ok(slot);
+        }
         // Most names are plain files or nothing: the descriptor that was read tells all there is to remember.
-        let first = if always_read {
+        let first = if reading == Reading::Always {
             root.read_and_keep(relative, policy)
                 .map(|(read, kept)| (read, Some(kept)))
         } else {
@@ -88,8 +101,7 @@ impl Slot {
     /// A file that the operating system will not let be read.
     pub(super) fn unreadable(name: &Arc<str>, always_read: bool) -> Self {
         Self {
-            name: CString::new(name.as_bytes()).unwrap_or_default(),
-            text_name: Arc::clone(name),
+            name: Arc::clone(name),
             always_read,
             seen: Seen::Unknown,
             kept: None,
@@ -99,7 +111,7 @@ impl Slot {
 
     fn look(
         root: &Root,
-        name: &CString,
+        name: &str,
         relative: &Path,
         policy: &ReadPolicy,
     ) -> Result<Seen, ReadError> {
@@ -125,7 +137,7 @@ impl Slot {
                 *before == now && (!self.always_read || self.reads_the_same(&now))
             }
             (Seen::Link(before, end), Ok(Some((now, true)))) if *before == now => {
-                let again = root.walk(Path::new(&*self.text_name), &policy.links).ok();
+                let again = root.walk(Path::new(&*self.name), &policy.links).ok();
                 again == *end && (!self.always_read || again.is_none())
             }
             _ => false,
