@@ -160,3 +160,15 @@ fn colours(terminal: bool) -> bool {
     }
     set("CLICOLOR_FORCE") || terminal
 }
+
+/// Takes out what a terminal would obey: names and texts of files and skills come from strangers. Controls become
+/// `control`, marks that turn the direction of text become U+FFFD.
+pub(crate) fn plain(text: &str, control: char) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c if c.is_control() => control,
+            c => c,
+        })
+        .collect()
+}

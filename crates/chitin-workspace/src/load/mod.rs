@@ -179,11 +179,6 @@ impl Loader {
         self.contract
     }
 
-    /// Returns what a guarded read of this workspace's files may do.
-    pub const fn policy(&self) -> &ReadPolicy {
-        &self.policy
-    }
-
     /// Looks at the directory and returns what it holds now.
     pub fn load(&self) -> Result<Arc<Workspace>, LoadError> {
         let mut remembered = self
@@ -212,14 +207,6 @@ impl Loader {
         let snapshot = Arc::clone(&known.snapshot);
         *remembered = Memory::Awake(known);
         Ok(snapshot)
-    }
-
-    /// Forgets what was read, so that the next load starts from nothing.
-    pub fn forget(&self) {
-        *self
-            .remembered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Memory::Nothing;
     }
 
     /// Lets go of the directory's descriptor and keeps what was read. The next load opens it again.

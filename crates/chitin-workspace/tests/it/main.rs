@@ -5,6 +5,7 @@ mod bridge;
 mod check;
 mod config;
 mod extras;
+mod filter;
 mod guard;
 mod load;
 mod seeding;

@@ -3,7 +3,7 @@
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
-use crate::printer::{Paint, Printer, Render};
+use crate::printer::{self, Paint, Printer, Render};
 use crate::setup::{Setup, Target};
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
@@ -340,13 +340,7 @@ fn place_of(finding: &Finding) -> String {
 
 /// Takes out what a terminal would obey: names of files and skills come from strangers.
 fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
+    printer::plain(text, '\u{fffd}')
 }
 
 fn finding_text(finding: &Finding, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {

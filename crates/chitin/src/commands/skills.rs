@@ -7,7 +7,7 @@ mod show;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
-use crate::printer::Printer;
+use crate::printer::{self, Printer};
 use crate::setup::{Setup, Target};
 use chitin_workspace::contract::Contract;
 use chitin_workspace::guard::Root;
@@ -137,14 +137,7 @@ impl Survey {
 
 /// Makes text from a file safe for one line of a terminal.
 fn one_line(text: &str) -> String {
-    let spaced: String = text
-        .chars()
-        .map(|c| match c {
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .collect();
+    let spaced = printer::plain(text, ' ');
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
