@@ -1,0 +1,10 @@
+//! A workspace snapshot, a contract and the facts of a turn in; ordered fragments and the exact prompt out.
+//!
+//! Everything here is a pure function: no disk, no clock, no environment, no printing. What comes out can be joined into
+//! the prompt, explained line by line, compared and measured, because it stays a list of [`Fragment`]s until the end.
+
+pub mod fragment;
+
+pub use fragment::{
+    CacheClass, CutCause, Decision, Fragment, Origin, Piece, Role, Size, Source, Text,
+};
