@@ -2,11 +2,12 @@
 
 use super::{
     Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationExempt,
-    Contract, DefaultAgent, DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder, Extras,
-    Filtered, Filters, Freshness, FrontMatter, GroupMemory, HardlinkRule, Lightweight, LinkRule,
-    Loading, LowerMemory, MarkedTurns, OtherAgents, OversizeRule, PendingInUse, ReadErrorRule,
-    RefusalStyle, SeedState, Seeding, SkillRules, Turns, UnknownInjection, UnparsableKey,
-    VanishedRule,
+    Contract, CutRule, DefaultAgent, DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder,
+    Extras, Filtered, Filters, Freshness, FrontMatter, GroupMemory, HardlinkRule, HeadingStyle,
+    Layout, Lightweight, LinkRule, Loading, LowerMemory, MarkedTurns, MissingMarked, NameOrder,
+    NoticePlace, OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder, ReadErrorRule,
+    RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns, UnknownInjection,
+    UnparsableKey, VanishedRule,
 };
 use crate::config::ConfigRules;
 use chitin_protocol::session_key::KeyGrammar;
@@ -121,6 +122,19 @@ pub const CANONICAL: Contract = Contract {
         user_max_chars: None,
         per_agent: false,
         warning_modes: true,
+        least: 1,
+        cut: CutRule::Fitted,
+        pairs: PairRule::LeftOut,
+        digest: None,
+        total_cause: TotalCause::UsedUp,
+        notice: NoticePlace::UserPrompt,
+    },
+    rendering: Rendering {
+        ties: NameOrder::CodePoint,
+        extras_last: true,
+        missing_marked: MissingMarked::NotOptional,
+        memory_results: true,
+        ..RENDERING_2026_4
     },
     agents: Agents {
         others: OtherAgents::StateDirectory,
@@ -132,6 +146,23 @@ pub const CANONICAL: Contract = Contract {
     },
     skills: SkillRules::CANONICAL,
     config: ConfigRules::Keys2026_4,
+};
+
+const RENDERING_2026_4: Rendering = Rendering {
+    layout: Layout::ProjectContext,
+    order: PromptOrder::ByName,
+    ties: NameOrder::Locale,
+    extras_last: false,
+    user_files_keep_order: false,
+    headings: HeadingStyle::Path,
+    missing_marked: MissingMarked::All,
+    guided: &["soul.md"],
+    squeeze: true,
+    heartbeat_prompt_dropped: false,
+    project_entries: &[],
+    dynamic_heartbeat: true,
+    boundary: true,
+    memory_results: false,
 };
 
 const AGENTS_2026_4: Agents = Agents {
@@ -216,7 +247,14 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         user_max_chars: None,
         per_agent: false,
         warning_modes: true,
+        least: 0,
+        cut: CutRule::Fitted,
+        pairs: PairRule::HalfCounts,
+        digest: None,
+        total_cause: TotalCause::UsedUp,
+        notice: NoticePlace::UserPrompt,
     },
+    rendering: RENDERING_2026_4,
     agents: AGENTS_2026_4,
     seeding: SEEDING_2026_4,
     skills: SkillRules::A,
@@ -285,6 +323,20 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         user_max_chars: None,
         per_agent: false,
         warning_modes: false,
+        least: 0,
+        cut: CutRule::FixedShares,
+        pairs: PairRule::HalfCounts,
+        digest: None,
+        total_cause: TotalCause::Untold,
+        notice: NoticePlace::Nowhere,
+    },
+    rendering: Rendering {
+        order: PromptOrder::Loaded,
+        headings: HeadingStyle::Name,
+        squeeze: false,
+        dynamic_heartbeat: false,
+        boundary: false,
+        ..RENDERING_2026_4
     },
     agents: Agents {
         others: OtherAgents::StateDirectory,
@@ -364,6 +416,20 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         user_max_chars: Some(4_000),
         per_agent: true,
         warning_modes: false,
+        least: 0,
+        cut: CutRule::Fitted,
+        pairs: PairRule::LeftOut,
+        digest: Some("AGENTS.md"),
+        total_cause: TotalCause::LeftTooLittle,
+        notice: NoticePlace::SystemPrompt,
+    },
+    rendering: Rendering {
+        user_files_keep_order: true,
+        guided: &["soul.md", "memory.md", "user.md"],
+        heartbeat_prompt_dropped: true,
+        project_entries: &["memory.md", "user.md"],
+        dynamic_heartbeat: false,
+        ..RENDERING_2026_4
     },
     agents: Agents {
         default_agent: DefaultAgent::ExactlyOne,
@@ -427,6 +493,23 @@ pub const ATMOSPHERE: Contract = Contract {
     turns: Turns {
         injection_values: &["always"],
         ..CANONICAL.turns
+    },
+    budgets: Budgets {
+        cut: CutRule::Never,
+        total_max_chars: None,
+        notice: NoticePlace::Nowhere,
+        ..CANONICAL.budgets
+    },
+    rendering: Rendering {
+        layout: Layout::Composition,
+        order: PromptOrder::Loaded,
+        missing_marked: MissingMarked::Nothing,
+        guided: &[],
+        squeeze: false,
+        dynamic_heartbeat: false,
+        boundary: false,
+        memory_results: false,
+        ..CANONICAL.rendering
     },
     skills: SkillRules::ATMOSPHERE,
     ..CANONICAL

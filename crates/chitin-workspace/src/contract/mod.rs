@@ -4,9 +4,14 @@
 //! rule of the specification it comes from. Five contracts are built in; [`describe`] turns any of them into rows for
 //! people, and two of them into a list of differences.
 
+mod budgets;
 mod builtin;
 mod describe;
+mod rendering;
 mod skills;
+
+pub use budgets::{Budgets, CutRule, NoticePlace, PairRule, TotalCause};
+pub use rendering::{HeadingStyle, Layout, MissingMarked, PromptOrder, Rendering};
 
 pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
@@ -41,8 +46,10 @@ pub struct Contract {
     pub extras: Extras,
     /// What differs between a first turn and a later one (W55, W57, CN10).
     pub turns: Turns,
-    /// How much text is let through (W21, W30, CN7).
+    /// How much text is let through (W21–W32, CN7).
     pub budgets: Budgets,
+    /// How files stand in the prompt (W33–W39, CN8–CN12).
+    pub rendering: Rendering,
     /// Where agents live (W41–W44, CN13).
     pub agents: Agents,
     /// How a new workspace is filled (W45–W50, CN19).
@@ -345,22 +352,6 @@ pub enum Freshness {
     NextTurn,
     /// When the session starts again.
     NextSession,
-}
-
-/// How much text is let through, in UTF-16 units.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Budgets {
-    /// The default bound of one file.
-    pub max_chars: u32,
-    /// The default bound of all files together; none means no such bound.
-    pub total_max_chars: Option<u32>,
-    /// A lower bound of its own for the user file.
-    pub user_max_chars: Option<u32>,
-    /// Whether an agent's own entry may set the bounds.
-    pub per_agent: bool,
-    /// Whether the user can choose when a truncation is announced; otherwise it always is.
-    pub warning_modes: bool,
 }
 
 /// Where agents live.

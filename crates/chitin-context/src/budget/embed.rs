@@ -1,0 +1,42 @@
+//! What of a record is meant for the model, before any budget (CN5, CN7 step 1, W22).
+
+use crate::body::Body;
+use crate::compat;
+use crate::fragment::Piece;
+use chitin_protocol::text::trim_end_js;
+use chitin_workspace::compat::unreadable;
+use chitin_workspace::contract::{Contract, FrontMatter, RefusalStyle};
+use chitin_workspace::front_matter;
+use chitin_workspace::snapshot::{Record, RecordState};
+
+/// Returns the text that a present file gives; `None` for a file that counts as missing.
+pub fn embedded(record: &Record, contract: &Contract) -> Option<Body> {
+    match &record.state {
+        RecordState::Present(content) => {
+            let text = &*content.text;
+            let body = match contract.loading.front_matter {
+                FrontMatter::Stripped => front_matter::strip(text),
+                FrontMatter::Kept => text,
+            };
+            let start = text.len() - body.len();
+            let end = start + trim_end_js(body).len();
+            let mut embedded = Body::of(Piece::file(content.clone(), start..end));
+            if let Some(oversize) = content.oversize {
+                if !embedded.is_empty() {
+                    embedded.push(Piece::ours("\n"));
+                }
+                let path = record.path.to_string_lossy();
+                embedded.push(Piece::made(compat::oversize(oversize, &path)));
+            }
+            Some(embedded)
+        }
+        RecordState::Missing => None,
+        RecordState::Refused(reason) => match contract.loading.refusals {
+            RefusalStyle::Missing | RefusalStyle::Named => None,
+            RefusalStyle::Unreadable => Some(Body::of(Piece::made(unreadable(
+                *reason,
+                contract.loading.max_bytes,
+            )))),
+        },
+    }
+}

@@ -1,0 +1,107 @@
+//! The bounds that hold for a turn: the contract's, what configuration sets, what the user tries.
+
+use crate::body::Body;
+use crate::tokens;
+use chitin_workspace::contract::Contract;
+use chitin_workspace::settings::Settings;
+use serde::Serialize;
+
+/// The file that one contract holds to a bound of its own.
+const USER: &str = "USER.md";
+
+/// What each file, and all of them, may take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// What the bounds are counted in.
+    pub unit: LimitUnit,
+    /// The bound of one file.
+    pub per_file: usize,
+    /// The bound of all files together.
+    pub total: Option<usize>,
+    /// A lower bound for the user file.
+    pub user: Option<usize>,
+    /// Bounds of single files, by name; the last of a name holds.
+    pub files: Vec<(String, usize)>,
+    /// Files that a plan for small windows shortens, with the bound it sets.
+    pub planned: Vec<(String, usize)>,
+}
+
+/// What bounds are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitUnit {
+    /// UTF-16 units, as OpenClaw counts.
+    Characters,
+    /// Tokens, as we estimate them.
+    Tokens,
+}
+
+impl Limits {
+    /// Returns the contract's own bounds.
+    pub fn of(contract: &Contract) -> Self {
+        let size = |units: u32| usize::try_from(units).unwrap_or(usize::MAX);
+        Self {
+            unit: LimitUnit::Characters,
+            per_file: size(contract.budgets.max_chars),
+            total: contract.budgets.total_max_chars.map(size),
+            user: contract.budgets.user_max_chars.map(size),
+            files: Vec::new(),
+            planned: Vec::new(),
+        }
+    }
+
+    /// Puts the bounds that configuration sets in place of the defaults.
+    #[must_use]
+    pub fn with_settings(self, settings: &Settings) -> Self {
+        let size = |units: u64| usize::try_from(units).unwrap_or(usize::MAX);
+        Self {
+            per_file: size(settings.max_chars),
+            total: settings.total_max_chars.map(size),
+            ..self
+        }
+    }
+
+    /// Returns the bound of a file, before what is left of the total.
+    pub fn of_file(&self, name: &str) -> usize {
+        let own = self
+            .files
+            .iter()
+            .rev()
+            .find(|(file, _)| file == name)
+            .map(|(_, bound)| *bound);
+        let bound = own.unwrap_or_else(|| match self.user {
+            Some(user) if name == USER => user.min(self.per_file),
+            Some(_) | None => self.per_file,
+        });
+        self.planned
+            .iter()
+            .filter(|(file, _)| file == name)
+            .fold(bound, |bound, (_, planned)| bound.min(*planned))
+    }
+
+    /// Tells whether the plan is what binds a file.
+    pub fn is_planned(&self, name: &str) -> bool {
+        self.planned.iter().any(|(file, _)| file == name)
+    }
+
+    /// Measures a text in the unit of the bounds.
+    pub fn measure(&self, body: &Body) -> usize {
+        match self.unit {
+            LimitUnit::Characters => body.units,
+            LimitUnit::Tokens => body
+                .pieces
+                .iter()
+                .map(|piece| tokens::estimate(piece.text.as_str()))
+                .sum(),
+        }
+    }
+
+    /// The rest of the total below which no further file is begun (W26).
+    pub(super) const fn least_rest(&self) -> usize {
+        match self.unit {
+            LimitUnit::Characters => 64,
+            LimitUnit::Tokens => 16,
+        }
+    }
+}

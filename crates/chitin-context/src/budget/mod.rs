@@ -1,0 +1,11 @@
+//! Budgets: what each file may take, what is cut, and what is left out (W21–W30, CN7, CN9).
+
+mod cut;
+mod digest;
+mod embed;
+mod limits;
+mod spend;
+
+pub use embed::embedded;
+pub use limits::{LimitUnit, Limits};
+pub use spend::{ContextFile, LeftOut, Spent, WhyLeftOut, spend};
