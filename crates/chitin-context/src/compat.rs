@@ -35,7 +35,11 @@ pub(crate) fn oversize(oversize: Oversize, path: &str) -> String {
 
 /// Stands between head and tail, when there is room for it.
 pub(crate) fn full_marker(name: &str, head: usize, tail: usize, length: usize) -> String {
-    format!("\n{}\n{}\n", read_for_more(name), kept(name, head, tail, length))
+    format!(
+        "\n{}\n{}\n",
+        read_for_more(name),
+        kept(name, head, tail, length)
+    )
 }
 
 /// Stands between head and tail, when there is little room.

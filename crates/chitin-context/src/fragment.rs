@@ -1,7 +1,7 @@
 //! Fragments: every byte that the model sees, with where it came from and why it is there.
 //!
-//! The prompt is a list of [`Fragment`]s until the last moment, when their pieces are joined end to end. Separators are
-//! pieces like any other, so joining adds nothing.
+//! The prompt is a list of [`Fragment`]s until the last moment, when their texts are joined end to end. Each carries the
+//! separator that stands before it, so joining adds nothing.
 
 use chitin_protocol::record::Refusal;
 use chitin_workspace::snapshot::Content;
@@ -19,6 +19,8 @@ pub struct Fragment {
     pub role: Role,
     /// How long it stays the same.
     pub cache: CacheClass,
+    /// What separates it from the fragment before it.
+    pub lead: &'static str,
     /// The text, piece by piece, each with its source.
     pub pieces: Arc<[Piece]>,
     /// What there was before budgets, for files; otherwise the same as `injected`.
@@ -30,8 +32,35 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// Appends the text to a buffer.
+    /// Makes a fragment of one of our own sections.
+    pub fn section(key: &'static str, cache: CacheClass, pieces: Vec<Piece>) -> Self {
+        let size = pieces
+            .iter()
+            .map(|piece| Size::of(piece.text.as_str()))
+            .sum();
+        Self {
+            origin: Origin::Section { key },
+            role: Role::System,
+            cache,
+            lead: "",
+            pieces: pieces.into(),
+            raw: size,
+            injected: size,
+            decision: Decision::BuiltIn,
+        }
+    }
+
+    /// Puts a separator before it.
+    #[must_use]
+    pub fn led_by(mut self, lead: &'static str) -> Self {
+        self.injected = self.injected + Size::of(lead);
+        self.lead = lead;
+        self
+    }
+
+    /// Appends the text to a buffer, its separator first.
     pub fn write(&self, out: &mut String) {
+        out.push_str(self.lead);
         for piece in &*self.pieces {
             out.push_str(piece.text.as_str());
         }

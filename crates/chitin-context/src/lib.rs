@@ -3,7 +3,18 @@
 //! Everything here is a pure function: no disk, no clock, no environment, no printing. What comes out can be joined into
 //! the prompt, explained line by line, compared and measured, because it stays a list of [`Fragment`]s until the end.
 
+pub mod body;
+pub mod budget;
+mod clean;
+mod compat;
 pub mod fragment;
+pub mod memory_results;
+mod order;
+pub mod render;
+pub mod report;
+pub mod tokens;
+pub mod warning;
+mod words;
 
 pub use fragment::{
     CacheClass, CutCause, Decision, Fragment, Origin, Piece, Role, Size, Source, Text,

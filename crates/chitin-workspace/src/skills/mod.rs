@@ -32,6 +32,7 @@ pub use eligibility::{Eligibility, Ineligible, RemoteNodes, this_platform};
 pub use front_matter::{FrontMatter, FrontMatterError, ParsedFrontMatter, parse_front_matter};
 pub use install::{InstallKind, InstallSpec};
 pub use metadata::{Invocation, MalformedMetadata, Metadata, Requirements};
+pub use order::Names;
 pub use problem::{NO_DESCRIPTION, Severity, SkillProblem};
 pub use roots::{SkillPlaces, SkillRoot};
 pub use skill::{Shadowed, Skill, SkillSet};

@@ -7,13 +7,15 @@ use icu_locale_core::locale;
 use std::cmp::Ordering;
 
 /// Compares names in one of the orders that a contract may ask for.
-pub(super) struct Names {
+#[derive(Debug)]
+pub struct Names {
     order: NameOrder,
     collator: Option<CollatorBorrowed<'static>>,
 }
 
 impl Names {
-    pub(super) fn new(order: NameOrder) -> Self {
+    /// Prepares an order.
+    pub fn new(order: NameOrder) -> Self {
         let collator = match order {
             NameOrder::Locale => {
                 CollatorBorrowed::try_new(locale!("en").into(), CollatorOptions::default()).ok()
@@ -23,7 +25,8 @@ impl Names {
         Self { order, collator }
     }
 
-    pub(super) fn compare(&self, left: &str, right: &str) -> Ordering {
+    /// Compares two names.
+    pub fn compare(&self, left: &str, right: &str) -> Ordering {
         match (self.order, &self.collator) {
             (NameOrder::Locale, Some(collator)) => collator.compare(left, right),
             (NameOrder::CodeUnit, _) => left.encode_utf16().cmp(right.encode_utf16()),

@@ -1,0 +1,73 @@
+//! The block of memory search results (CN12).
+
+use crate::compat::MEMORY_RESULTS;
+use crate::fragment::Piece;
+use chitin_protocol::text::is_blank_js;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// One thing that a search of memory found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryResult {
+    /// The file.
+    pub path: String,
+    /// The first line.
+    pub start_line: u64,
+    /// The last line.
+    pub end_line: u64,
+    /// How well it fits.
+    pub score: f64,
+    /// The text.
+    pub snippet: String,
+}
+
+/// Returns the block: a heading, and per result a citation and the quoted text. No results, no block.
+pub fn pieces(results: &[MemoryResult]) -> Vec<Piece> {
+    if results.is_empty() {
+        return Vec::new();
+    }
+    let mut pieces = vec![Piece::ours(MEMORY_RESULTS)];
+    for result in results {
+        pieces.push(Piece::given(one(result)));
+    }
+    pieces
+}
+
+fn one(result: &MemoryResult) -> String {
+    let MemoryResult {
+        path,
+        start_line,
+        end_line,
+        ..
+    } = result;
+    let mut text = format!(
+        "\n- {path}#L{start_line}-L{end_line} (score {})",
+        two_decimals(result.score)
+    );
+    let normalised = result.snippet.replace("\r\n", "\n").replace('\r', "\n");
+    let lines: Vec<&str> = normalised.split('\n').collect();
+    let first = lines.iter().position(|line| !is_blank_js(line));
+    let last = lines.iter().rposition(|line| !is_blank_js(line));
+    if let (Some(first), Some(last)) = (first, last) {
+        for line in &lines[first..=last] {
+            // The prefix keeps a heading inside a snippet from posing as ours.
+            let _ = if is_blank_js(line) {
+                write!(text, "\n  >")
+            } else {
+                write!(text, "\n  > {line}")
+            };
+        }
+    }
+    text
+}
+
+/// Rounds from the exact binary value, which is what formatting does; a negative zero is a zero.
+fn two_decimals(score: f64) -> String {
+    let text = format!("{score:.2}");
+    if text == "-0.00" {
+        "0.00".to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,152 @@
+//! Files as blocks of the prompt: headings, guidance, what is cached and what is not (W33–W38, CN8).
+
+use crate::budget::ContextFile;
+use crate::clean::cleaned;
+use crate::compat::{BOUNDARY, DYNAMIC_CONTEXT, PROJECT_CONTEXT};
+use crate::fragment::{CacheClass, Decision, Fragment, Origin, Piece, Role, Size};
+use crate::order::{base_name, sort};
+use crate::words;
+use chitin_workspace::contract::Rendering;
+
+/// The file that may change with every turn, in lower case.
+const HEARTBEAT: &str = "heartbeat.md";
+/// The key of the block of files.
+pub const PROJECT_CONTEXT_KEY: &str = "project-context";
+/// The key of the block below the boundary.
+pub const DYNAMIC_CONTEXT_KEY: &str = "dynamic-context";
+
+/// The two blocks of files, each a heading and one fragment per file. A block without files is empty.
+#[derive(Debug, Clone, Default)]
+pub struct Blocks {
+    /// What stands above the boundary.
+    pub stable: Vec<Fragment>,
+    /// What stands below it.
+    pub dynamic: Vec<Fragment>,
+}
+
+/// Places files in the order of the prompt. `projects` are the active ones.
+pub fn blocks(files: &[ContextFile], rendering: &Rendering, projects: &[String]) -> Blocks {
+    let ordered = sort(files.iter().collect(), rendering);
+    let is_dynamic =
+        |file: &&ContextFile| rendering.dynamic_heartbeat && base_name(&file.heading) == HEARTBEAT;
+    let (dynamic, stable): (Vec<_>, Vec<_>) = ordered.into_iter().partition(is_dynamic);
+    let heading = if stable.is_empty() {
+        PROJECT_CONTEXT
+    } else {
+        DYNAMIC_CONTEXT
+    };
+    Blocks {
+        dynamic: block(
+            DYNAMIC_CONTEXT_KEY,
+            vec![
+                Piece::ours(heading),
+                Piece::ours("\n"),
+                Piece::ours(words::DYNAMIC_FILES),
+            ],
+            &dynamic,
+            CacheClass::Dynamic,
+            rendering,
+            projects,
+        ),
+        stable: block(
+            PROJECT_CONTEXT_KEY,
+            opening(&stable, rendering),
+            &stable,
+            CacheClass::Stable,
+            rendering,
+            projects,
+        ),
+    }
+}
+
+/// The heading of the block and its lines of guidance.
+fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<Piece> {
+    let mut pieces = vec![
+        Piece::ours(PROJECT_CONTEXT),
+        Piece::ours("\n"),
+        Piece::ours(words::FILES),
+    ];
+    let bases: Vec<String> = files.iter().map(|file| base_name(&file.heading)).collect();
+    for guided in rendering.guided {
+        let words = match *guided {
+            "soul.md" => words::SOUL,
+            "memory.md" => words::MEMORY,
+            "user.md" => words::USER,
+            _ => continue,
+        };
+        if bases.iter().any(|base| base == guided) {
+            pieces.push(Piece::ours("\n"));
+            pieces.push(Piece::ours(words));
+        }
+    }
+    pieces
+}
+
+fn block(
+    key: &'static str,
+    opening: Vec<Piece>,
+    files: &[&ContextFile],
+    cache: CacheClass,
+    rendering: &Rendering,
+    projects: &[String],
+) -> Vec<Fragment> {
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let mut fragments = Vec::with_capacity(files.len() + 1);
+    fragments.push(Fragment::section(key, cache, opening));
+    fragments.extend(
+        files
+            .iter()
+            .map(|file| placed(file, cache, rendering, projects).led_by("\n")),
+    );
+    fragments
+}
+
+/// A file under its heading.
+fn placed(
+    file: &ContextFile,
+    cache: CacheClass,
+    rendering: &Rendering,
+    projects: &[String],
+) -> Fragment {
+    let clean = cleaned(&file.body, &base_name(&file.heading), rendering, projects);
+    let body = clean.as_ref().unwrap_or(&file.body);
+    let mut pieces = Vec::with_capacity(body.pieces.len() + 3);
+    pieces.push(Piece::ours("## "));
+    pieces.push(Piece::made(file.heading.clone()));
+    if !body.is_empty() {
+        pieces.push(Piece::ours("\n"));
+        pieces.extend(body.pieces.iter().cloned());
+    }
+    let heading = Size::of(&file.heading) + Size { units: 4, bytes: 4 };
+    Fragment {
+        origin: Origin::File {
+            name: file.name.clone(),
+            path: file.heading.clone(),
+            extra: file.extra,
+        },
+        role: Role::System,
+        cache,
+        lead: "",
+        injected: heading + body.size(),
+        pieces: pieces.into(),
+        raw: file.raw,
+        decision: file.decision.clone(),
+    }
+}
+
+/// The line below which nothing is cached.
+pub fn boundary() -> Fragment {
+    let size = Size::of(BOUNDARY);
+    Fragment {
+        origin: Origin::Boundary,
+        role: Role::System,
+        cache: CacheClass::Stable,
+        lead: "",
+        pieces: vec![Piece::ours(BOUNDARY)].into(),
+        raw: size,
+        injected: size,
+        decision: Decision::BuiltIn,
+    }
+}

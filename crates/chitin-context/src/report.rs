@@ -1,0 +1,287 @@
+//! What budgets took away, in figures and in lines for the model and for people (W31, W32, CN16).
+
+use crate::budget::{LeftOut, Limits, Spent, WhyLeftOut, embedded};
+use crate::compat::TRUNCATION_WARNING;
+use crate::fragment::CutCause;
+use crate::words;
+use chitin_workspace::contract::{Contract, NoticePlace, TotalCause};
+use chitin_workspace::settings::TruncationWarning;
+use chitin_workspace::snapshot::Record;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// How many cut files are named before the rest is only counted.
+const NAMED_FILES: usize = 3;
+/// How many announcements are remembered by a session that hears of each only once.
+const REMEMBERED: usize = 32;
+
+/// What budgets took away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// Every record, in load order.
+    pub files: Vec<FileFigures>,
+    /// Present files together, before budgets.
+    pub raw: usize,
+    /// Present files together, after budgets.
+    pub injected: usize,
+    /// Whether what is injected has reached 85 % of the bound of all files.
+    pub near_total: bool,
+}
+
+/// The figures of one file, in UTF-16 units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileFigures {
+    /// The name.
+    pub name: String,
+    /// The path.
+    pub path: String,
+    /// Whether there was text.
+    pub present: bool,
+    /// The length before budgets.
+    pub raw: usize,
+    /// The length after budgets.
+    pub injected: usize,
+    /// The bound of this file.
+    pub limit: usize,
+    /// Whether text was taken away.
+    pub truncated: bool,
+    /// Whether the length has reached 85 % of the bound.
+    pub near_limit: bool,
+    /// Why text was taken away.
+    pub causes: Vec<CutCause>,
+}
+
+/// Reckons what budgets took away.
+pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &Limits) -> Report {
+    let mut files: Vec<FileFigures> = records
+        .iter()
+        .map(|record| FileFigures {
+            name: record.name.to_string(),
+            path: record.path.to_string_lossy().into_owned(),
+            present: false,
+            raw: 0,
+            injected: 0,
+            limit: limits.of_file(&record.name),
+            truncated: false,
+            near_limit: false,
+            causes: Vec::new(),
+        })
+        .collect();
+    let mut left_before = vec![None; records.len()];
+    for file in &spent.files {
+        let figures = &mut files[file.record];
+        figures.present = file.raw.units > 0;
+        figures.raw = file.raw.units;
+        figures.injected = file.body.units;
+        left_before[file.record] = file.remaining;
+    }
+    for left in &spent.left_out {
+        let figures = &mut files[left.record];
+        figures.raw = left.raw.units;
+        figures.present = match left.why {
+            WhyLeftOut::Absent => false,
+            WhyLeftOut::Blank
+            | WhyLeftOut::NoPath
+            | WhyLeftOut::NoRoom
+            | WhyLeftOut::TotalSpent { .. } => embedded(records[left.record], contract).is_some(),
+        };
+        left_before[left.record] = left.remaining;
+    }
+    let present = || files.iter().filter(|file| file.present);
+    let raw = present().map(|file| file.raw).sum();
+    let injected = present().map(|file| file.injected).sum();
+    for (file, left) in files.iter_mut().zip(left_before) {
+        if contract.budgets.total_cause == TotalCause::Untold {
+            file.truncated = file.present && file.raw > file.limit;
+            continue;
+        }
+        file.truncated = file.present && file.injected < file.raw;
+        file.near_limit = file.present && file.raw >= near(file.limit);
+        if !file.truncated {
+            continue;
+        }
+        if file.raw > file.limit {
+            file.causes.push(if limits.is_planned(&file.name) {
+                CutCause::Plan
+            } else {
+                CutCause::PerFileLimit
+            });
+        }
+        let by_total = match contract.budgets.total_cause {
+            TotalCause::Untold => false,
+            TotalCause::UsedUp => limits.total.is_some_and(|total| injected >= total),
+            TotalCause::LeftTooLittle => {
+                left.is_some_and(|left| left < file.limit && left < file.raw)
+            }
+        };
+        if by_total {
+            file.causes.push(CutCause::TotalLimit);
+        }
+    }
+    Report {
+        raw,
+        injected,
+        near_total: contract.budgets.total_cause != TotalCause::Untold
+            && limits.total.is_some_and(|total| injected >= near(total)),
+        files,
+    }
+}
+
+/// 85 % of a bound, rounded up.
+const fn near(limit: usize) -> usize {
+    limit.saturating_mul(85).div_ceil(100)
+}
+
+impl Report {
+    /// Returns the files that lost text.
+    pub fn truncated(&self) -> impl Iterator<Item = &FileFigures> {
+        self.files.iter().filter(|file| file.truncated)
+    }
+
+    /// Returns one line per cut file, a count of further ones, and what to do about it; nothing when nothing was cut.
+    pub fn warning_lines(&self, contract: &Contract, limits: &Limits) -> Vec<String> {
+        let cut: Vec<_> = self.truncated().collect();
+        if cut.is_empty() || contract.budgets.total_cause == TotalCause::Untold {
+            return Vec::new();
+        }
+        let mut lines: Vec<String> = cut
+            .iter()
+            .take(NAMED_FILES)
+            .map(|file| {
+                line(
+                    file,
+                    cut.iter().filter(|other| other.name == file.name).count() > 1,
+                )
+            })
+            .collect();
+        if cut.len() > NAMED_FILES {
+            lines.push(format!(
+                "+{} more truncated file(s).",
+                cut.len() - NAMED_FILES
+            ));
+        }
+        lines.extend(advice(&cut, contract, limits));
+        lines
+    }
+}
+
+/// Returns what a user can do about it.
+fn advice(cut: &[&FileFigures], contract: &Contract, limits: &Limits) -> Vec<String> {
+    let mut lines = Vec::new();
+    if contract
+        .budgets
+        .digest
+        .is_some_and(|name| cut.iter().any(|file| file.name == name))
+    {
+        lines.push(words::DIGEST_ADVICE.to_owned());
+    }
+    let capped = |file: &&&FileFigures| {
+        limits.user == Some(file.limit) && file.name == "USER.md" && file.limit < limits.per_file
+    };
+    let user = cut.iter().filter(capped).count();
+    if user > 0 {
+        lines.push(words::USER_CAP_ADVICE.to_owned());
+    }
+    // The settings do not lift the cap of the user file, so they are no advice when it is all there is.
+    if user < cut.len() {
+        lines.push(words::LIMITS_ADVICE.to_owned());
+    }
+    lines
+}
+
+fn line(file: &FileFigures, ambiguous: bool) -> String {
+    let mut line = file.name.clone();
+    if ambiguous {
+        let _ = write!(line, " ({})", file.path);
+    }
+    // Rounded half up, as the recorded programs do.
+    let removed = file.raw - file.injected;
+    let percent = (removed * 200 + file.raw) / (2 * file.raw.max(1));
+    let _ = write!(
+        line,
+        ": {} raw -> {} injected (~{percent}% removed",
+        file.raw, file.injected
+    );
+    for (at, cause) in file.causes.iter().enumerate() {
+        line.push_str(if at == 0 { "; " } else { ", " });
+        line.push_str(match cause {
+            CutCause::PerFileLimit => "max/file",
+            CutCause::TotalLimit => "max/total",
+            CutCause::Plan => "plan",
+        });
+    }
+    line.push_str(").");
+    line
+}
+
+/// Returns the block that tells the model of cuts, in contracts that put it after the user's words.
+pub fn user_notice(lines: &[String], contract: &Contract) -> Option<String> {
+    if lines.is_empty() || contract.budgets.notice != NoticePlace::UserPrompt {
+        return None;
+    }
+    let mut block = format!("{TRUNCATION_WARNING}\n{}", words::TRUNCATION_INTRO);
+    for line in lines {
+        let _ = write!(block, "\n- {line}");
+    }
+    Some(block)
+}
+
+/// Returns the lines that tell the model of cuts, in contracts that have a section for it.
+pub fn system_notice(lines: &[String], contract: &Contract) -> Option<String> {
+    (!lines.is_empty() && contract.budgets.notice == NoticePlace::SystemPrompt)
+        .then(|| format!("{TRUNCATION_WARNING}\n{}", words::TRUNCATION_INTRO))
+}
+
+/// What a session has been told of cuts already.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Announced {
+    seen: Vec<String>,
+}
+
+impl Announced {
+    /// Tells whether a cut is to be announced on this turn, and remembers it.
+    pub fn is_due(&mut self, report: &Report, mode: TruncationWarning) -> bool {
+        let signature: String = report
+            .truncated()
+            .map(|file| {
+                format!(
+                    "{}\u{0}{}\u{0}{}\u{0}{:?}\n",
+                    file.path, file.raw, file.injected, file.causes
+                )
+            })
+            .collect();
+        if signature.is_empty() {
+            return false;
+        }
+        match mode {
+            TruncationWarning::Off => false,
+            TruncationWarning::Always => true,
+            TruncationWarning::Once => {
+                if self.seen.contains(&signature) {
+                    return false;
+                }
+                self.seen.push(signature);
+                let extra = self.seen.len().saturating_sub(REMEMBERED);
+                self.seen.drain(..extra);
+                true
+            }
+        }
+    }
+}
+
+/// Says in one sentence why a record gave nothing.
+impl std::fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.why {
+            WhyLeftOut::Blank => f.write_str("it is blank"),
+            WhyLeftOut::Absent => f.write_str("it is not there, and need not be"),
+            WhyLeftOut::NoPath => f.write_str("it has no path"),
+            WhyLeftOut::NoRoom => f.write_str("its limit leaves no room for it"),
+            WhyLeftOut::TotalSpent { remaining } => {
+                write!(f, "only {remaining} were left of the limit of all files")
+            }
+        }
+    }
+}
