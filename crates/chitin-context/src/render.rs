@@ -15,6 +15,9 @@ pub const PROJECT_CONTEXT_KEY: &str = "project-context";
 /// The key of the block below the boundary.
 pub const DYNAMIC_CONTEXT_KEY: &str = "dynamic-context";
 
+/// The key of the block of search results.
+pub const MEMORY_RESULTS_KEY: &str = "memory-results";
+
 /// The two blocks of files, each a heading and one fragment per file. A block without files is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Blocks {
@@ -123,7 +126,7 @@ fn placed(
     Fragment {
         origin: Origin::File {
             name: file.name.clone(),
-            path: file.heading.clone(),
+            path: file.path.clone(),
             extra: file.extra,
         },
         role: Role::System,
@@ -149,4 +152,45 @@ pub fn boundary() -> Fragment {
         injected: size,
         decision: Decision::BuiltIn,
     }
+}
+
+/// The text of files alone, without our own sections (CN17): stable block, boundary, memory results, dynamic block.
+pub fn files_only(blocks: Blocks, memory: Vec<Piece>, rendering: &Rendering) -> Vec<Fragment> {
+    let memory = memory_fragment(memory);
+    let mut fragments = blocks.stable;
+    let has_any = !fragments.is_empty() || memory.is_some() || !blocks.dynamic.is_empty();
+    let mut add = |part: Vec<Fragment>| {
+        for (at, fragment) in part.into_iter().enumerate() {
+            let first = fragments.is_empty();
+            fragments.push(if at == 0 && !first {
+                fragment.led_by("\n")
+            } else {
+                fragment
+            });
+        }
+    };
+    if has_any && rendering.boundary {
+        add(vec![boundary()]);
+    }
+    add(memory.into_iter().collect());
+    add(blocks.dynamic);
+    fragments
+}
+
+/// The block of search results, unless there are none.
+pub fn memory_fragment(pieces: Vec<Piece>) -> Option<Fragment> {
+    (!pieces.is_empty()).then(|| Fragment::section(MEMORY_RESULTS_KEY, CacheClass::Dynamic, pieces))
+}
+
+/// Joins fragments into the text that goes over the wire.
+pub fn join(fragments: &[Fragment]) -> String {
+    let bytes = fragments
+        .iter()
+        .map(|fragment| fragment.injected.bytes)
+        .sum();
+    let mut out = String::with_capacity(bytes);
+    for fragment in fragments {
+        fragment.write(&mut out);
+    }
+    out
 }

@@ -4,6 +4,8 @@ use crate::contract::{Contract, Filtered, GroupMemory, Lightweight};
 use crate::settings::injection;
 use crate::snapshot::Record;
 use chitin_protocol::session_key::{self, ChatType};
+use serde::Serialize;
+use std::fmt;
 use std::path::Path;
 
 const HEARTBEAT: &str = "HEARTBEAT.md";
@@ -11,7 +13,7 @@ const BOOTSTRAP: &str = "BOOTSTRAP.md";
 const MEMORY: &str = "MEMORY.md";
 
 /// What is known of the turn that files are wanted for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnFacts<'a> {
     /// The session's key.
     pub session_key: Option<&'a str>,
@@ -64,6 +66,42 @@ pub enum RunKind {
 enum Kind {
     Primary,
     Extra,
+}
+
+/// Why a turn does not keep a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotKept {
+    /// The kind of session, a subagent or a scheduled job, does not get this file.
+    Session,
+    /// Others read along in a group or channel chat.
+    GroupChat,
+    /// The workspace is set up.
+    SetupComplete,
+    /// The run asked for a lightweight context.
+    Lightweight,
+    /// Heartbeats are switched off for this agent.
+    HeartbeatOff,
+    /// It stood in the first turn, and configuration does not repeat it.
+    Continuation,
+    /// Configuration injects no files at all.
+    NeverInjected,
+}
+
+impl fmt::Display for NotKept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Session => "a session of this kind does not get it",
+            Self::GroupChat => "others read along in this chat",
+            Self::SetupComplete => "the workspace is set up",
+            Self::Lightweight => "the run asked for a lightweight context",
+            Self::HeartbeatOff => "heartbeats are switched off for this agent",
+            Self::Continuation => {
+                "it stood in the first turn, and `contextInjection` does not repeat it"
+            }
+            Self::NeverInjected => "`contextInjection` is `never`",
+        })
+    }
 }
 
 /// Answers for one turn, record by record.
@@ -125,62 +163,72 @@ impl<'a> Filter<'a> {
 
     /// Tells whether the turn keeps a record.
     pub fn keeps(&self, record: &Record) -> bool {
+        self.judge(record).is_none()
+    }
+
+    /// Says why the turn does not keep a record; `None` when it does.
+    pub fn judge(&self, record: &Record) -> Option<NotKept> {
         let kind = if record.extra {
             Kind::Extra
         } else {
             Kind::Primary
         };
-        self.keeps_named(&record.name, &record.path, kind)
-    }
-
-    fn keeps_named(&self, name: &str, path: &Path, kind: Kind) -> bool {
-        let is_root_file = path.parent() == Some(self.directory);
+        let name = &*record.name;
+        let is_root_file = || record.path.parent() == Some(self.directory);
         let session = match self.allowed {
             Allowed::All => true,
             Allowed::Listed(names) => names.contains(&name),
             Allowed::Configured(names) => names.iter().any(|allowed| allowed == name),
         };
-        session
-            && !(self.group && name == MEMORY && is_root_file)
-            && !(self.contract.filters.setup_hides_bootstrap
-                && self.facts.setup_complete
-                && name == BOOTSTRAP
-                && is_root_file)
-            && self.keeps_in_mode(name, kind)
-            && self.keeps_in_turn(name)
+        if !session {
+            return Some(NotKept::Session);
+        }
+        if self.group && name == MEMORY && is_root_file() {
+            return Some(NotKept::GroupChat);
+        }
+        let hides_bootstrap =
+            self.contract.filters.setup_hides_bootstrap && self.facts.setup_complete;
+        if hides_bootstrap && name == BOOTSTRAP && is_root_file() {
+            return Some(NotKept::SetupComplete);
+        }
+        self.judge_mode(name, kind)
+            .or_else(|| self.judge_turn(name))
     }
 
-    fn keeps_in_mode(&self, name: &str, kind: Kind) -> bool {
+    fn judge_mode(&self, name: &str, kind: Kind) -> Option<NotKept> {
         let filters = &self.contract.filters;
         if self.facts.context_mode == ContextMode::Full {
-            return !(filters.heartbeat_switch
+            let off = filters.heartbeat_switch
                 && self.facts.heartbeat_off
                 && self.facts.run_kind != RunKind::Heartbeat
                 && kind == Kind::Primary
-                && name == HEARTBEAT);
+                && name == HEARTBEAT;
+            return off.then_some(NotKept::HeartbeatOff);
         }
         if kind == Kind::Extra && filters.lightweight_extras == Filtered::No {
-            return true;
+            return None;
         }
-        match filters.lightweight {
+        let kept = match filters.lightweight {
             Lightweight::Unknown => true,
             Lightweight::HeartbeatOnly => {
                 self.facts.run_kind == RunKind::Heartbeat && name == HEARTBEAT
             }
             Lightweight::Nothing => false,
-        }
+        };
+        (!kept).then_some(NotKept::Lightweight)
     }
 
-    fn keeps_in_turn(&self, name: &str) -> bool {
+    fn judge_turn(&self, name: &str) -> Option<NotKept> {
         let turns = &self.contract.turns;
         let value = self.facts.context_injection.unwrap_or(injection::ALWAYS);
         if !turns.injection_values.contains(&value) || value == injection::ALWAYS {
-            return true;
+            return None;
         }
         if value == injection::NEVER {
-            return false;
+            return Some(NotKept::NeverInjected);
         }
-        !self.is_continuation() || turns.continuation_files.contains(&name)
+        (self.is_continuation() && !turns.continuation_files.contains(&name))
+            .then_some(NotKept::Continuation)
     }
 
     fn is_continuation(&self) -> bool {

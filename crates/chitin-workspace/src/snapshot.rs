@@ -124,6 +124,19 @@ pub struct Content {
     pub mode: u32,
 }
 
+impl Content {
+    /// Makes content that was never a file: for tests, and for callers that hold text already.
+    pub fn in_memory(text: impl Into<Box<str>>) -> Self {
+        Self {
+            text: text.into(),
+            invalid: None,
+            oversize: None,
+            fingerprint: Fingerprint::default(),
+            mode: 0o644,
+        }
+    }
+}
+
 impl Record {
     /// Returns the content, if the file was read.
     pub fn content(&self) -> Option<&Content> {

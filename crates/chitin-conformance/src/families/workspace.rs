@@ -1,7 +1,9 @@
 //! The `workspace` and `canonical` families: loading, filters, keys, directories, seeding.
 
+mod contexts;
 mod directories;
 mod loading;
+mod rendering;
 mod seeding;
 mod turns;
 
@@ -23,6 +25,11 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "workspace_dir" => directories::workspace_dir(check),
         "default_dir" => directories::default_dir(check),
         "spawn_dir" => directories::spawn_dir(check),
+        "trim" => rendering::trim(check),
+        "report" => rendering::report(check),
+        "render" => rendering::render(check),
+        "context" => contexts::context(check),
+        "refresh" => contexts::refresh(check),
         "seed" => seeding::seed(check),
         "status" => seeding::status(check),
         _ => return Outcome::NotYet,

@@ -57,7 +57,9 @@ pub(super) fn with_digest(text: &Body, name: &str, limit: usize, pairs: PairRule
     let mut room = share(limit, 0.35);
     loop {
         let picked = pick(&candidates, room);
-        let body = assemble(text, name, head, tail, &candidates, &picked, pairs);
+        // Without any room the digest says nothing of what it leaves out either.
+        let candidates = if room > 0 { &candidates[..] } else { &[] };
+        let body = assemble(text, name, head, tail, candidates, &picked, pairs);
         if body.units <= limit {
             return body;
         }

@@ -9,3 +9,4 @@ mod spend;
 pub use embed::embedded;
 pub use limits::{LimitUnit, Limits};
 pub use spend::{ContextFile, LeftOut, Spent, WhyLeftOut, spend};
+pub(crate) use spend::{Cutter, Fresh, spend_with};

@@ -27,6 +27,8 @@ pub struct ContextFile {
     pub record: usize,
     /// The file's name.
     pub name: Arc<str>,
+    /// The file's path, as its record spells it.
+    pub path: Arc<str>,
     /// What its heading shows: a path, or the bare name.
     pub heading: Arc<str>,
     /// Whether configuration added it from below the root.
@@ -179,6 +181,7 @@ pub(crate) fn spend_with(
         let file = |body: Arc<Body>, raw, decision| ContextFile {
             record: at,
             name: record.name.clone(),
+            path: path.as_ref().into(),
             heading,
             extra: record.extra,
             body,

@@ -88,6 +88,7 @@ pub const CANONICAL: Contract = Contract {
         refusals: RefusalStyle::Named,
         read_errors: ReadErrorRule::Fail,
         front_matter: FrontMatter::Stripped,
+        persona_swap: false,
     },
     filters: Filters {
         subagent_files: SPAWNED,
@@ -213,6 +214,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         refusals: RefusalStyle::Missing,
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
+        persona_swap: false,
     },
     filters: Filters {
         subagent_files: SPAWNED,
@@ -289,6 +291,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         refusals: RefusalStyle::Missing,
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
+        persona_swap: true,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md", "TOOLS.md"],
@@ -382,6 +385,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         refusals: RefusalStyle::Unreadable,
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
+        persona_swap: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md"],

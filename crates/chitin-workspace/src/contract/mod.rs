@@ -82,6 +82,8 @@ pub struct Loading {
     pub read_errors: ReadErrorRule,
     /// Whether front matter is taken off before text is embedded.
     pub front_matter: FrontMatter,
+    /// Whether a hook may put another persona in place of `SOUL.md` (W58).
+    pub persona_swap: bool,
 }
 
 /// One name of the loaded set.

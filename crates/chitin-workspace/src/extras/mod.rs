@@ -105,19 +105,23 @@ pub fn find(
     let mut paths = Vec::new();
     let mut seen = HashSet::new();
     for pattern in patterns.iter().take(MAX_PATTERNS) {
-        let matches = if pattern.len() > MAX_PATTERN_BYTES {
+        // What was named twice in the same spelling counts once; other spellings of a path are the contract's business.
+        if pattern.len() > MAX_PATTERN_BYTES {
             found.diagnostics.push(Diagnostic {
                 path: PathBuf::from(pattern),
                 reason: Reason::Io,
                 refused: None,
             });
-            continue;
         } else if pattern.contains(contract.extras.glob_characters) {
-            glob::find(root, pattern)
-        } else {
-            vec![normalized(&root.path().join(pattern))]
-        };
-        paths.extend(matches.into_iter().filter(|path| seen.insert(path.clone())));
+            for path in glob::find(root, pattern) {
+                let spelled = relative_to(root, &path).unwrap_or_else(|| path.clone());
+                if seen.insert(spelled.into_os_string()) {
+                    paths.push(path);
+                }
+            }
+        } else if seen.insert(pattern.into()) {
+            paths.push(normalized(&root.path().join(pattern)));
+        }
     }
     if contract.extras.order == ExtraOrder::BaseNameThenPath {
         // As text, where `a-b/` stands before `a/`; paths themselves compare part by part.

@@ -3,7 +3,7 @@
 use rustix::fs::{FileType, Stat};
 
 /// Device, inode, size and both times of a file: equal fingerprints mean that nobody wrote to it in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
     /// Device number.
     pub dev: u64,

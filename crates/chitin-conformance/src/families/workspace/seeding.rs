@@ -33,6 +33,35 @@ pub(super) fn seed(check: &Check<'_>) -> Result<Value> {
     Ok(json!({ "snapshots": snapshots }))
 }
 
+/// Runs the steps that a `context` case asks for first; tells whether set-up is complete afterwards.
+pub(super) fn pre_steps(check: &Check<'_>, stage: &Stage) -> Result<bool> {
+    let chitin_home = stage.parent().join("state");
+    for step in check.input["pre_steps"].as_array().into_iter().flatten() {
+        if let Some(name) = step["delete"].as_str() {
+            let _ = std::fs::remove_file(stage.workspace.join(name));
+        } else if step["write"].is_object() {
+            stage.write(&step["write"])?;
+        } else {
+            ensure(check, stage, &chitin_home, step)?;
+        }
+    }
+    let Ok(root) = Root::open(&stage.workspace) else {
+        return Ok(false);
+    };
+    let git = |_: &Path| Ok(());
+    let request = SeedRequest {
+        directory: &stage.workspace,
+        contract: check.contract,
+        files: SeedFiles::DirectoryOnly,
+        now: NOW,
+        state_directory: (check.contract.seeding.state == SeedState::StateDirectory)
+            .then_some(&*chitin_home),
+        vanished: OnVanished::AsContract,
+        git: Some(&git),
+    };
+    Ok(seed::read_state(&root, &request).is_complete())
+}
+
 fn ensure(check: &Check<'_>, stage: &Stage, chitin_home: &Path, step: &Value) -> Result<Value> {
     let git = |directory: &Path| {
         let done = Command::new("git")

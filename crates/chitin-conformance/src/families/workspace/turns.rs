@@ -131,7 +131,7 @@ pub(super) fn bootstrap_mode(check: &Check<'_>) -> Value {
     json!({ "modes": modes.collect::<Vec<_>>() })
 }
 
-fn context_mode(value: &Value) -> ContextMode {
+pub(super) fn context_mode(value: &Value) -> ContextMode {
     if value["context_mode"] == "lightweight" {
         ContextMode::Lightweight
     } else {
@@ -139,7 +139,7 @@ fn context_mode(value: &Value) -> ContextMode {
     }
 }
 
-fn run_kind(value: &Value) -> RunKind {
+pub(super) fn run_kind(value: &Value) -> RunKind {
     match value.as_str() {
         Some("heartbeat") => RunKind::Heartbeat,
         Some("cron") => RunKind::Cron,
