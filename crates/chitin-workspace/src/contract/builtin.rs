@@ -5,9 +5,9 @@ use super::{
     Contract, CutRule, DefaultAgent, DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder,
     Extras, Filtered, Filters, Freshness, FrontMatter, GroupMemory, HardlinkRule, HeadingStyle,
     Layout, Lightweight, LinkRule, Loading, LowerMemory, MarkedTurns, MissingMarked, NameOrder,
-    NoticePlace, OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder, ReadErrorRule,
-    RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns, UnknownInjection,
-    UnparsableKey, VanishedRule,
+    NoticePlace, OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder, PromptRules,
+    ReadErrorRule, RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns,
+    UnknownInjection, UnparsableKey, VanishedRule,
 };
 use crate::config::ConfigRules;
 use chitin_protocol::session_key::KeyGrammar;
@@ -146,6 +146,7 @@ pub const CANONICAL: Contract = Contract {
         ..SEEDING_2026_4
     },
     skills: SkillRules::CANONICAL,
+    prompt: PromptRules::CANONICAL,
     config: ConfigRules::Keys2026_4,
 };
 
@@ -260,6 +261,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
     agents: AGENTS_2026_4,
     seeding: SEEDING_2026_4,
     skills: SkillRules::A,
+    prompt: PromptRules::OPENCLAW_2026_4,
     config: ConfigRules::Keys2026_4,
 };
 
@@ -360,6 +362,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         bootstrap_mode: BootstrapModeRule::Unknown,
     },
     skills: SkillRules::A,
+    prompt: PromptRules::OPENCLAW_2026_2,
     config: ConfigRules::Keys2026_2,
 };
 
@@ -465,6 +468,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         bootstrap_mode: BootstrapModeRule::LimitedWithoutRead,
     },
     skills: SkillRules::B,
+    prompt: PromptRules::OPENCLAW_2026_9,
     config: ConfigRules::Keys2026_9,
 };
 
@@ -516,5 +520,6 @@ pub const ATMOSPHERE: Contract = Contract {
         ..CANONICAL.rendering
     },
     skills: SkillRules::ATMOSPHERE,
+    prompt: PromptRules::ATMOSPHERE,
     ..CANONICAL
 };

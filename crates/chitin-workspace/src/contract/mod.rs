@@ -7,6 +7,7 @@
 mod budgets;
 mod builtin;
 mod describe;
+mod prompt;
 mod rendering;
 mod skills;
 
@@ -17,6 +18,10 @@ pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
 };
 pub use describe::{Difference, Row, describe, differences};
+pub use prompt::{
+    BootstrapNotice, PromptPart, PromptPlace, PromptRules, RecallGuidance, RuntimeLineRule,
+    SectionKey, SectionModes, SectionRule, SectionWhen,
+};
 pub use skills::{
     BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, LinkedRoots, NameOrder,
     NestedRoot, PersonalRoot, RootFile, SessionOverlay, SkillFileLink, SkillRules, SkillSource,
@@ -56,6 +61,8 @@ pub struct Contract {
     pub seeding: Seeding,
     /// How skills are found and read (S1–S64).
     pub skills: SkillRules,
+    /// Which sections of its own the system prompt has (W50, W56, M61).
+    pub prompt: PromptRules,
     /// Which keys `openclaw.json` may have (R100–R104).
     pub config: ConfigRules,
 }

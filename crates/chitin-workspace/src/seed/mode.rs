@@ -5,10 +5,11 @@ use crate::filter::RunKind;
 use serde::Serialize;
 
 /// How much a run is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BootstrapMode {
     /// Nothing.
+    #[default]
     None,
     /// That it is pending, elsewhere.
     Limited,
