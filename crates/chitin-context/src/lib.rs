@@ -14,6 +14,7 @@ mod order;
 pub mod refresh;
 pub mod render;
 pub mod report;
+pub mod sections;
 pub mod tokens;
 pub mod warning;
 mod words;

@@ -1,0 +1,269 @@
+//! The body of each section.
+
+use super::facts::{Citations, PromptFacts, PromptMode, Reactions};
+use super::lines::{Lines, one_line};
+use super::{compat, words};
+use chitin_workspace::contract::{
+    BootstrapNotice, PromptRules, RecallGuidance, RuntimeLineRule, SectionKey, SectionRule,
+    SectionWhen,
+};
+use chitin_workspace::seed::BootstrapMode;
+use std::sync::Arc;
+
+/// How many entries of a list are shown.
+const MAX_ENTRIES: usize = 256;
+
+/// Writes what stands below the heading.
+pub(super) fn write(
+    rules: &PromptRules,
+    rule: &SectionRule,
+    facts: &PromptFacts,
+    lines: &mut Lines,
+) {
+    let fixed = match rule.key {
+        SectionKey::Intro => words::INTRO,
+        SectionKey::ToolCallStyle => words::TOOL_CALL_STYLE,
+        SectionKey::ExecutionBias => words::EXECUTION_BIAS,
+        SectionKey::PromisedWork => words::PROMISED_WORK,
+        SectionKey::Safety => words::SAFETY,
+        SectionKey::RuntimeContext => words::RUNTIME_CONTEXT,
+        SectionKey::Control => words::CONTROL,
+        SectionKey::SkillWorkshop => words::SKILL_WORKSHOP,
+        SectionKey::SelfUpdate => words::SELF_UPDATE,
+        SectionKey::Sandbox => words::SANDBOX,
+        SectionKey::WorkspaceFiles => words::WORKSPACE_FILES,
+        SectionKey::Delegation => words::DELEGATION,
+        SectionKey::ReplyTags => words::REPLY_TAGS,
+        SectionKey::UiPresentation => words::UI_PRESENTATION,
+        SectionKey::ControlUiEmbed => words::CONTROL_UI_EMBED,
+        SectionKey::ControlUiSideChat => words::CONTROL_UI_SIDE_CHAT,
+        SectionKey::ReasoningFormat => words::REASONING_FORMAT,
+        SectionKey::SilentReplies => words::SILENT_REPLIES,
+        SectionKey::Heartbeats => words::HEARTBEATS,
+        SectionKey::Tooling => return tooling(facts, lines),
+        SectionKey::Skills => {
+            lines.line().ours(words::SKILLS);
+            return given(facts.skills.as_ref(), lines);
+        }
+        SectionKey::MemoryRecall => return recall(rules.recall, facts, lines),
+        SectionKey::ModelAliases => return aliases(facts, lines),
+        SectionKey::Workspace => return workspace(rules, facts, lines),
+        SectionKey::Documentation => return documentation(facts, lines),
+        SectionKey::Owners => return owners(facts, lines),
+        SectionKey::Time => return time(rule, facts, lines),
+        SectionKey::Bootstrap => match bootstrap(facts.bootstrap) {
+            Some(words) => words,
+            None => return,
+        },
+        SectionKey::FilesCut => return files_cut(facts, lines),
+        SectionKey::OutputDirectives => {
+            lines.line().ours(words::MEDIA);
+            words::REPLY_TAGS
+        }
+        SectionKey::Messaging => return messaging(facts, lines),
+        SectionKey::Voice => return given(facts.voice.as_ref(), lines),
+        SectionKey::ExtraContext => return given(facts.extra.as_ref(), lines),
+        SectionKey::Reactions => match facts.reactions {
+            Some(Reactions::Sparing) => words::REACTIONS_SPARING,
+            Some(Reactions::Free) => words::REACTIONS_FREE,
+            None => return,
+        },
+        SectionKey::Model => return model(facts, lines),
+        SectionKey::Runtime => {
+            return match rules.runtime_line {
+                RuntimeLineRule::Plain => runtime_line(None, facts, lines),
+                RuntimeLineRule::Dated => runtime_line(facts.date.as_ref(), facts, lines),
+                RuntimeLineRule::Apart => model(facts, lines),
+            };
+        }
+        SectionKey::RuntimeLine => {
+            lines.line().ours(compat::RELOCATABLE_START);
+            runtime_line(None, facts, lines);
+            compat::RELOCATABLE_END
+        }
+    };
+    lines.line().ours(fixed);
+}
+
+/// Returns what a run is told about a pending set-up.
+pub(super) const fn bootstrap(mode: BootstrapMode) -> Option<&'static str> {
+    match mode {
+        BootstrapMode::None => None,
+        BootstrapMode::Limited => Some(words::BOOTSTRAP_LIMITED),
+        BootstrapMode::Full => Some(words::BOOTSTRAP_FULL),
+    }
+}
+
+fn given(text: Option<&Arc<str>>, lines: &mut Lines) {
+    if let Some(text) = text {
+        lines.line().text(text);
+    }
+}
+
+fn tooling(facts: &PromptFacts, lines: &mut Lines) {
+    let mut tools = facts
+        .tools
+        .iter()
+        .filter(|tool| !tool.name.trim().is_empty())
+        .peekable();
+    if tools.peek().is_none() {
+        lines.line().ours(words::NO_TOOLS);
+    } else {
+        lines.line().ours(words::TOOLING);
+    }
+    for tool in tools.take(MAX_ENTRIES) {
+        lines.line().ours("- ").value(&tool.name);
+        if !tool.summary.trim().is_empty() {
+            lines.ours(": ").value(&tool.summary);
+        }
+    }
+    if let Some(directory) = &facts.deferred_tools {
+        lines.line().ours(compat::DEFERRED_TOOLS);
+        lines.line().text(directory);
+    }
+    if facts.has_tool("sessions_spawn") {
+        lines.line().ours(words::SPAWN);
+    }
+}
+
+/// Says when to look into the memory. Each statement is one line, because the recorded programs count them.
+fn recall(guidance: RecallGuidance, facts: &PromptFacts, lines: &mut Lines) {
+    let search = facts.has_tool("memory_search");
+    lines
+        .line()
+        .ours(match (search, facts.has_tool("memory_get")) {
+            (true, true) => words::RECALL_SEARCH_AND_GET,
+            (true, false) => words::RECALL_SEARCH,
+            (false, _) => words::RECALL_GET,
+        });
+    match guidance {
+        RecallGuidance::Short => {}
+        RecallGuidance::WithSessions => {
+            if search {
+                let readable =
+                    facts.has_tool("sessions_search") || facts.has_tool("sessions_history");
+                lines.line().ours(if readable {
+                    words::RECALL_SESSIONS
+                } else {
+                    words::RECALL_SNIPPETS
+                });
+                lines.line().ours(words::RECALL_LINES);
+            }
+            lines.line().ours(words::RECALL_OUTCOME);
+        }
+    }
+    lines.line().ours(match facts.citations {
+        Citations::Shown => words::CITE,
+        Citations::Hidden => words::DO_NOT_CITE,
+    });
+}
+
+fn aliases(facts: &PromptFacts, lines: &mut Lines) {
+    lines.line().ours(words::MODEL_ALIASES);
+    for entry in facts.model_aliases.iter().take(MAX_ENTRIES) {
+        lines.line().ours("- ").value(&entry.alias);
+        lines.ours(": ").value(&entry.model);
+    }
+}
+
+fn workspace(rules: &PromptRules, facts: &PromptFacts, lines: &mut Lines) {
+    if !facts.workspace.is_empty() {
+        lines.line().ours("Directory: ").value(&facts.workspace);
+    }
+    lines.line().ours(words::WORKSPACE);
+    match rules.bootstrap {
+        BootstrapNotice::CommitReminder if facts.bootstrap_file => {
+            lines.line().ours(words::COMMIT);
+        }
+        BootstrapNotice::CommitReminder
+        | BootstrapNotice::Silent
+        | BootstrapNotice::BeforeUser
+        | BootstrapNotice::Section => {}
+    }
+}
+
+fn documentation(facts: &PromptFacts, lines: &mut Lines) {
+    if let Some(path) = &facts.documentation {
+        lines.line().ours("Documentation: ").value(path);
+    }
+    lines.line().ours(words::DOCUMENTATION);
+}
+
+fn owners(facts: &PromptFacts, lines: &mut Lines) {
+    let owners = facts.owners.iter().map(|owner| one_line(owner));
+    let owners: Vec<_> = owners
+        .filter(|owner| !owner.is_empty())
+        .take(MAX_ENTRIES)
+        .collect();
+    let joined: Arc<str> = owners.join(", ").into();
+    lines.line().ours(words::OWNERS).value(&joined).ours(".");
+    lines.ours(" ").ours(words::OWNERS_NOTE);
+}
+
+/// Says the time zone, and the date only where the section stands below the boundary.
+fn time(rule: &SectionRule, facts: &PromptFacts, lines: &mut Lines) {
+    if let (SectionWhen::Date, Some(date)) = (rule.when, &facts.date) {
+        lines.line().ours(words::DATE).value(date);
+    }
+    if let Some(zone) = &facts.time_zone {
+        lines.line().ours(words::TIME_ZONE).value(zone);
+    }
+    if facts.has_tool("session_status") {
+        lines.line().ours(words::CLOCK);
+    }
+}
+
+fn files_cut(facts: &PromptFacts, lines: &mut Lines) {
+    lines.line().ours(words::FILES_CUT);
+    let cut = facts
+        .files_cut
+        .iter()
+        .filter(|line| !line.trim().is_empty());
+    for line in cut.take(MAX_ENTRIES) {
+        lines.line().value(&Arc::from(line.as_str()));
+    }
+}
+
+fn messaging(facts: &PromptFacts, lines: &mut Lines) {
+    lines.line().ours(words::MESSAGING);
+    if facts.has_tool("sessions_send") {
+        lines.line().ours(words::SESSIONS_SEND);
+    }
+    lines.line().ours(words::NO_SHELL_MESSAGES);
+    if facts.mode == PromptMode::Full && facts.has_tool("message") {
+        lines.line().ours(compat::MESSAGE_TOOL);
+        lines.line().ours(words::MESSAGE_TOOL);
+    }
+}
+
+fn model(facts: &PromptFacts, lines: &mut Lines) {
+    if let Some(model) = &facts.host.model {
+        lines.line().ours(words::MODEL).value(model).ours(".");
+    }
+}
+
+/// Says which program, machine and model this is, on one line, and on request the date.
+fn runtime_line(date: Option<&Arc<str>>, facts: &PromptFacts, lines: &mut Lines) {
+    let host = &facts.host;
+    let known = [
+        (" ", host.program.as_ref()),
+        (" agent=", host.agent.as_ref()),
+        (" host=", host.machine.as_ref()),
+        (" os=", host.os.as_ref()),
+        (" arch=", host.arch.as_ref()),
+        (" shell=", host.shell.as_ref()),
+        (" model=", host.model.as_ref()),
+        (" channel=", facts.channel.as_ref()),
+        (" date=", date),
+    ];
+    lines.line().ours(words::RUNTIME);
+    let known = known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    for (index, (name, value)) in known.enumerate() {
+        if index > 0 {
+            lines.ours(" |");
+        }
+        lines.ours(name).value(value);
+    }
+}
