@@ -1,6 +1,7 @@
 //! One module per group of operations. Each takes a check and says what it came to.
 
 mod bridge;
+mod memory;
 mod runtime;
 mod skills;
 mod workspace;
@@ -11,6 +12,7 @@ use crate::{Check, Outcome};
 pub(crate) fn run(check: &Check<'_>) -> Outcome {
     match check.case.op.as_str() {
         op if op.starts_with("skills.") => skills::run(check),
+        op if op.starts_with("memory.") => memory::run(check),
         op if op.starts_with("session-key.") || op.starts_with("config.") => runtime::run(check),
         op if op.contains('.') => Outcome::NotYet,
         _ if check.case.family == "pack" => Outcome::NotYet,

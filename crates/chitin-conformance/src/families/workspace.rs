@@ -1,8 +1,9 @@
-//! The `workspace` and `canonical` families: loading, filters, keys, directories, seeding.
+//! The `workspace` and `canonical` families: loading, filters, keys, directories, seeding, prompts.
 
 mod contexts;
 mod directories;
 mod loading;
+mod prompts;
 mod rendering;
 mod seeding;
 mod turns;
@@ -32,6 +33,8 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "refresh" => contexts::refresh(check),
         "seed" => seeding::seed(check),
         "status" => seeding::status(check),
+        "sections" => Ok(prompts::sections(check)),
+        "prefix" => Ok(prompts::prefix(check)),
         _ => return Outcome::NotYet,
     };
     match actual {

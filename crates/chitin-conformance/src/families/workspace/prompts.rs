@@ -1,0 +1,114 @@
+//! The system prompt's own sections: `sections`, `prefix`.
+
+use crate::Check;
+use chitin_context::sections::{
+    Confinement, HostFacts, ModelAlias, Placed, PromptFacts, PromptMode, Reactions, Reasoning,
+    Slot, ToolFact, bootstrap_notice, sections as placed,
+};
+use chitin_workspace::contract::{PromptPart, PromptRules};
+use chitin_workspace::seed::BootstrapMode;
+use serde_json::{Map, Value, json};
+
+/// Lists the heading lines of a prompt, those of the two context files included.
+pub(super) fn sections(check: &Check<'_>) -> Value {
+    let rules = &check.contract.prompt;
+    let facts = facts(check.input);
+    let mut headings = Vec::new();
+    for part in placed(rules, &facts) {
+        match part {
+            Placed::Section(fragment) => {
+                let text = fragment.text();
+                let lines = text
+                    .lines()
+                    .filter(|line| line.starts_with('#') || line.starts_with("<!--"));
+                headings.extend(lines.map(str::to_owned));
+            }
+            Placed::Slot(slot) => {
+                headings.extend(slot_headings(rules, slot).map(str::to_owned));
+            }
+        }
+    }
+    json!({ "headings": headings })
+}
+
+/// Returns the heading lines of what the assembler puts into a place, given AGENTS.md and HEARTBEAT.md.
+fn slot_headings(rules: &PromptRules, slot: Slot) -> impl Iterator<Item = &'static str> {
+    let split = rules
+        .parts
+        .contains(&PromptPart::Place(Slot::DynamicContext));
+    let lines: &[&str] = match slot {
+        Slot::ProjectContext if split => &["# Project Context", "## /w/AGENTS.md"],
+        Slot::ProjectContext => &["# Project Context", "## /w/AGENTS.md", "## /w/HEARTBEAT.md"],
+        Slot::Boundary => &["<!-- OPENCLAW_CACHE_BOUNDARY -->"],
+        Slot::MemoryResults => &[],
+        Slot::DynamicContext => &["# Dynamic Project Context", "## /w/HEARTBEAT.md"],
+    };
+    lines.iter().copied()
+}
+
+fn facts(input: &Value) -> PromptFacts {
+    let names = input["tools"].as_array().into_iter().flatten();
+    let bare = PromptFacts {
+        mode: match input["prompt_mode"].as_str() {
+            Some("minimal") => PromptMode::Minimal,
+            Some("none") => PromptMode::None,
+            _ => PromptMode::Full,
+        },
+        tools: names
+            .filter_map(Value::as_str)
+            .map(|name| ToolFact {
+                name: name.into(),
+                summary: "".into(),
+            })
+            .collect(),
+        workspace: "/w".into(),
+        ..PromptFacts::default()
+    };
+    if input["rich"] != true {
+        return bare;
+    }
+    PromptFacts {
+        skills: Some("<available_skills></available_skills>".into()),
+        time_zone: Some("UTC".into()),
+        documentation: Some("/docs".into()),
+        owners: vec!["+1".to_owned()],
+        model_aliases: vec![ModelAlias {
+            alias: "fast".into(),
+            model: "provider/model".into(),
+        }],
+        channel: Some("webchat".into()),
+        host: HostFacts::default(),
+        heartbeats: true,
+        extra: Some("extra".into()),
+        reactions: Some(Reactions::Sparing),
+        voice: Some("voice".into()),
+        reasoning: Reasoning::Tagged,
+        confinement: Confinement::Sandboxed,
+        bootstrap: BootstrapMode::Full,
+        files_cut: vec!["cut".to_owned()],
+        ..bare
+    }
+}
+
+/// Gives the notice before the user's prompt per mode, with our words as a placeholder.
+pub(super) fn prefix(check: &Check<'_>) -> Value {
+    let modes = [
+        ("none", BootstrapMode::None),
+        ("limited", BootstrapMode::Limited),
+        ("full", BootstrapMode::Full),
+    ];
+    let prefixes: Map<String, Value> = modes
+        .into_iter()
+        .map(|(name, mode)| {
+            let notice = bootstrap_notice(&check.contract.prompt, mode).map(|fragment| {
+                let text = fragment.text();
+                match text.split_once('\n') {
+                    Some((marker, _)) => format!("{marker}\n{{GUIDANCE:{name}}}"),
+                    None => text,
+                }
+            });
+            (name.to_owned(), json!(notice))
+        })
+        .collect();
+    json!({ "prefixes": prefixes })
+}
