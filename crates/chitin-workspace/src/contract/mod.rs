@@ -6,6 +6,7 @@
 
 mod budgets;
 mod builtin;
+mod catalogue;
 mod describe;
 mod prompt;
 mod rendering;
@@ -16,6 +17,10 @@ pub use rendering::{HeadingStyle, Layout, MissingMarked, PromptOrder, Rendering}
 
 pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
+};
+pub use catalogue::{
+    CatalogueFitting, CatalogueRules, CountedProse, LocationNotes, RecordedLines, RecordedProse,
+    WindowShare,
 };
 pub use describe::{Difference, Row, describe, differences};
 pub use prompt::{

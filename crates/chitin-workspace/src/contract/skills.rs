@@ -1,5 +1,6 @@
 //! The part of a contract that is about skills.
 
+use super::catalogue::CatalogueRules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,8 @@ pub struct SkillRules {
     pub session_overlay: SessionOverlay,
     /// How long the description of a slash command may be, in UTF-16 units (S62).
     pub max_command_description: Option<usize>,
+    /// How skills are listed in the prompt (S50–S59).
+    pub catalogue: CatalogueRules,
 }
 
 /// Where a skill comes from.
@@ -280,6 +283,7 @@ impl SkillRules {
         blank_variable: BlankVariable::Set,
         session_overlay: SessionOverlay::Unknown,
         max_command_description: Some(100),
+        catalogue: CatalogueRules::A,
     };
     /// Recorded in 2026.9.6.
     pub const B: Self = Self {
@@ -304,6 +308,7 @@ impl SkillRules {
         blank_variable: BlankVariable::Missing,
         session_overlay: SessionOverlay::ByKey,
         max_command_description: None,
+        catalogue: CatalogueRules::B,
         ..Self::A
     };
     /// Canonical: A, with names ordered by code point.
@@ -311,6 +316,7 @@ impl SkillRules {
         linked_roots: LinkedRoots::Refused,
         name_order: NameOrder::CodePoint,
         directory_order: NameOrder::CodePoint,
+        catalogue: CatalogueRules::CANONICAL,
         ..Self::A
     };
     /// The bridge: two roots in the workspace, one level deep.
