@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod budget;
+pub mod catalogue;
 mod clean;
 mod compat;
 pub mod files;

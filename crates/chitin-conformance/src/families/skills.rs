@@ -1,8 +1,10 @@
-//! Skills: front matter, discovery, eligibility, allow-lists, slash commands.
+//! Skills: front matter, discovery, eligibility, allow-lists, the list in the prompt, slash commands.
 #![expect(
     clippy::disallowed_methods,
     reason = "cases describe trees and programs on purpose"
 )]
+
+mod prompt;
 
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
@@ -22,6 +24,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "skills.discover" => discover_tree(check),
         "skills.eligible" => eligible(check),
         "skills.filter" => filter(check),
+        "skills.prompt" => prompt::prompt(check),
         "skills.commands" => commands(check),
         "skills.invoke" => invoke(check),
         _ => return Outcome::NotYet,

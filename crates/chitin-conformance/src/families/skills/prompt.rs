@@ -1,0 +1,177 @@
+//! The list of skills in the prompt.
+
+use crate::{Check, tree};
+use anyhow::{Context, Result, bail};
+use chitin_context::catalogue::{
+    Catalogue, CatalogueSkill, Form, Notice, catalogue, counted_guidance, counted_notice, guidance,
+    limits,
+};
+use chitin_context::fragment::Source;
+use chitin_workspace::contract::CatalogueRules;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The agent that a case gives a limit of its own.
+const AGENT: &str = "probe";
+
+/// Above this length a recorded text is described, not quoted.
+const QUOTED_UNITS: usize = 6_000;
+
+pub(super) fn prompt(check: &Check<'_>) -> Result<Value> {
+    let given = Given::read(check.input)?;
+    let texts = check.input["skills"]
+        .as_array()
+        .context("no skills")?
+        .iter()
+        .map(|skill| {
+            let text = |name: &str| match &skill[name] {
+                Value::Null => Ok(String::new()),
+                value => tree::text(value),
+            };
+            Ok([
+                text("name")?,
+                text("description")?,
+                text("filePath")?,
+                text("locationNote")?,
+            ])
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let skills: Vec<CatalogueSkill<'_>> = texts
+        .iter()
+        .zip(check.input["skills"].as_array().into_iter().flatten())
+        .map(
+            |([name, description, location, note], skill)| CatalogueSkill {
+                name,
+                description,
+                location: Cow::Borrowed(location),
+                location_note: Some(note.as_str()).filter(|note| !note.is_empty()),
+                visible: skill["disableModelInvocation"] != Value::Bool(true),
+            },
+        )
+        .collect();
+    let rules = &check.contract.skills;
+    let homes: Vec<&Path> = given.homes.iter().map(Path::new).collect();
+    let limits = limits(&given.config, Some(AGENT), check.contract);
+    let listed = catalogue(&skills, limits, &homes, given.note, rules, None);
+    let (text, units) = listed.map_or_else(Default::default, |listed| {
+        (
+            with_placeholders(&listed, &rules.catalogue),
+            listed.counted_units,
+        )
+    });
+    Ok(json!({ "prompt": quoted(text, units), "chars": units }))
+}
+
+/// What a case gives besides skills.
+struct Given<'a> {
+    config: Value,
+    homes: Vec<&'a str>,
+    note: Option<&'a str>,
+}
+
+impl<'a> Given<'a> {
+    /// Reads the input by what its members are about, since not every case has every member. One that is not understood is
+    /// an error: a case must not pass because something was overlooked.
+    fn read(input: &'a Value) -> Result<Self> {
+        let mut given = Self {
+            config: input.get("config").cloned().unwrap_or(json!({})),
+            homes: Vec::new(),
+            note: None,
+        };
+        for (key, value) in input.as_object().into_iter().flatten() {
+            let about = key.to_lowercase();
+            match value {
+                _ if key == "skills" || key == "config" || value.is_null() => {}
+                Value::Object(_) if key == "limits" => {
+                    given.config["skills"]["limits"] = value.clone();
+                }
+                Value::Number(_) if about.contains("agent") => {
+                    given.own_limits(&json!({ "maxSkillsPromptChars": value }));
+                }
+                Value::Object(_) if about.contains("agent") => given.own_limits(value),
+                Value::String(text) if about.contains("home") => given.homes.push(text),
+                Value::String(text) if about.contains("note") || about.contains("remote") => {
+                    given.note = Some(text);
+                }
+                Value::Object(remote) if about.contains("remote") => {
+                    given.note = remote.get("note").and_then(Value::as_str);
+                }
+                _ => bail!("`{key}` is not understood"),
+            }
+        }
+        Ok(given)
+    }
+
+    fn own_limits(&mut self, limits: &Value) {
+        self.config["agents"] = json!({ "list": [{ "id": AGENT, "skillsLimits": limits }] });
+    }
+}
+
+/// Joins the pieces, with what each program words for itself as the cases write it.
+fn with_placeholders(listed: &Catalogue, rules: &CatalogueRules) -> String {
+    let notice = listed.notice.map(|notice| (notice, notice.to_string()));
+    let mut out = String::new();
+    for piece in &listed.pieces {
+        let text = piece.text.as_str();
+        let ours = piece.source == Source::Ours;
+        match &notice {
+            Some((notice, words)) if ours && text == words => {
+                let units = counted_notice(notice, rules);
+                let _ = write!(out, "{{NOTICE:{units} {}}}", facts(notice));
+            }
+            _ if ours && text == guidance(listed.form) => {
+                let units = counted_guidance(listed.form, rules);
+                let _ = write!(out, "{{GUIDANCE:{units}}}");
+            }
+            _ => out.push_str(text),
+        }
+    }
+    out
+}
+
+/// The facts that a notice states, as the cases write them.
+fn facts(notice: &Notice) -> String {
+    let descriptions = match notice.form {
+        Form::Full => None,
+        Form::Shortened(_) => Some("descriptions shortened"),
+        Form::Compact => Some("descriptions omitted"),
+    };
+    match (notice.is_truncated(), descriptions) {
+        (true, None) => format!(
+            "truncated: included {} of {}",
+            notice.included, notice.total
+        ),
+        (true, Some(descriptions)) => format!(
+            "truncated: included {} of {} (compact format, {descriptions})",
+            notice.included, notice.total
+        ),
+        (false, descriptions) => format!(
+            "catalog using compact format ({})",
+            descriptions.unwrap_or_default()
+        ),
+    }
+}
+
+/// A text as the cases hold it: whole, or described when it is long.
+fn quoted(text: String, units: usize) -> Value {
+    if units <= QUOTED_UNITS {
+        return Value::String(text);
+    }
+    let all: Vec<u16> = text.encode_utf16().collect();
+    let part = |range: &[u16]| String::from_utf16_lossy(range);
+    let sum = Sha256::digest(text.as_bytes())
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
+    json!({ "$text": {
+        "length": units,
+        "sha256": sum,
+        "head": part(&all[..all.len().min(60)]),
+        "tail": part(&all[all.len().saturating_sub(160)..]),
+    } })
+}
