@@ -225,7 +225,10 @@ fn files_cut(facts: &PromptFacts, lines: &mut Lines) {
 }
 
 fn messaging(facts: &PromptFacts, lines: &mut Lines) {
-    lines.line().ours(words::MESSAGING);
+    lines.line().ours(match facts.mode {
+        PromptMode::Full | PromptMode::None => words::MESSAGING,
+        PromptMode::Minimal => words::RESULT,
+    });
     if facts.has_tool("sessions_send") {
         lines.line().ours(words::SESSIONS_SEND);
     }

@@ -39,7 +39,7 @@ Do not start, stop, update or reconfigure the runtime unless the user asks for i
 
 pub(crate) const SKILLS: &str = "\
 A skill is a set of instructions for one kind of task. If one below fits, read the SKILL.md at its location before you \
-begin, and follow it; its relative paths start at its own directory. Of several, take the most specific; read none in vain.";
+begin, and follow it; its relative paths start at its own directory. Of several, take the most specific one; if none fits, read none.";
 
 pub(crate) const SKILL_WORKSHOP: &str = "\
 Write and change skills with `skill_workshop`, not by editing their files. Publish or discard one only when the user asks.";
@@ -123,6 +123,7 @@ pub(crate) const CONTROL_UI_SIDE_CHAT: &str =
 
 pub(crate) const MESSAGING: &str =
     "Your reply goes to the conversation that it answers, without your doing.";
+pub(crate) const RESULT: &str = "Your last reply goes to the run that started you.";
 pub(crate) const SESSIONS_SEND: &str = "Reach another session with `sessions_send`.";
 pub(crate) const NO_SHELL_MESSAGES: &str =
     "Do not reach messaging services by shell or by requests of your own.";

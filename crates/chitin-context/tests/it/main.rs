@@ -1,1 +1,3 @@
 //! What the context promises.
+
+mod sections;

@@ -9,6 +9,7 @@ mod builtin;
 mod catalogue;
 mod describe;
 mod prompt;
+mod prompt_builtin;
 mod rendering;
 mod skills;
 
