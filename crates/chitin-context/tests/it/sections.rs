@@ -356,9 +356,9 @@ fn our_own_words_stay_cheap() {
             ..harbor()
         },
     );
-    assert!(full < 2_700, "{full} units on every turn");
+    assert!(full < 2_500, "{full} units on every turn");
     assert!(
-        minimal < 1_700,
+        minimal < 1_500,
         "{minimal} units on every turn of a spawned run"
     );
     for contract in ALL {
