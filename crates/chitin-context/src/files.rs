@@ -2,12 +2,13 @@
 
 use crate::budget::{ContextFile, LeftOut, Limits, Spent};
 use crate::budget::{Cutter, spend_with};
+use crate::composition::compose;
 use crate::order::base_name;
 use crate::render::{Blocks, blocks};
 use crate::report::{Report, report};
 use crate::warning::Warning;
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::{BootstrapFile, Contract, RefusalStyle};
+use chitin_workspace::contract::{BootstrapFile, Contract, Layout, RefusalStyle};
 use chitin_workspace::filter::{Filter, NotKept, TurnFacts};
 use chitin_workspace::snapshot::{Record, RecordState};
 use serde::Serialize;
@@ -132,7 +133,10 @@ pub(crate) fn files_with(cutter: &mut impl Cutter, given: &FilesIn<'_>) -> Files
             Some(apart) => Outcome::ToldApart(apart),
         };
     }
-    let blocks = blocks(&placed, &contract.rendering, given.projects);
+    let blocks = match contract.rendering.layout {
+        Layout::ProjectContext => blocks(&placed, &contract.rendering, given.projects),
+        Layout::Composition => compose(&placed),
+    };
     Files {
         records,
         outcomes,

@@ -3,11 +3,14 @@
 //! Everything here is a pure function: no disk, no clock, no environment, no printing. What comes out can be joined into
 //! the prompt, explained line by line, compared and measured, because it stays a list of [`Fragment`]s until the end.
 
+pub mod assemble;
+mod assembler;
 pub mod body;
 pub mod budget;
 pub mod catalogue;
 mod clean;
 mod compat;
+mod composition;
 pub mod files;
 pub mod fragment;
 pub mod memory_results;
@@ -20,6 +23,8 @@ pub mod tokens;
 pub mod warning;
 mod words;
 
+pub use assemble::{Context, TellCuts, Turn, assemble};
+pub use assembler::Assembler;
 pub use fragment::{
     CacheClass, CutCause, Decision, Fragment, Origin, Piece, Role, Size, Source, Text,
 };

@@ -1,0 +1,219 @@
+//! The whole context of a turn: our sections and the workspace's files, in the order of the contract (W56, CN17).
+
+use crate::budget::{Cutter, Fresh, Limits};
+use crate::files::{Files, FilesIn, files_with};
+use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
+use crate::memory_results::{self, MemoryResult};
+use crate::render::{Blocks, boundary, join, memory_fragment};
+use crate::report::{system_notice, user_notice};
+use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
+use chitin_workspace::Workspace;
+use chitin_workspace::contract::{Contract, NoticePlace};
+use chitin_workspace::filter::TurnFacts;
+use chitin_workspace::seed::BootstrapMode;
+use chitin_workspace::snapshot::Record;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The key of the announcement of cuts.
+pub const CUTS_KEY: &str = "files-cut";
+
+/// Everything that the context of a turn is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    /// The snapshot of the workspace.
+    pub workspace: &'a Arc<Workspace>,
+    /// Files from below the root that configuration adds.
+    pub extras: &'a [Record],
+    /// What filters need to know.
+    pub facts: &'a TurnFacts<'a>,
+    /// What files may take.
+    pub limits: &'a Limits,
+    /// The active projects, in contracts that know them.
+    pub projects: &'a [String],
+    /// What our own sections need to know.
+    pub prompt: &'a Arc<PromptFacts>,
+    /// What a search of memory found for this turn.
+    pub memory: &'a [MemoryResult],
+    /// Whether cuts are told on this turn, in contracts that tell them beside the user's words.
+    pub cuts: TellCuts,
+}
+
+/// Whether cuts are told on this turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TellCuts {
+    /// They are.
+    #[default]
+    Yes,
+    /// The session has heard of them, or the user does not want it.
+    No,
+}
+
+/// Exactly what the model gets besides the conversation itself.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The contract it was made by.
+    pub contract: &'static Contract,
+    /// The workspace.
+    pub directory: PathBuf,
+    /// The fragments: those of the system prompt in order, then those beside the user's words.
+    pub fragments: Vec<Fragment>,
+    /// What became of each file.
+    pub files: Files,
+    /// The bounds that held.
+    pub limits: Limits,
+}
+
+impl Context {
+    /// Returns the system prompt.
+    pub fn system(&self) -> String {
+        let mut out = String::new();
+        self.write_system(&mut out);
+        out
+    }
+
+    /// Appends the system prompt to a buffer.
+    pub fn write_system(&self, out: &mut String) {
+        let bytes = self.system_fragments().map(|one| one.injected.bytes).sum();
+        out.reserve(bytes);
+        for fragment in self.system_fragments() {
+            fragment.write(out);
+        }
+    }
+
+    /// Returns the fragments of the system prompt, in order.
+    pub fn system_fragments(&self) -> impl Iterator<Item = &Fragment> {
+        self.fragments
+            .iter()
+            .filter(|fragment| fragment.role == Role::System)
+    }
+
+    /// Returns the text that stands in that place beside the user's words, if there is any.
+    pub fn beside_user(&self, role: Role) -> Option<String> {
+        let beside: Vec<Fragment> = self
+            .fragments
+            .iter()
+            .filter(|fragment| fragment.role == role)
+            .cloned()
+            .collect();
+        (role != Role::System && !beside.is_empty()).then(|| join(&beside))
+    }
+
+    /// Puts the notices of this turn around the user's words, a blank line apart.
+    pub fn user_message(&self, words: &str) -> String {
+        let before = self.beside_user(Role::BeforeUser);
+        let after = self.beside_user(Role::AfterUser);
+        let parts = [before.as_deref(), Some(words), after.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Returns the place in the system prompt, in bytes, up to which it can be cached.
+    pub fn boundary(&self) -> Option<usize> {
+        let mut at = 0;
+        for fragment in self.system_fragments() {
+            if fragment.origin == Origin::Boundary {
+                return Some(at + fragment.lead.len());
+            }
+            at += fragment.injected.bytes;
+        }
+        None
+    }
+
+    /// Returns the workspace.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+/// Puts the context of a turn together.
+pub fn assemble(turn: &Turn<'_>) -> Context {
+    assemble_with(&mut Fresh, turn)
+}
+
+pub(crate) fn assemble_with(cutter: &mut impl Cutter, turn: &Turn<'_>) -> Context {
+    let contract = turn.workspace.contract();
+    let files = files_with(
+        cutter,
+        &FilesIn {
+            workspace: turn.workspace,
+            extras: turn.extras,
+            facts: turn.facts,
+            limits: turn.limits,
+            projects: turn.projects,
+        },
+    );
+    let cut_lines = files.report.warning_lines(contract, turn.limits);
+    let placed = match (contract.budgets.notice, system_notice(&cut_lines, contract)) {
+        (NoticePlace::SystemPrompt, Some(_)) => {
+            let facts = PromptFacts {
+                files_cut: cut_lines.clone(),
+                ..(**turn.prompt).clone()
+            };
+            sections(&contract.prompt, &facts)
+        }
+        (NoticePlace::SystemPrompt | NoticePlace::UserPrompt | NoticePlace::Nowhere, _) => {
+            sections(&contract.prompt, turn.prompt)
+        }
+    };
+    let memory = if contract.rendering.memory_results {
+        memory_fragment(memory_results::pieces(turn.memory))
+    } else {
+        None
+    };
+    let mut fragments = joined(placed, files.blocks.clone(), memory);
+    let (tells, mode) = (turn.cuts, turn.prompt.bootstrap);
+    fragments.extend(beside_user(contract, turn.prompt, &cut_lines, tells, mode));
+    Context {
+        contract,
+        directory: turn.workspace.path().to_path_buf(),
+        fragments,
+        files,
+        limits: turn.limits.clone(),
+    }
+}
+
+/// Fills the places between sections and puts one line feed between parts.
+fn joined(placed: Vec<Placed>, blocks: Blocks, memory: Option<Fragment>) -> Vec<Fragment> {
+    let Blocks { stable, dynamic } = blocks;
+    let (mut stable, mut dynamic, mut memory) = (Some(stable), Some(dynamic), memory);
+    let mut fragments: Vec<Fragment> = Vec::new();
+    for part in placed {
+        let part = match part {
+            Placed::Section(fragment) => vec![fragment],
+            Placed::Slot(Slot::ProjectContext) => stable.take().unwrap_or_default(),
+            Placed::Slot(Slot::DynamicContext) => dynamic.take().unwrap_or_default(),
+            Placed::Slot(Slot::MemoryResults) => memory.take().into_iter().collect(),
+            Placed::Slot(Slot::Boundary) => vec![boundary()],
+        };
+        for (at, fragment) in part.into_iter().enumerate() {
+            fragments.push(if at == 0 && !fragments.is_empty() {
+                fragment.led_by("\n")
+            } else {
+                fragment
+            });
+        }
+    }
+    fragments
+}
+
+/// What stands before and after the user's words.
+fn beside_user(
+    contract: &Contract,
+    prompt: &PromptFacts,
+    cut_lines: &[String],
+    cuts: TellCuts,
+    bootstrap: BootstrapMode,
+) -> Vec<Fragment> {
+    if prompt.mode == PromptMode::None {
+        return Vec::new();
+    }
+    let mut beside = Vec::new();
+    beside.extend(bootstrap_notice(&contract.prompt, bootstrap));
+    if let (TellCuts::Yes, Some(block)) = (cuts, user_notice(cut_lines, contract)) {
+        beside.push(Fragment {
+            role: Role::AfterUser,
+            ..Fragment::section(CUTS_KEY, CacheClass::Dynamic, vec![Piece::made(block)])
+        });
+    }
+    beside
+}

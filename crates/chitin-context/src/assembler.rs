@@ -1,0 +1,226 @@
+//! Turn after turn with as little work as possible: what did not change is not made again.
+
+use crate::assemble::{Context, TellCuts, Turn, assemble_with};
+use crate::budget::{CutFile, Cutter, Fresh, LimitUnit, Limits};
+use crate::memory_results::MemoryResult;
+use crate::sections::PromptFacts;
+use chitin_protocol::session_key::ChatType;
+use chitin_workspace::Workspace;
+use chitin_workspace::contract::Contract;
+use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
+use chitin_workspace::snapshot::{Content, Record, RecordState};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Makes contexts for one workspace, turn after turn.
+///
+/// A turn with the same facts about the same snapshot gets the same value, with no work beyond comparing. When one file
+/// changed, only that file is cut and measured again.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    last: Option<Last>,
+    cuts: RememberedCuts,
+}
+
+/// The turn that was asked for last, owned.
+#[derive(Debug)]
+struct Last {
+    workspace: Arc<Workspace>,
+    extras: Vec<Record>,
+    facts: OwnedFacts,
+    limits: Limits,
+    projects: Vec<String>,
+    prompt: Arc<PromptFacts>,
+    memory: Vec<MemoryResult>,
+    cuts: TellCuts,
+    context: Arc<Context>,
+}
+
+impl Assembler {
+    /// Returns the context of a turn.
+    pub fn assemble(&mut self, turn: &Turn<'_>) -> Arc<Context> {
+        if let Some(last) = self.last.as_ref().filter(|last| last.is(turn)) {
+            return last.context.clone();
+        }
+        self.cuts.begin();
+        let context = Arc::new(assemble_with(&mut self.cuts, turn));
+        self.cuts.forget_unused();
+        self.last = Some(Last {
+            workspace: turn.workspace.clone(),
+            extras: turn.extras.to_vec(),
+            facts: OwnedFacts::of(turn.facts),
+            limits: turn.limits.clone(),
+            projects: turn.projects.to_vec(),
+            prompt: turn.prompt.clone(),
+            memory: turn.memory.to_vec(),
+            cuts: turn.cuts,
+            context: context.clone(),
+        });
+        context
+    }
+}
+
+impl Last {
+    fn is(&self, turn: &Turn<'_>) -> bool {
+        Arc::ptr_eq(&self.workspace, turn.workspace)
+            && self.cuts == turn.cuts
+            && self.limits == *turn.limits
+            && self.facts.is(turn.facts)
+            && self.projects == turn.projects
+            && self.memory == turn.memory
+            && (Arc::ptr_eq(&self.prompt, turn.prompt) || self.prompt == *turn.prompt)
+            && self.extras.len() == turn.extras.len()
+            && self
+                .extras
+                .iter()
+                .zip(turn.extras)
+                .all(|(left, right)| is_same_record(left, right))
+    }
+}
+
+/// Tells whether two records are of the same file with the same text. Equal bytes read twice count as the same.
+fn is_same_record(left: &Record, right: &Record) -> bool {
+    let same_state = match (&left.state, &right.state) {
+        (RecordState::Present(left), RecordState::Present(right)) => {
+            Arc::ptr_eq(left, right) || left == right
+        }
+        (RecordState::Missing, RecordState::Missing) => true,
+        (RecordState::Refused(left), RecordState::Refused(right)) => left == right,
+        (RecordState::Present(_) | RecordState::Missing | RecordState::Refused(_), _) => false,
+    };
+    same_state && left.name == right.name && left.path == right.path && left.extra == right.extra
+}
+
+/// [`TurnFacts`] that own what they say.
+#[derive(Debug)]
+struct OwnedFacts {
+    session_key: Option<String>,
+    session_id: Option<String>,
+    context_injection: Option<String>,
+    subagent_files: Option<Vec<String>>,
+    context_mode: ContextMode,
+    run_kind: RunKind,
+    chat_type: Option<ChatType>,
+    marked: bool,
+    setup_complete: bool,
+    bootstrap_full: bool,
+    heartbeat_off: bool,
+}
+
+impl OwnedFacts {
+    fn of(facts: &TurnFacts<'_>) -> Self {
+        let TurnFacts {
+            session_key,
+            session_id,
+            context_mode,
+            run_kind,
+            chat_type,
+            context_injection,
+            marked,
+            setup_complete,
+            bootstrap_full,
+            heartbeat_off,
+            subagent_files,
+        } = *facts;
+        Self {
+            session_key: session_key.map(str::to_owned),
+            session_id: session_id.map(str::to_owned),
+            context_injection: context_injection.map(str::to_owned),
+            subagent_files: subagent_files.map(<[String]>::to_vec),
+            context_mode,
+            run_kind,
+            chat_type,
+            marked,
+            setup_complete,
+            bootstrap_full,
+            heartbeat_off,
+        }
+    }
+
+    fn is(&self, facts: &TurnFacts<'_>) -> bool {
+        let borrowed = TurnFacts {
+            session_key: self.session_key.as_deref(),
+            session_id: self.session_id.as_deref(),
+            context_mode: self.context_mode,
+            run_kind: self.run_kind,
+            chat_type: self.chat_type,
+            context_injection: self.context_injection.as_deref(),
+            marked: self.marked,
+            setup_complete: self.setup_complete,
+            bootstrap_full: self.bootstrap_full,
+            heartbeat_off: self.heartbeat_off,
+            subagent_files: self.subagent_files.as_deref(),
+        };
+        borrowed == *facts
+    }
+}
+
+/// Cuts of earlier turns, by content and bound.
+#[derive(Debug, Default)]
+struct RememberedCuts {
+    entries: Vec<RememberedCut>,
+    turn: u64,
+}
+
+#[derive(Debug)]
+struct RememberedCut {
+    content: Arc<Content>,
+    name: Arc<str>,
+    /// The marker of an oversize file names its path.
+    path: PathBuf,
+    contract: &'static str,
+    unit: LimitUnit,
+    bound: usize,
+    cut: CutFile,
+    used: u64,
+}
+
+impl RememberedCuts {
+    const fn begin(&mut self) {
+        self.turn += 1;
+    }
+
+    fn forget_unused(&mut self) {
+        let turn = self.turn;
+        self.entries.retain(|entry| entry.used == turn);
+    }
+}
+
+impl Cutter for RememberedCuts {
+    fn cut(
+        &mut self,
+        record: &Record,
+        contract: &Contract,
+        limits: &Limits,
+        bound: usize,
+    ) -> Option<CutFile> {
+        let RecordState::Present(content) = &record.state else {
+            return Fresh.cut(record, contract, limits, bound);
+        };
+        let turn = self.turn;
+        let known = self.entries.iter_mut().find(|entry| {
+            Arc::ptr_eq(&entry.content, content)
+                && entry.bound == bound
+                && entry.unit == limits.unit
+                && entry.contract == contract.name
+                && entry.name == record.name
+                && (content.oversize.is_none() || entry.path == record.path)
+        });
+        if let Some(known) = known {
+            known.used = turn;
+            return Some(known.cut.clone());
+        }
+        let cut = Fresh.cut(record, contract, limits, bound)?;
+        self.entries.push(RememberedCut {
+            content: content.clone(),
+            name: record.name.clone(),
+            path: record.path.clone(),
+            contract: contract.name,
+            unit: limits.unit,
+            bound,
+            cut: cut.clone(),
+            used: turn,
+        });
+        Some(cut)
+    }
+}
