@@ -24,3 +24,8 @@ pub(crate) const DIGEST_ADVICE: &str =
 /// What a user can do about a cut user file.
 pub(crate) const USER_CAP_ADVICE: &str =
     "USER.md has a limit of its own that no setting lifts; keep it short.";
+
+/// Stands in the place of a file that a plan for small windows leaves out.
+pub(crate) fn left_out(path: &str) -> String {
+    format!("[LEFT OUT] There is no room for it in this window. Read it at: {path}")
+}

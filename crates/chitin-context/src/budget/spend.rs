@@ -8,6 +8,7 @@ use crate::compat;
 use crate::fragment::{CutCause, Decision, Piece, Size};
 use crate::tokens;
 use crate::warning::Warning;
+use crate::words;
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::is_blank_js;
 use chitin_workspace::contract::{
@@ -201,6 +202,21 @@ pub(crate) fn spend_with(
                 continue;
             }
             let own = limits.of_file(&record.name);
+            if own == 0
+                && limits.is_planned(&record.name)
+                && let Some(text) = embedded(record, contract).filter(|text| !text.is_empty())
+            {
+                let body = Body::of(Piece::made(words::left_out(&path)));
+                remaining = remaining.map(|rest| rest.saturating_sub(limits.measure(&body)));
+                let decision = Decision::Cut {
+                    limit: 0,
+                    causes: vec![CutCause::Plan],
+                };
+                spent
+                    .files
+                    .push(file(Arc::new(body), text.size(), decision));
+                continue;
+            }
             let bound = remaining
                 .map_or(own, |rest| own.min(rest))
                 .max(usize::try_from(contract.budgets.least).unwrap_or(0));

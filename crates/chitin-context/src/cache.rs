@@ -1,0 +1,114 @@
+//! What a provider can reuse: the longest common prefix of two prompts, what broke it, and what should stand elsewhere.
+
+use crate::assemble::Context;
+use crate::fragment::{CacheClass, Origin};
+use serde::Serialize;
+
+/// How far two system prompts agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prefix {
+    /// How many bytes are the same from the start; never ends inside a character.
+    pub bytes: usize,
+    /// The line in which the first difference stands, counted from 1.
+    pub line: usize,
+    /// What is different there; nothing when both are the same to the end.
+    pub broken_by: Option<Break>,
+}
+
+/// What stands at the first difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Break {
+    /// The fragment of the first prompt; nothing when that has ended.
+    pub before: Option<usize>,
+    /// The fragment of the second prompt; nothing when that has ended.
+    pub after: Option<usize>,
+    /// Whether the same part changed, or another part stands there.
+    pub kind: BreakKind,
+}
+
+/// How a prefix broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BreakKind {
+    /// The same part says something else.
+    Changed,
+    /// Another part stands there, or none.
+    Replaced,
+}
+
+/// Compares the system prompts of two turns.
+pub fn common_prefix(before: &Context, after: &Context) -> Prefix {
+    let (left, right) = (before.system(), after.system());
+    let mut bytes = left
+        .bytes()
+        .zip(right.bytes())
+        .take_while(|(left, right)| left == right)
+        .count();
+    while !left.is_char_boundary(bytes) {
+        bytes -= 1;
+    }
+    let line = 1 + memchr::memchr_iter(b'\n', &left.as_bytes()[..bytes]).count();
+    let is_same = bytes == left.len() && bytes == right.len();
+    let broken_by = (!is_same).then(|| {
+        let (before_at, after_at) = (fragment_at(before, bytes), fragment_at(after, bytes));
+        Break {
+            before: before_at,
+            after: after_at,
+            kind: if origin(before, before_at) == origin(after, after_at) {
+                BreakKind::Changed
+            } else {
+                BreakKind::Replaced
+            },
+        }
+    });
+    Prefix {
+        bytes,
+        line,
+        broken_by,
+    }
+}
+
+fn origin(context: &Context, at: Option<usize>) -> Option<(&str, bool)> {
+    at.map(|at| identity(&context.fragments[at].origin))
+}
+
+/// What makes two fragments the same part: the key, or the file's name and kind, wherever the directory lies.
+fn identity(origin: &Origin) -> (&str, bool) {
+    match origin {
+        Origin::Section { key } => (key, false),
+        Origin::File { name, extra, .. } => (name, *extra),
+        Origin::Boundary => ("boundary", false),
+    }
+}
+
+/// Returns the fragment of the system prompt that holds a byte.
+pub fn fragment_at(context: &Context, byte: usize) -> Option<usize> {
+    let mut at = 0;
+    for (index, fragment) in context.fragments.iter().enumerate() {
+        at += match fragment.role {
+            crate::fragment::Role::System => fragment.injected.bytes,
+            crate::fragment::Role::BeforeUser | crate::fragment::Role::AfterUser => 0,
+        };
+        if byte < at {
+            return Some(index);
+        }
+    }
+    None
+}
+
+/// Returns the fragments above the boundary that any turn may change: each of them spoils what is cached below it.
+pub fn volatile_above_boundary(context: &Context) -> Vec<usize> {
+    let boundary = context
+        .fragments
+        .iter()
+        .position(|fragment| fragment.origin == Origin::Boundary);
+    let above = boundary.map_or(&context.fragments[..0], |at| &context.fragments[..at]);
+    above
+        .iter()
+        .enumerate()
+        .filter(|(_, fragment)| fragment.cache == CacheClass::Dynamic)
+        .map(|(at, _)| at)
+        .collect()
+}
