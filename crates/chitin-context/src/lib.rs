@@ -24,6 +24,7 @@ pub mod render;
 pub mod report;
 pub mod sections;
 pub mod tokens;
+pub mod view;
 pub mod warning;
 mod words;
 

@@ -9,7 +9,9 @@ use super::source::{ConfigFile, find};
 use crate::contract::Contract;
 use crate::env::Env;
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::config::{HardlinkSetting, LinkSetting};
+use chitin_protocol::config::{
+    BudgetSetting, HardlinkSetting, LinkSetting, RefreshSetting, SmallWindowSetting,
+};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -120,6 +122,14 @@ pub struct ChitinSettings {
     pub root_files: Vec<String>,
     /// Exactly the files that a subagent gets, when that was said.
     pub subagent_files: Option<Vec<String>>,
+    /// What files may take, when that was said.
+    pub budget: Option<BudgetSetting>,
+    /// What shrinks when the window is small, when that was said.
+    pub small_window: Option<SmallWindowSetting>,
+    /// Sections of the prompt that are left out.
+    pub sections_off: Vec<String>,
+    /// When an edit shows; none leaves it to the contract.
+    pub refresh: Option<RefreshSetting>,
 }
 
 impl Layers {
@@ -279,6 +289,10 @@ impl Layers {
             subagent_files: self
                 .said_above("subagentFiles", agent, Layer::BuiltIn)
                 .and_then(typed),
+            budget: self.setting("budget", agent),
+            small_window: self.setting("smallWindow", agent),
+            sections_off: self.setting("sectionsOff", agent).unwrap_or_default(),
+            refresh: self.setting("refresh", agent),
         }
     }
 

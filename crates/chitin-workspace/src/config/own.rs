@@ -15,7 +15,24 @@ use std::path::{Path, PathBuf};
 /// The name of the file in Chitin's home.
 pub(super) const FILE_NAME: &str = "chitin.json5";
 
+/// A bound that leaves room for something and that a prompt can reach.
+const BOUND: Shape = Shape::Whole(16, 50_000_000);
+
+const STEP: Shape = Shape::Object(&[&[
+    ("files", Shape::Required(&TEXTS)),
+    ("keep", Shape::Required(&Shape::Whole(0, 100))),
+]]);
+
 const OVERRIDES: &[Field] = &[
+    (
+        "budget",
+        Shape::Object(&[&[
+            ("unit", Shape::OneOf(&["characters", "tokens"])),
+            ("perFile", BOUND),
+            ("total", BOUND),
+            ("files", Shape::Map(&BOUND)),
+        ]]),
+    ),
     ("contract", Shape::SomeText),
     ("hardlinks", Shape::OneOf(&["refuse", "allow"])),
     (
@@ -25,7 +42,20 @@ const OVERRIDES: &[Field] = &[
             Shape::Object(&[&[("trustedRoots", Shape::Required(&TEXTS))]]),
         ]),
     ),
+    ("refresh", Shape::OneOf(&["live", "session"])),
     ("rootFiles", TEXTS),
+    ("sectionsOff", TEXTS),
+    (
+        "smallWindow",
+        Shape::Object(&[&[
+            (
+                "plan",
+                Shape::Required(&Shape::Either(&[Shape::SomeText, Shape::List(&STEP)])),
+            ),
+            ("share", Shape::Whole(1, 100)),
+            ("tokens", BOUND),
+        ]]),
+    ),
     ("subagentFiles", TEXTS),
 ];
 
