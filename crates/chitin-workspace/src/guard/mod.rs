@@ -11,6 +11,7 @@ mod permissions;
 mod policy;
 mod probe;
 mod root;
+mod scratch;
 mod walk;
 mod write;
 
@@ -19,5 +20,6 @@ pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
 pub use probe::is_executable;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};
+pub use scratch::Scratch;
 pub use walk::End;
 pub use write::{WriteError, Written};

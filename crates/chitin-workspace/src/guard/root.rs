@@ -175,9 +175,19 @@ impl Root {
             },
         };
         let (directory, listable) = open::directory(path).map_err(fail)?;
-        let held = rustix::fs::fstat(&directory).map_err(fail)?;
+        Self::held(path.into(), directory, listable, backend).map_err(fail)
+    }
+
+    /// Takes a directory that is open already.
+    pub(super) fn held(
+        given: PathBuf,
+        directory: OwnedFd,
+        listable: bool,
+        backend: Backend,
+    ) -> Result<Self, Errno> {
+        let held = rustix::fs::fstat(&directory)?;
         Ok(Self {
-            given: path.into(),
+            given,
             real: OnceLock::new(),
             directory,
             listable,

@@ -156,7 +156,10 @@ impl Root {
         }
     }
 
-    fn parent_of<'p>(&self, relative: &'p Path) -> Result<(OwnedFd, &'p OsStr), WriteError> {
+    pub(super) fn parent_of<'p>(
+        &self,
+        relative: &'p Path,
+    ) -> Result<(OwnedFd, &'p OsStr), WriteError> {
         let (Some(_), Some(name)) = (plain_components(relative), relative.file_name()) else {
             return Err(self.not_beneath(relative));
         };
@@ -182,13 +185,13 @@ impl Root {
         }
     }
 
-    fn not_beneath(&self, relative: &Path) -> WriteError {
+    pub(super) fn not_beneath(&self, relative: &Path) -> WriteError {
         WriteError::NotBeneath {
             path: self.path().join(relative),
         }
     }
 
-    fn write_error(&self, relative: &Path, error: Errno) -> WriteError {
+    pub(super) fn write_error(&self, relative: &Path, error: Errno) -> WriteError {
         WriteError::Io {
             path: self.path().join(relative),
             source: error.into(),
@@ -233,7 +236,7 @@ fn write_temporary(
     }
 }
 
-fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
+pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match rustix::io::write(file, bytes) {
             Ok(n) => bytes = &bytes[n..],

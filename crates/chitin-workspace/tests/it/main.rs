@@ -8,6 +8,7 @@ mod extras;
 mod filter;
 mod guard;
 mod load;
+mod scratch;
 mod seeding;
 mod skills;
 mod state;

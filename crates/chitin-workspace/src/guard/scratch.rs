@@ -1,0 +1,163 @@
+//! Scratch directories: private copies that can be made again, and are gone when dropped.
+
+use super::open;
+use super::root::{EntryKind, Root};
+use super::write::{WriteError, Written, write_all};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A directory that only this user may enter, claimed as long as this value lives and removed with all that is in it when
+/// it is dropped.
+///
+/// Files are written without waiting for the disk: after a crash nobody wants them.
+#[derive(Debug)]
+pub struct Scratch {
+    root: Root,
+    parent: OwnedFd,
+    name: OsString,
+}
+
+impl Root {
+    /// Makes a scratch directory, unless the name is taken.
+    pub fn make_scratch(&self, relative: &Path) -> Result<Option<Scratch>, WriteError> {
+        let (parent, name) = self.parent_of(relative)?;
+        match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700)) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Ok(None),
+            Err(error) => return Err(self.write_error(relative, error)),
+        }
+        let made = self.held_scratch(relative, parent, name);
+        let made = made.map_err(|error| self.write_error(relative, error))?;
+        // A file system without locks still has the directory; then nobody takes it for abandoned either.
+        let _ = claim(&made.root);
+        Ok(Some(made))
+    }
+
+    /// Takes over a scratch directory that nobody claims any more, to drop it. `None` for everything else: links, files,
+    /// directories of others or open to others, and those in use.
+    pub fn take_abandoned_scratch(&self, relative: &Path) -> Option<Scratch> {
+        let (parent, name) = self.parent_of(relative).ok()?;
+        let found = self.held_scratch(relative, parent, name).ok()?;
+        claim(&found.root).ok()?;
+        Some(found)
+    }
+
+    fn held_scratch(
+        &self,
+        relative: &Path,
+        parent: OwnedFd,
+        name: &OsStr,
+    ) -> Result<Scratch, Errno> {
+        let directory = rustix::fs::openat(&parent, name, open::LIST_FLAGS, Mode::empty())?;
+        if !is_private(&rustix::fs::fstat(&directory)?) {
+            return Err(Errno::PERM);
+        }
+        let path = self.path().join(relative);
+        Ok(Scratch {
+            root: Root::held(path, directory, true, self.backend())?,
+            parent,
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl Scratch {
+    /// Returns the directory.
+    pub const fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Creates a directory and its parents.
+    pub fn directory(&self, relative: &Path) -> Result<(), WriteError> {
+        self.root.make_directories(relative)
+    }
+
+    /// Writes a new file, unless the name is taken.
+    pub fn file(&self, relative: &Path, bytes: &[u8]) -> Result<Written, WriteError> {
+        let (parent, name) = self.root.parent_of(relative)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => write_all(&file, bytes)
+                .map(|()| Written::Created)
+                .map_err(|error| self.root.write_error(relative, error)),
+            Err(Errno::EXIST) => Ok(Written::AlreadyThere),
+            Err(error) => Err(self.root.write_error(relative, error)),
+        }
+    }
+
+    /// Makes a symbolic link with exactly this text, unless the name is taken. Wherever the text leads, nothing is looked
+    /// at or written there.
+    pub fn link(&self, relative: &Path, text: &Path) -> Result<Written, WriteError> {
+        let (parent, name) = self.root.parent_of(relative)?;
+        match rustix::fs::symlinkat(text, &parent, name) {
+            Ok(()) => Ok(Written::Created),
+            Err(Errno::EXIST) => Ok(Written::AlreadyThere),
+            Err(error) => Err(self.root.write_error(relative, error)),
+        }
+    }
+
+    /// Removes everything in the directory. Links are removed, never followed.
+    fn clear(&self) -> Result<(), Errno> {
+        // Parents come before what is in them, so backwards every directory is empty when its turn comes.
+        let mut directories = vec![PathBuf::from(".")];
+        let mut at = 0;
+        while let Some(here) = directories.get(at).cloned() {
+            at += 1;
+            let directory = self.opened(&here)?;
+            let mut names = Vec::new();
+            open::each_name(&directory, |name, kind| {
+                if !matches!(name.to_bytes(), b"." | b"..") {
+                    names.push((
+                        OsStr::from_bytes(name.to_bytes()).to_owned(),
+                        EntryKind::from(kind),
+                    ));
+                }
+                true
+            })?;
+            for (name, kind) in names {
+                match kind {
+                    EntryKind::Directory => directories.push(here.join(name)),
+                    EntryKind::File | EntryKind::Link | EntryKind::Other => {
+                        rustix::fs::unlinkat(&directory, name, AtFlags::empty())?;
+                    }
+                }
+            }
+        }
+        for below in directories.iter().skip(1).rev() {
+            if let (Some(parent), Some(name)) = (below.parent(), below.file_name()) {
+                rustix::fs::unlinkat(self.opened(parent)?, name, AtFlags::REMOVEDIR)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn opened(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+        let backend = self.root.backend();
+        open::beneath(self.root.descriptor(), relative, backend, open::LIST_FLAGS)
+            .map_err(|_| Errno::NOENT)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is found again by whoever looks for abandoned ones.
+        if self.clear().is_ok() {
+            let _ = rustix::fs::unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR);
+        }
+    }
+}
+
+/// Tells whether only this user may enter a directory.
+fn is_private(stat: &Stat) -> bool {
+    stat.st_uid == rustix::process::geteuid().as_raw() && (stat.st_mode & 0o777) | 0o700 == 0o700
+}
+
+/// Marks a directory as in use. The kernel forgets the mark with the process, however that ends.
+fn claim(root: &Root) -> Result<(), Errno> {
+    rustix::fs::flock(root.descriptor(), FlockOperation::NonBlockingLockExclusive)
+}

@@ -1,0 +1,107 @@
+//! From what the user calls a revision to a commit, or to a hint what may have been meant.
+
+use super::MAX_REVISION_BYTES;
+use super::git::{Answer, Git};
+use crate::error::{CliError, Kind};
+use crate::printer::plain;
+
+/// How many branches and tags are compared.
+const MAX_NAMES: &str = "--count=5000";
+/// Distances cost the product of both lengths; no name that a person types is longer.
+const MAX_NAME_BYTES: usize = 128;
+/// How many names are listed when none is near.
+const MAX_LISTED: usize = 5;
+
+/// Returns the commit that a revision stands for.
+pub(super) fn find(git: &Git<'_>, revision: &str) -> Result<String, CliError> {
+    // No name of git's begins so; older releases might take it for an option in spite of what stands before it.
+    let impossible = revision.is_empty()
+        || revision.starts_with('-')
+        || revision.contains('\0')
+        || revision.len() > MAX_REVISION_BYTES;
+    if !impossible {
+        let spelled = format!("{revision}^{{commit}}");
+        let question = ["rev-parse", "--verify", "--end-of-options", &spelled];
+        if let Answer::Yes(said) = git.ask(question)?
+            && let Some(commit) = object_id(&said)
+        {
+            return Ok(commit);
+        }
+    }
+    Err(unknown(git, revision)?)
+}
+
+/// Reads an object id, and nothing that only looks like one.
+pub(super) fn object_id(said: &[u8]) -> Option<String> {
+    let id = std::str::from_utf8(said).ok()?.strip_suffix('\n')?;
+    let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| id.to_owned())
+}
+
+fn unknown(git: &Git<'_>, revision: &str) -> Result<CliError, CliError> {
+    let shown: String = revision.chars().take(MAX_NAME_BYTES).collect();
+    let error = CliError::new(
+        Kind::Usage,
+        format!(
+            "`{}` is no git revision of this repository.",
+            plain(&shown, '\u{fffd}')
+        ),
+    );
+    let head = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+    let said = git.ask([
+        "for-each-ref",
+        MAX_NAMES,
+        "--format=%(refname:short)",
+        "refs/heads",
+        "refs/tags",
+        "refs/remotes",
+    ])?;
+    let names = match said {
+        Answer::Yes(names) => String::from_utf8_lossy(&names).into_owned(),
+        Answer::No(_) => String::new(),
+    };
+    let names: Vec<&str> = names.lines().collect();
+    if names.is_empty() && matches!(git.ask(head)?, Answer::No(_)) {
+        return Ok(error.hint("the repository has no commit yet"));
+    }
+    // `mian~2` means `main~2`: what stands behind the name is kept.
+    let end = revision.find(['~', '^', '@', ':']);
+    let (name, behind) = revision.split_at(end.unwrap_or(revision.len()));
+    if let Some(near) = nearest(name, &names) {
+        let near = plain(&format!("{near}{behind}"), '\u{fffd}');
+        return Ok(error.hint(format!("did you mean `{near}`?")));
+    }
+    let listed: Vec<String> = names
+        .iter()
+        .take(MAX_LISTED)
+        .map(|name| format!("`{}`", plain(name, '\u{fffd}')))
+        .collect();
+    Ok(if listed.is_empty() {
+        error.hint("`git log --oneline` lists commits")
+    } else {
+        let more = if names.len() > listed.len() {
+            ", and more"
+        } else {
+            ""
+        };
+        error.hint(format!("branches and tags: {}{more}", listed.join(", ")))
+    })
+}
+
+/// Returns the name that is nearest to a misspelt one, if any is near at all.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    if name.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let folded = name.to_lowercase();
+    known
+        .iter()
+        .filter(|candidate| candidate.len() <= MAX_NAME_BYTES)
+        .map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
+            (distance, *candidate)
+        })
+        .filter(|(distance, candidate)| *distance <= (candidate.len().max(name.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
