@@ -1,3 +1,4 @@
 //! What the context promises.
 
+mod catalogue;
 mod sections;
