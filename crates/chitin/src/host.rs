@@ -25,6 +25,16 @@ impl Host {
         format!("{instant:.3}")
     }
 
+    /// Returns the name of the time zone that this machine or the user's environment sets.
+    pub(crate) fn time_zone(&self) -> Option<String> {
+        let named = self.env.get("TZ").map(|zone| zone.trim_start_matches(':'));
+        if let Some(zone) = named.filter(|zone| zone.contains('/') && !zone.starts_with('/')) {
+            return Some(zone.to_owned());
+        }
+        let zone = jiff::tz::TimeZone::system();
+        zone.iana_name().map(str::to_owned)
+    }
+
     /// Reads the environment of this process.
     #[expect(
         clippy::disallowed_methods,

@@ -18,6 +18,7 @@ mod printer;
 )]
 mod revision;
 mod setup;
+mod turn;
 
 use clap::Parser;
 use exit_code::Exit;

@@ -115,6 +115,16 @@ impl Printer {
         Ok(result.exit())
     }
 
+    /// Clears a terminal before a result that replaces the last one; elsewhere results follow each other.
+    pub(crate) fn begin_screen(&self) -> Result<(), CliError> {
+        if !self.json && self.quiet < 2 && io::stdout().is_terminal() {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(b"\x1b[H\x1b[2J\x1b[3J")?;
+            stdout.flush()?;
+        }
+        Ok(())
+    }
+
     /// Tells the user something that is not a result.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet == 0 {

@@ -3,6 +3,7 @@
 mod agents;
 mod check;
 mod config;
+mod context;
 pub(crate) mod contracts;
 mod init;
 mod skills;
@@ -19,6 +20,7 @@ pub(crate) enum Command {
     Agents(agents::Args),
     Check(check::Args),
     Config(config::Args),
+    Context(Box<context::Args>),
     Contracts(contracts::Args),
     Init(init::Args),
     Skills(skills::Args),
@@ -31,6 +33,7 @@ impl Command {
             Self::Agents(args) => printer.result(&args.run(host, printer)?),
             Self::Check(args) => args.run(host, printer),
             Self::Config(args) => args.run(host, printer),
+            Self::Context(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Skills(args) => args.run(host, printer),

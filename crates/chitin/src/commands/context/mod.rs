@@ -1,0 +1,115 @@
+//! `chitin context`: exactly what the model gets, from which file, what was cut and why.
+
+mod compare;
+mod explain;
+mod html;
+mod table;
+mod text;
+mod watch;
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::{Setup, Target};
+use crate::turn::{Place, Seen, TurnArgs};
+use clap::ValueEnum;
+use std::path::PathBuf;
+use table::Figures;
+
+/// Show exactly what the model gets: files, order, sizes, cuts, refusals, tokens, the cache boundary.
+///
+/// The table has one row per part of the prompt. `--text` is the prompt itself, to the byte. Token figures are estimates
+/// unless the model's tokenizer is published and `--tokens exact` is given.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin context
+  chitin context ./my-agent --text
+  chitin context --run subagent --contract openclaw-2026.9
+  chitin context --budget file=4000,total=20000
+  chitin context --explain 120             which file and line did prompt line 120 come from?
+  chitin context --explain MEMORY.md:300   is that line in the prompt, and if not, why?
+  chitin context --diff openclaw-2026.4    another contract, a directory or a git revision
+  chitin context --diff HEAD~1
+  chitin context --html context.html
+  chitin context --json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    #[command(flatten)]
+    turn: TurnArgs,
+
+    /// Print the system prompt, to the byte.
+    #[arg(long, group = "what")]
+    text: bool,
+
+    /// Say where a line of the prompt came from (`120`), or what became of a line of a file (`MEMORY.md:300`).
+    #[arg(long, value_name = "LINE", group = "what")]
+    explain: Option<String>,
+
+    /// Compare with another contract, another directory or a git revision of this workspace.
+    #[arg(long, value_name = "OTHER")]
+    diff: Option<String>,
+
+    /// Write a page to look at in a browser; it needs no network.
+    #[arg(long, value_name = "FILE", group = "what")]
+    html: Option<PathBuf>,
+
+    /// Show the table again whenever the workspace changes.
+    #[arg(long, group = "what", conflicts_with = "diff")]
+    watch: bool,
+
+    /// How tokens are counted.
+    #[arg(long, value_enum, default_value_t = Tokens::Estimate)]
+    tokens: Tokens,
+}
+
+/// How tokens are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tokens {
+    /// By a quick estimate.
+    Estimate,
+    /// With a published tokenizer; for models without one it is still an estimate.
+    Exact,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let setup = self.turn.find(host, &self.target, printer)?;
+        if self.watch {
+            return watch::run(self, host, &setup, printer);
+        }
+        let seen = self.turn.look(host, &setup, Place::Here)?;
+        for note in &seen.notes {
+            printer.note(note);
+        }
+        if let Some(other) = &self.diff {
+            if self.text || self.explain.is_some() {
+                return Err(CliError::new(
+                    Kind::Usage,
+                    "`--diff` goes with the table, `--json` or `--html` only.",
+                ));
+            }
+            let other = compare::Other::find(self, other, host, &setup, printer)?;
+            return match &self.html {
+                Some(file) => html::write(self, host, &setup, &seen, Some(&other), file, printer),
+                None => printer.result(&compare::Comparison::new(self, &setup, &seen, &other)),
+            };
+        }
+        if self.text {
+            return text::print(&seen, printer);
+        }
+        if let Some(line) = &self.explain {
+            return printer.result(&explain::explain(&seen.context, line)?);
+        }
+        if let Some(file) = &self.html {
+            return html::write(self, host, &setup, &seen, None, file, printer);
+        }
+        printer.result(&self.figures(host, &setup, &seen))
+    }
+
+    fn figures(&self, host: &Host, setup: &Setup, seen: &Seen) -> Figures {
+        Figures::new(self, host, setup, seen)
+    }
+}

@@ -1,0 +1,291 @@
+//! The table that a person reads at a glance.
+
+use super::{Args, Tokens};
+use crate::host::Host;
+use crate::printer::{Paint, Render, plain};
+use crate::setup::{Setup, shown};
+use crate::turn::{Seen, WhichTurn};
+use chitin_context::degrade::Degraded;
+use chitin_context::view::{FileState, FileView, FragmentView, View, view};
+use chitin_context::{CacheClass, Decision, Origin, Role, tokens};
+use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+
+/// How wide the bar of shares is.
+const BAR: usize = 12;
+
+/// Everything there is to show.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Figures {
+    session: String,
+    turn: &'static str,
+    #[serde(flatten)]
+    view: View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    degraded: Option<Degraded>,
+    /// What the figures of tokens rest on.
+    tokens_basis: String,
+    #[serde(skip)]
+    model: Vec<String>,
+    #[serde(skip)]
+    directory: String,
+    #[serde(skip)]
+    base: String,
+}
+
+impl Figures {
+    pub(super) fn new(args: &Args, host: &Host, setup: &Setup, seen: &Seen) -> Self {
+        let mut count = counter(args.tokens);
+        Self {
+            session: seen.session.clone(),
+            turn: match args.turn.turn {
+                WhichTurn::First => "first",
+                WhichTurn::Next => "next",
+            },
+            view: view(&seen.context, &mut count),
+            degraded: seen.degraded.clone(),
+            tokens_basis: "estimate".to_owned(),
+            model: Vec::new(),
+            directory: shown(&setup.directory, host),
+            base: setup.directory.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// Returns what counts tokens.
+pub(super) fn counter(_tokens: Tokens) -> impl FnMut(&str) -> usize {
+    tokens::estimate
+}
+
+impl Render for Figures {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let view = &self.view;
+        writeln!(
+            out,
+            "{}  {}, {}, {} turn\n",
+            paint.bold(&plain(&self.directory, '\u{fffd}')),
+            view.contract,
+            plain(&self.session, '\u{fffd}'),
+            self.turn
+        )?;
+        let names: Vec<String> = view.fragments.iter().map(|one| self.name(one)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or_default().clamp(12, 44);
+        let header = format!(
+            "  {:width$}  {:7}  {:>8}   {:>8}  {:>7}  {:17}  cache",
+            "part", "state", "raw", "injected", "tokens", "share"
+        );
+        writeln!(out, "{}", paint.dim(&header))?;
+        for (fragment, name) in view.fragments.iter().zip(&names) {
+            self.row(out, paint, fragment, name, width)?;
+        }
+        self.absent(out, paint)?;
+        self.totals(out, paint)?;
+        self.trouble(out, paint)
+    }
+}
+
+impl Figures {
+    /// What a row is called: a key, a file's name, or its path below the workspace.
+    fn name(&self, fragment: &FragmentView) -> String {
+        match &fragment.origin {
+            Origin::Section { key } => format!("· {key}"),
+            Origin::Boundary => String::new(),
+            Origin::File { path, .. } => plain(&self.relative(path), '\u{fffd}'),
+        }
+    }
+
+    fn relative(&self, path: &str) -> String {
+        let below = Path::new(path).strip_prefix(&self.base);
+        below.map_or_else(|_| path.to_owned(), |below| below.display().to_string())
+    }
+
+    fn row(
+        &self,
+        out: &mut dyn fmt::Write,
+        paint: Paint,
+        fragment: &FragmentView,
+        name: &str,
+        width: usize,
+    ) -> fmt::Result {
+        if fragment.origin == Origin::Boundary {
+            let share = percent(self.view.cached.tokens, self.view.total.tokens);
+            let line = format!("  ┄┄┄ cache boundary: {share} of the prompt stands above ┄┄┄");
+            return writeln!(out, "{}", paint.dim(&line));
+        }
+        let file = self.file_of(fragment);
+        let state = match (&fragment.decision, file) {
+            (Decision::BuiltIn, _) => "",
+            (_, Some(file)) => file.state.word(),
+            (_, None) => "",
+        };
+        let painted = |text: String| match file.map(|file| file.state) {
+            Some(FileState::Cut | FileState::Missing) => paint.warn(&text),
+            Some(FileState::Refused) => paint.bad(&text),
+            Some(FileState::Whole | FileState::LeftOut) => text,
+            None => paint.dim(&text),
+        };
+        let raw = file.map_or_else(String::new, |file| grouped(file.raw.units));
+        let arrow = if raw.is_empty() { ' ' } else { '→' };
+        let place = match fragment.role {
+            Role::System => "",
+            Role::BeforeUser => ", before the user's words",
+            Role::AfterUser => ", after the user's words",
+        };
+        let line = format!(
+            "  {:width$}  {state:7}  {raw:>8} {arrow} {:>8}  {:>7}  {:17}  {}{place}",
+            clipped(name, width),
+            grouped(fragment.injected.units),
+            grouped(fragment.injected.tokens),
+            bar(fragment.injected.tokens, self.view.total.tokens),
+            cache_word(fragment.cache),
+        );
+        writeln!(out, "{}", painted(line.trim_end().to_owned()))?;
+        if let Some(file) =
+            file.filter(|file| !file.reason.is_empty() && file.state != FileState::Missing)
+        {
+            writeln!(out, "    {}", paint.dim(&plain(&file.reason, '\u{fffd}')))?;
+        }
+        Ok(())
+    }
+
+    fn file_of(&self, fragment: &FragmentView) -> Option<&FileView> {
+        let at = self
+            .view
+            .fragments
+            .iter()
+            .position(|one| std::ptr::eq(one, fragment))?;
+        self.view
+            .files
+            .iter()
+            .find(|file| file.fragment == Some(at))
+    }
+
+    fn absent(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let absent: Vec<&FileView> = self
+            .view
+            .files
+            .iter()
+            .filter(|file| file.state == FileState::LeftOut)
+            .collect();
+        if absent.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", paint.bold("Not in the prompt"))?;
+        for file in absent {
+            let name = plain(&self.relative(&file.path), '\u{fffd}');
+            let reason = plain(&file.reason, '\u{fffd}');
+            writeln!(out, "  {name}: {}", paint.dim(&reason))?;
+        }
+        Ok(())
+    }
+
+    fn totals(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let total = &self.view.total;
+        writeln!(
+            out,
+            "\n{} {} characters, {} bytes, {} lines, about {} tokens ({})",
+            paint.bold("System prompt:"),
+            grouped(total.units),
+            grouped(total.bytes),
+            grouped(total.lines),
+            grouped(total.tokens),
+            self.tokens_basis
+        )?;
+        for line in &self.model {
+            writeln!(out, "  {}", plain(line, '\u{fffd}'))?;
+        }
+        let limits = &self.view.limits;
+        let unit = match limits.unit {
+            chitin_context::budget::LimitUnit::Characters => "characters",
+            chitin_context::budget::LimitUnit::Tokens => "tokens",
+        };
+        let total = limits.total.map_or_else(|| "no limit".to_owned(), grouped);
+        writeln!(
+            out,
+            "  {}",
+            paint.dim(&format!(
+                "limits: {} {unit} a file, {total} for all files",
+                grouped(limits.per_file)
+            ))
+        )
+    }
+
+    /// What the author should look at.
+    fn trouble(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for at in &self.view.volatile {
+            let name = self.name(&self.view.fragments[*at]);
+            let line = format!(
+                "`{}` may change on any turn and stands above the cache boundary; what follows it is paid again then",
+                name.trim_start_matches("· ")
+            );
+            writeln!(out, "{} {line}", paint.warn("warning:"))?;
+        }
+        if let Some(degraded) = &self.degraded {
+            let line = format!(
+                "plan `{}`: {} of {} steps taken, {} tokens became {}, {} are allowed",
+                degraded.plan.name,
+                degraded.taken,
+                degraded.plan.steps.len(),
+                grouped(degraded.before),
+                grouped(degraded.after),
+                grouped(degraded.allowed)
+            );
+            if degraded.fits() {
+                writeln!(out, "  {}", paint.dim(&line))?;
+            } else {
+                writeln!(
+                    out,
+                    "{} {line}; it still does not fit",
+                    paint.warn("warning:")
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const fn cache_word(class: CacheClass) -> &'static str {
+    match class {
+        CacheClass::Stable => "stable",
+        CacheClass::Session => "session",
+        CacheClass::Dynamic => "dynamic",
+    }
+}
+
+fn clipped(name: &str, width: usize) -> String {
+    if name.chars().count() <= width {
+        return name.to_owned();
+    }
+    let tail: Vec<char> = name.chars().rev().take(width.saturating_sub(1)).collect();
+    std::iter::once('…').chain(tail.into_iter().rev()).collect()
+}
+
+/// Writes a number with a comma after every third digit.
+pub(super) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn percent(part: usize, whole: usize) -> String {
+    format!("{} %", (part * 200 + whole.max(1)) / (2 * whole.max(1)))
+}
+
+fn bar(part: usize, whole: usize) -> String {
+    let eighths = (part * BAR * 8).div_ceil(whole.max(1)).min(BAR * 8);
+    let mut bar = "█".repeat(eighths / 8);
+    if eighths % 8 > 0 {
+        bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
+    }
+    let share = percent(part, whole);
+    format!("{bar:BAR$} {share:>4}")
+}

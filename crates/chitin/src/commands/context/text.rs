@@ -1,0 +1,46 @@
+//! The prompt itself, to the byte.
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::printer::{Paint, Printer, Render};
+use crate::turn::Seen;
+use chitin_context::Role;
+use serde::Serialize;
+use std::fmt;
+
+/// What goes over the wire besides the conversation.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Prompt {
+    contract: &'static str,
+    session: String,
+    system: String,
+    before_user: Option<String>,
+    after_user: Option<String>,
+}
+
+pub(super) fn print(seen: &Seen, printer: &Printer) -> Result<Exit, CliError> {
+    let context = &seen.context;
+    let prompt = Prompt {
+        contract: context.contract.name,
+        session: seen.session.clone(),
+        system: context.system(),
+        before_user: context.beside_user(Role::BeforeUser),
+        after_user: context.beside_user(Role::AfterUser),
+    };
+    for (place, notice) in [
+        ("before", &prompt.before_user),
+        ("after", &prompt.after_user),
+    ] {
+        if let Some(notice) = notice {
+            printer.note(&format!("{place} the user's words stands:\n{notice}"));
+        }
+    }
+    printer.result(&prompt)
+}
+
+impl Render for Prompt {
+    fn text(&self, out: &mut dyn fmt::Write, _: Paint) -> fmt::Result {
+        out.write_str(&self.system)
+    }
+}

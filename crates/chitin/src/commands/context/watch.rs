@@ -1,0 +1,46 @@
+//! The table again and again, whenever the workspace changes.
+
+use super::Args;
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::Setup;
+use crate::turn::Place;
+use chitin_workspace::watch::{WatchOptions, Watcher};
+use std::sync::mpsc;
+
+/// Goes on until the process is stopped or nobody reads along any more.
+pub(super) fn run(
+    args: &Args,
+    host: &Host,
+    setup: &Setup,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let (sender, changes) = mpsc::channel();
+    let unwatchable =
+        |error| CliError::new(Kind::User, "The workspace cannot be watched.").caused_by(error);
+    // Watching begins before the first look, so that no change falls between the two.
+    let _watcher = Watcher::new(&setup.directory, &WatchOptions::default(), move |change| {
+        let _ = sender.send(change);
+    })
+    .map_err(unwatchable)?;
+    loop {
+        printer.begin_screen()?;
+        match args.turn.look(host, setup, Place::Here) {
+            Ok(seen) => {
+                for note in &seen.notes {
+                    printer.note(note);
+                }
+                printer.result(&args.figures(host, setup, &seen))?;
+            }
+            // A workspace in the middle of a change may be unusable for a moment.
+            Err(error) => printer.error(&error),
+        }
+        printer.note("watching; Ctrl-C ends");
+        if changes.recv().is_err() {
+            return Ok(Exit::Success);
+        }
+        while changes.try_recv().is_ok() {}
+    }
+}

@@ -1,0 +1,98 @@
+//! Session keys as the user names them: checked, so that a slip of the finger is not taken for another session.
+
+use super::{Run, TurnArgs};
+use crate::error::{CliError, Kind};
+use crate::printer::plain;
+use crate::setup::Setup;
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::session_key::{self, SessionKey};
+use chitin_workspace::agents;
+
+/// Words that may follow `agent:<id>:`; others are taken for channels that we do not know.
+const KNOWN: [&str; 17] = [
+    "main", "subagent", "cron", "hook", "acp", "direct", "group", "channel", "discord", "slack",
+    "telegram", "whatsapp", "signal", "imessage", "webchat", "matrix", "teams",
+];
+
+/// Returns the agent that a session's key names, after checking that there is one.
+pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, CliError> {
+    let (contract, config) = (setup.contract(), setup.configuration.value());
+    let key = key.trim();
+    if key == "main"
+        || session_key::is_subagent(key, contract.session_keys) && !key.starts_with("agent:")
+    {
+        return Ok(None);
+    }
+    let Some(parsed) = SessionKey::parse(key, contract.session_keys) else {
+        let error = unknown(key, "is no session key");
+        return Err(
+            match nearest(key.split(':').next().unwrap_or(key), &KNOWN) {
+                Some(near) => error.hint(format!("did you mean `agent:{}:{near}`?", setup.agent)),
+                None => error
+                    .hint("a key looks like `agent:main:main` or `agent:main:discord:channel:42`"),
+            },
+        );
+    };
+    let agent = parsed.agent();
+    let roster = agents::roster(config, contract);
+    let known: Vec<String> = roster
+        .iter()
+        .map(|entry| entry.id.to_string())
+        .chain([setup.agent.to_string(), "main".to_owned()])
+        .collect();
+    if !roster.is_empty() && !known.iter().any(|id| *id == agent.as_str()) {
+        let error = unknown(
+            key,
+            &format!("names the agent `{agent}`, which is not configured"),
+        );
+        let names: Vec<&str> = known.iter().map(String::as_str).collect();
+        return Err(match nearest(agent.as_str(), &names) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint("`chitin agents` lists the agents"),
+        });
+    }
+    let word = key.split(':').nth(2).unwrap_or_default().to_lowercase();
+    if !KNOWN.contains(&&*word)
+        && let Some(near) = nearest(&word, &KNOWN)
+    {
+        return Err(unknown(
+            key,
+            &format!("has no known kind `{}`", plain(&word, '\u{fffd}')),
+        )
+        .hint(format!("did you mean `{near}`?")));
+    }
+    Ok(Some(agent))
+}
+
+/// Returns the session's key: the one given, or one that fits the run.
+pub(super) fn key(turn: &TurnArgs, setup: &Setup) -> Result<String, CliError> {
+    let agent = &setup.agent;
+    if let Some(key) = &turn.session {
+        agent_of(key, setup)?;
+        return Ok(match key.trim() {
+            "main" => format!("agent:{agent}:main"),
+            key => key.to_owned(),
+        });
+    }
+    Ok(match turn.run {
+        Run::User | Run::Heartbeat => format!("agent:{agent}:main"),
+        Run::Cron => format!("agent:{agent}:cron:preview"),
+        Run::Hook => format!("agent:{agent}:hook:preview"),
+        Run::Subagent => format!("agent:{agent}:subagent:preview"),
+    })
+}
+
+fn unknown(key: &str, what: &str) -> CliError {
+    CliError::new(Kind::Usage, format!("`{}` {what}.", plain(key, '\u{fffd}')))
+}
+
+/// Returns the name that a word was probably meant to be.
+pub(crate) fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+    let most = 1 + word.chars().count() / 4;
+    names
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(word, name), *name))
+        .filter(|(distance, _)| *distance > 0 && *distance <= most)
+        .min()
+        .map(|(_, name)| name)
+}
