@@ -42,17 +42,14 @@ pub(super) const CUT_MARK: &str = "...";
 /// What stands for the home directory.
 pub(super) const HOME: &str = "~/";
 
-/// The characters that are not written as they are.
-pub(super) const ESCAPED: [char; 5] = ['&', '<', '>', '"', '\''];
-
 /// Returns how a character is written when it is not written as it is.
-pub(super) const fn entity(c: char) -> Option<&'static str> {
+pub(super) const fn entity(c: u8) -> Option<&'static str> {
     match c {
-        '&' => Some("&amp;"),
-        '<' => Some("&lt;"),
-        '>' => Some("&gt;"),
-        '"' => Some("&quot;"),
-        '\'' => Some("&apos;"),
+        b'&' => Some("&amp;"),
+        b'<' => Some("&lt;"),
+        b'>' => Some("&gt;"),
+        b'"' => Some("&quot;"),
+        b'\'' => Some("&apos;"),
         _ => None,
     }
 }

@@ -11,7 +11,8 @@ fn collapsed(text: &str) -> impl Iterator<Item = (bool, char)> {
     let mut space = false;
     let mut started = false;
     text.chars().filter_map(move |c| {
-        if is_js_whitespace(c) {
+        // Most characters are plain letters, and asking that is quicker.
+        if !c.is_ascii_graphic() && is_js_whitespace(c) {
             space = started;
             return None;
         }
@@ -61,7 +62,7 @@ impl CutLengths {
     pub(super) fn new(limits: RangeInclusive<usize>) -> Self {
         let count = limits.clone().count();
         Self {
-            fitting: Vec::with_capacity(limits.end() + 1),
+            fitting: vec![0; limits.end() + 1],
             sums: vec![0; count],
             limits,
         }
@@ -69,28 +70,33 @@ impl CutLengths {
 
     /// Counts a description, with `line` units around it.
     pub(super) fn add(&mut self, text: &str, line: usize) {
-        let longest = *self.limits.end();
-        self.fitting.clear();
-        self.fitting.push(0);
+        let (shortest, longest) = (*self.limits.start(), *self.limits.end());
         let (mut units, mut escaped) = (0, 0);
         for (space, c) in collapsed(text) {
+            let before = units;
             units += usize::from(space) + c.len_utf16();
-            // Lengths between two characters hold no more than the first of them.
-            self.fitting.resize(units.min(longest + 1), escaped);
             if units > longest {
+                self.fitting[before + 1..].fill(escaped);
                 break;
             }
+            // Lengths between two characters hold no more than the first of them.
+            if units > before + 1 {
+                self.fitting[before + 1..units].fill(escaped);
+            }
             escaped += usize::from(space) + escaped_char_units(c);
-            self.fitting.push(escaped);
+            self.fitting[units] = escaped;
         }
-        let last = self.fitting.len() - 1;
-        for (limit, sum) in self.limits.clone().zip(&mut self.sums) {
-            *sum += line
-                + if units <= limit {
-                    self.fitting[last]
-                } else {
-                    self.fitting[limit.saturating_sub(CUT_MARK.len()).min(last)] + CUT_MARK.len()
-                };
+        let mark = CUT_MARK.len();
+        let cut = units.saturating_sub(shortest).min(self.sums.len());
+        let (shortened, whole) = self.sums.split_at_mut(cut);
+        for (sum, fitting) in shortened
+            .iter_mut()
+            .zip(&self.fitting[shortest.saturating_sub(mark)..])
+        {
+            *sum += line + fitting + mark;
+        }
+        for sum in whole {
+            *sum += line + escaped;
         }
     }
 

@@ -139,8 +139,7 @@ pub fn catalogue(
     }
     let mut listed: Vec<&CatalogueSkill<'_>> =
         skills.iter().filter(|skill| skill.visible).collect();
-    let names = Names::new(rules.name_order);
-    listed.sort_by(|a, b| names.compare(a.name, b.name));
+    Names::new(rules.name_order).sort(&mut listed, |skill| skill.name);
 
     let homes = Homes::new(homes);
     let entries: Vec<Entry<'_>> = listed

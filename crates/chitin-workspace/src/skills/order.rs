@@ -33,11 +33,30 @@ impl Names {
             (NameOrder::Locale | NameOrder::CodePoint, _) => left.cmp(right),
         }
     }
+
+    /// Sorts by name; what has the same place keeps its order. What is in order already costs one look at each.
+    pub fn sort<T>(&self, items: &mut [T], name: impl Fn(&T) -> &str) {
+        if items.is_sorted_by(|a, b| self.compare(name(a), name(b)).is_le()) {
+            return;
+        }
+        match (self.order, &self.collator) {
+            // Looking a name up in the dictionary costs more than comparing what was found, so it is done once.
+            (NameOrder::Locale, Some(collator)) => items.sort_by_cached_key(|item| {
+                let mut key = Vec::new();
+                let Ok(()) = collator.write_sort_key_to(name(item), &mut key);
+                key
+            }),
+            (NameOrder::Locale | NameOrder::CodeUnit | NameOrder::CodePoint, _) => {
+                items.sort_by(|a, b| self.compare(name(a), name(b)));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn sorted(order: NameOrder) -> String {
         let names = Names::new(order);
@@ -52,7 +71,10 @@ mod tests {
             "2-two",
             "under_score",
         ];
-        list.sort_by(|a, b| names.compare(a, b));
+        let mut compared = list;
+        compared.sort_by(|a, b| names.compare(a, b));
+        names.sort(&mut list, |name| name);
+        assert_eq!(list, compared);
         list.join(", ")
     }
 
@@ -72,5 +94,17 @@ mod tests {
         );
         let units = Names::new(NameOrder::CodeUnit);
         assert_eq!(units.compare("\u{ff5e}", "😀"), Ordering::Greater);
+    }
+    proptest! {
+        #[test]
+        fn sorting_and_comparing_agree(list in prop::collection::vec("[a-cA-C0-9éÉ_ -]{0,4}", 0..12)) {
+            for order in [NameOrder::Locale, NameOrder::CodeUnit, NameOrder::CodePoint] {
+                let names = Names::new(order);
+                let (mut sorted, mut compared) = (list.clone(), list.clone());
+                names.sort(&mut sorted, |name| name);
+                compared.sort_by(|a, b| names.compare(a, b));
+                prop_assert_eq!(sorted, compared);
+            }
+        }
     }
 }
