@@ -8,14 +8,6 @@ mod error;
 mod exit_code;
 mod host;
 mod printer;
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "`context --diff` is about to use it"
-    )
-)]
 mod revision;
 mod setup;
 mod turn;

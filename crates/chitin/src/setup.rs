@@ -114,7 +114,7 @@ impl Setup {
             .as_deref()
             .filter(|name| *name != configuration.contract.name)
         {
-            configuration.contract = contracts::find(name)?;
+            configuration.contract = contracts::find_named_by(name, Kind::Config)?;
         }
         let (agent, directory) = match (agent, &target.directory) {
             (agent, Some(given)) => {
@@ -214,9 +214,10 @@ pub(crate) fn chosen_contract(
     if let Some(own) = own {
         said = said.with_chitin(own);
     }
-    match flag.map(str::to_owned).or(said.settings(None).contract) {
-        Some(name) => contracts::find(&name),
-        None => Ok(contract::ALL[0]),
+    match (flag, said.settings(None).contract) {
+        (Some(name), _) => contracts::find(name),
+        (None, Some(name)) => contracts::find_named_by(&name, Kind::Config),
+        (None, None) => Ok(contract::ALL[0]),
     }
 }
 

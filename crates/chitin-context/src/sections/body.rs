@@ -41,10 +41,8 @@ pub(super) fn write(
         SectionKey::SilentReplies => words::SILENT_REPLIES,
         SectionKey::Heartbeats => words::HEARTBEATS,
         SectionKey::Tooling => return tooling(facts, lines),
-        SectionKey::Skills => {
-            lines.line().ours(words::SKILLS);
-            return given(facts.skills.as_ref(), lines);
-        }
+        // The catalogue says itself how to use it.
+        SectionKey::Skills => return given(facts.skills.as_ref(), lines),
         SectionKey::MemoryRecall => return recall(rules.recall, facts, lines),
         SectionKey::ModelAliases => return aliases(facts, lines),
         SectionKey::Workspace => return workspace(rules, facts, lines),

@@ -37,10 +37,6 @@ pub(crate) const CONTROL: &str = "\
 Use only those commands of the runtime that you know to exist; if unsure, ask the user for the output of its help.
 Do not start, stop, update or reconfigure the runtime unless the user asks for it.";
 
-pub(crate) const SKILLS: &str = "\
-A skill is a set of instructions for one kind of task. If one below fits, read the SKILL.md at its location before you \
-begin, and follow it; its relative paths start at its own directory. Of several, take the most specific one; if none fits, read none.";
-
 pub(crate) const SKILL_WORKSHOP: &str = "\
 Write and change skills with `skill_workshop`, not by editing their files. Publish or discard one only when the user asks.";
 

@@ -22,7 +22,6 @@ use std::path::PathBuf;
 pub(super) struct Other {
     /// What people call it.
     pub(super) label: String,
-    pub(super) setup: Setup,
     pub(super) seen: Seen,
     /// Held for as long as its files are in use.
     _revision: Option<Revision>,
@@ -43,14 +42,14 @@ impl Other {
             target.contract = Some(other.to_owned());
             let setup = with(target)?;
             let seen = args.turn.look(host, &setup, Place::Here)?;
-            return Ok(Self::new(other, setup, seen, None));
+            return Ok(Self::new(other, seen, None));
         }
         let path = host.env.working_directory().join(other);
         if Root::open(&path).is_ok() {
             target.directory = Some(PathBuf::from(other));
             let setup = with(target)?;
             let seen = args.turn.look(host, &setup, Place::Here)?;
-            return Ok(Self::new(other, setup, seen, None));
+            return Ok(Self::new(other, seen, None));
         }
         let revision = revision::open(host, &here.directory, other, &here.options.root_files)
             .map_err(|error| {
@@ -63,13 +62,12 @@ impl Other {
         let setup = with(target)?;
         let seen = args.turn.look(host, &setup, Place::Revision(&revision))?;
         let label = format!("{other} ({})", revision.short);
-        Ok(Self::new(&label, setup, seen, Some(revision)))
+        Ok(Self::new(&label, seen, Some(revision)))
     }
 
-    fn new(label: &str, setup: Setup, seen: Seen, revision: Option<Revision>) -> Self {
+    fn new(label: &str, seen: Seen, revision: Option<Revision>) -> Self {
         Self {
             label: plain(label, '\u{fffd}'),
-            setup,
             seen,
             _revision: revision,
         }
