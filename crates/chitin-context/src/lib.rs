@@ -17,6 +17,7 @@ pub mod explain;
 pub mod files;
 pub mod fragment;
 pub mod memory_results;
+pub mod models;
 mod order;
 pub mod refresh;
 pub mod regions;

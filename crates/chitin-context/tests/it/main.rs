@@ -2,3 +2,5 @@
 
 mod catalogue;
 mod sections;
+#[cfg(feature = "exact-tokens")]
+mod tokens;

@@ -1,0 +1,1 @@
+//! Language models: how much they take, and what it costs.
