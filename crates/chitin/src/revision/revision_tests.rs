@@ -17,6 +17,7 @@ use chitin_workspace::guard::Links;
 use chitin_workspace::load::{LoadOptions, load};
 use chitin_workspace::skills::{DiscoverOptions, SkillPlaces, discover};
 use std::ffi::OsStr;
+use std::fmt::Write;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -113,10 +114,10 @@ fn path() -> String {
 fn told(error: &CliError) -> String {
     let mut text = error.to_string();
     if let Some(source) = std::error::Error::source(error) {
-        text.push_str(&format!("\n  {source}"));
+        let _ = write!(text, "\n  {source}");
     }
     for hint in error.hints() {
-        text.push_str(&format!("\nhint: {hint}"));
+        let _ = write!(text, "\nhint: {hint}");
     }
     text
 }
@@ -696,6 +697,44 @@ fn submodules_and_paths_of_forged_commits_are_left_out_and_said() {
     for line in ["", "\t", "100644 blob\tx", "40000 tree 0 -\tx"] {
         assert!(tree.add(line.as_bytes()).is_err(), "{line:?}");
     }
+}
+
+#[test]
+fn a_forged_commit_writes_nothing_outside_its_place() {
+    let repository = Repository::with([("x/SKILL.md", "y"), ("target", "../../../home")]);
+    // A link and a directory of one name: whoever wrote the link first would write the file through it.
+    let raw = |id: &str| -> Vec<u8> {
+        let digits = id.as_bytes().chunks(2);
+        digits
+            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+            .collect()
+    };
+    let id = |path: &str| raw(&repository.git(&["rev-parse", &format!("HEAD:{path}")]));
+    let mut forged = Vec::new();
+    for (entry, id) in [
+        (&b"100644 ..\0"[..], id("target")),
+        (b"120000 skills\0", id("target")),
+        (b"40000 skills\0", id("")),
+    ] {
+        forged.extend_from_slice(entry);
+        forged.extend(id);
+    }
+    let file = repository.env.file("forged", forged);
+    let file = file.to_string_lossy();
+    let tree = repository.git(&["hash-object", "-t", "tree", "--literally", "-w", &file]);
+    let commit = repository.git(&["commit-tree", &tree, "-m", "forged"]);
+    let before = below(&repository.env.home());
+    let revision = repository.open(&commit);
+    assert_eq!(
+        below(&revision.root),
+        ["skills", "skills/x", "skills/x/SKILL.md"]
+    );
+    let left_out = "Paths that no file system could hold were left out of the revision: 2.";
+    assert_eq!(revision.notes.last().unwrap(), left_out);
+    drop(revision);
+    let after = below(&repository.env.home());
+    let new: Vec<&String> = after.iter().filter(|path| !before.contains(path)).collect();
+    assert_eq!(new, [".chitin", ".chitin/cache"]);
 }
 
 #[test]
