@@ -30,38 +30,42 @@ impl Root {
             Err(Errno::EXIST) => return Ok(None),
             Err(error) => return Err(self.write_error(relative, error)),
         }
-        let made = self.held_scratch(relative, parent, name);
-        let made = made.map_err(|error| self.write_error(relative, error))?;
+        let root = self.private_directory(relative, &parent, name);
+        let root = root.map_err(|error| self.write_error(relative, error))?;
         // A file system without locks still has the directory; then nobody takes it for abandoned either.
-        let _ = claim(&made.root);
-        Ok(Some(made))
+        let _ = claim(&root);
+        Ok(Some(Scratch {
+            root,
+            name: name.to_owned(),
+            parent,
+        }))
     }
 
     /// Takes over a scratch directory that nobody claims any more, to drop it. `None` for everything else: links, files,
     /// directories of others or open to others, and those in use.
     pub fn take_abandoned_scratch(&self, relative: &Path) -> Option<Scratch> {
         let (parent, name) = self.parent_of(relative).ok()?;
-        let found = self.held_scratch(relative, parent, name).ok()?;
-        claim(&found.root).ok()?;
-        Some(found)
+        let root = self.private_directory(relative, &parent, name).ok()?;
+        // Only with the claim is it a `Scratch`: dropping one removes what is in it.
+        claim(&root).ok()?;
+        Some(Scratch {
+            root,
+            name: name.to_owned(),
+            parent,
+        })
     }
 
-    fn held_scratch(
+    fn private_directory(
         &self,
         relative: &Path,
-        parent: OwnedFd,
+        parent: &OwnedFd,
         name: &OsStr,
-    ) -> Result<Scratch, Errno> {
-        let directory = rustix::fs::openat(&parent, name, open::LIST_FLAGS, Mode::empty())?;
+    ) -> Result<Self, Errno> {
+        let directory = rustix::fs::openat(parent, name, open::LIST_FLAGS, Mode::empty())?;
         if !is_private(&rustix::fs::fstat(&directory)?) {
             return Err(Errno::PERM);
         }
-        let path = self.path().join(relative);
-        Ok(Scratch {
-            root: Root::held(path, directory, true, self.backend())?,
-            parent,
-            name: name.to_owned(),
-        })
+        Self::held(self.path().join(relative), directory, true, self.backend())
     }
 }
 

@@ -9,6 +9,8 @@ mod choose;
 mod commit;
 mod compat;
 mod git;
+#[cfg(test)]
+mod hostile_tests;
 mod links;
 mod place;
 mod respell;
