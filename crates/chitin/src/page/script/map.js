@@ -69,15 +69,20 @@ function drawTile(view, { fragment, index }, place) {
     hatch.style.setProperty("height", state.sizeBy === "disk" ? `${cut * 100}%` : "min(22px, 34%)");
     tile.append(hatch);
   }
-  if (place.width > 54 && place.height > 26) {
+  const upright = place.width > 54;
+  const along = upright ? place.width : place.height;
+  const across = upright ? place.height : place.width;
+  if (along > 54 && across > 19) {
+    if (!upright) tile.classList.add("narrow");
     tile.append(make("span", { class: "tile-name" }, fragment.title));
-    if (place.height > 44) {
+    if (across > 44) {
       const sent = fate === "cut" ? `${count(fragment.injected.tokens)} of ${count(fragment.raw.tokens)}` : count(fragment.injected.tokens);
       tile.append(make("span", { class: "tile-size" }, sent));
     }
-    if (fate && fate !== "whole" && place.height > 62) tile.append(make("span", { class: "tile-state" }, STATE_TITLES[fate]));
-  } else if (fate && fate !== "whole" && place.width > 14 && place.height > 14) {
-    tile.append(make("span", { class: "tile-flag", "aria-hidden": "true" }, "!"));
+    if (fate && fate !== "whole" && across > 62) tile.append(make("span", { class: "tile-state" }, STATE_TITLES[fate]));
+  } else {
+    tile.classList.add("tiny");
+    if (fate && fate !== "whole") tile.append(make("span", { class: "tile-flag", "aria-hidden": "true" }, "!"));
   }
   return tile;
 }

@@ -69,9 +69,14 @@ function selectAgain(id, path) {
   else state.fragment = firstPart(view);
 }
 
+/** The part to begin with: the largest. */
 function firstPart(view) {
-  const index = view.fragments.findIndex((fragment) => fragment.kind !== "boundary");
-  return index < 0 ? null : index;
+  let best = null;
+  view.fragments.forEach((fragment, index) => {
+    if (fragment.kind === "boundary") return;
+    if (best === null || fragment.injected.tokens > view.fragments[best].injected.tokens) best = index;
+  });
+  return best;
 }
 
 function showTab(tab) {
