@@ -210,6 +210,7 @@ describe("one of everything", () => {
       await page.keyboard.press("p");
       const rule = page.locator(".boundary-rule");
       for (let turn = 0; turn < 40 && (await rule.count()) === 0; turn += 1) await page.mouse.wheel(0, 600);
+      await rule.evaluate((element) => element.scrollIntoView({ block: "center" }));
       assert.match(await rule.textContent(), /Cache boundary · byte [\d,]+/);
       const next = await rule.evaluate((element) => element.nextElementSibling.textContent);
       assert.equal(next, "");
@@ -269,28 +270,59 @@ describe("one of everything", () => {
     }));
 });
 
+/** Writes the fixture with other data. The data is not covered by a hash. */
+function changed(name, change) {
+  const html = readFileSync(fixture, "utf8");
+  const start = html.indexOf('id="data">') + 'id="data">'.length;
+  const end = html.indexOf("</script>", start);
+  const data = JSON.parse(html.slice(start, end));
+  change(data.page);
+  const file = path.join(pictures, `${name}.html`);
+  writeFileSync(file, html.slice(0, start) + JSON.stringify(data).replaceAll("<", "\\u003c") + html.slice(end));
+  return file;
+}
+
+describe("odd pages", () => {
+  const odd = {
+    "no view": (page) => (page.views = []),
+    "one view": (page) => page.views.splice(1),
+    "no part": (page) => page.views.forEach((view) => ((view.fragments = []), (view.files = []))),
+    "no file": (page) => ((page.texts = []), page.views.forEach((view) => (view.files = []))),
+    "no model": (page) => page.views.forEach((view) => (view.model = null)),
+    "a boundary at the start": (page) => page.views.forEach((view) => (view.boundary = 0)),
+    "a boundary beyond the end": (page) => page.views.forEach((view) => (view.boundary = 10_000_000)),
+    "empty parts": (page) => page.views.forEach((view) => view.fragments.forEach((part) => (part.pieces = []))),
+    "no tokens": (page) => page.views.forEach((view) => view.fragments.forEach((part) => (part.injected.tokens = 0))),
+    "long names": (page) => page.views.forEach((view) => view.fragments.forEach((part) => (part.title = "name".repeat(60)))),
+    "many views": (page) => (page.views = Array.from({ length: 24 }, (_, at) => ({ ...page.views[0], label: `view ${at}` }))),
+  };
+  for (const [name, change] of Object.entries(odd)) {
+    test(name, () =>
+      visit(changed("odd", change), { viewport: { width: 375, height: 700 } }, async (page) => {
+        for (const key of ["p", "d", "m", "j", "k", "f", "]", "[", "n"]) await page.keyboard.press(key);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.equal(width, 375);
+      }));
+  }
+});
+
 describe("two megabytes", () => {
-  /** The fixture with one file of two megabytes and one line without a break. The data is not covered by a hash. */
+  /** The fixture with one file of two megabytes, one line of it without a break. */
   function largePage() {
-    const html = readFileSync(fixture, "utf8");
-    const start = html.indexOf('id="data">') + 'id="data">'.length;
-    const end = html.indexOf("</script>", start);
-    const data = JSON.parse(html.slice(start, end));
     const lines = Array.from({ length: 30_000 }, (_, line) => `${line} the quick brown fox jumps over the lazy dog, again and again`);
     lines.push("unbroken ".repeat(20_000));
     const long = `${lines.join("\n")}\n`;
-    data.page.views.forEach((view, index) => {
-      const part = view.fragments.find((fragment) => fragment.title === "AGENTS.md");
-      const text = index === 0 ? long : long.replaceAll("7 the", "7 a");
-      part.pieces.push({ text, source: "file", first_line: 1 });
-      part.injected = part.raw = { units: text.length, bytes: text.length, tokens: text.length / 4, lines: 30_001 };
-      if (view.boundary !== null) view.boundary += text.length;
-      const file = view.files.find((candidate) => candidate.name === "AGENTS.md");
-      file.regions.push({ kept: true, start_line: 1, end_line: 30_001, text, why: "" });
-    });
-    const file = path.join(pictures, "large.html");
-    writeFileSync(file, html.slice(0, start) + JSON.stringify(data).replaceAll("<", "\\u003c") + html.slice(end));
-    return file;
+    return changed("large", (page) =>
+      page.views.forEach((view, index) => {
+        const text = index === 0 ? long : long.replaceAll("7 the", "7 a");
+        const part = view.fragments.find((fragment) => fragment.title === "AGENTS.md");
+        part.pieces.push({ text, source: "file", first_line: 1 });
+        part.injected = part.raw = { units: text.length, bytes: text.length, tokens: text.length / 4, lines: 30_001 };
+        if (view.boundary !== null) view.boundary += text.length;
+        const file = view.files.find((candidate) => candidate.name === "AGENTS.md");
+        file.regions.push({ kept: true, start_line: 1, end_line: 30_001, text, why: "" });
+      }),
+    );
   }
 
   test("do not freeze the page, and only what is near is in the document", () =>

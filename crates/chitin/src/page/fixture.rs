@@ -60,12 +60,11 @@ fn section(id: &str, cache: Cache, role: Role, pieces: Vec<PieceView>) -> Fragme
 
 /// The files of a small yard, one of them too long and one with text that wants to break out.
 fn texts() -> Vec<FileText> {
-    let mut manual = String::from("# Slipway manual\n\n");
-    for step in 1..=72 {
-        manual.push_str(&format!(
-            "{step}. Check cradle bolt {step} and note the reading before anybody stands below the keel.\n"
-        ));
-    }
+    let mut manual = vec!["# Slipway manual\n".to_owned()];
+    manual.extend((1..=72).map(|step| {
+        format!("{step}. Check cradle bolt {step} and note the reading before anybody stands below the keel.")
+    }));
+    let manual = manual.join("\n") + "\n";
     let file = |name: &str, text: &str| FileText {
         path: format!("/home/ingrid/yard/{name}"),
         name: name.to_owned(),
@@ -180,8 +179,8 @@ fn view(rules: &Rules, texts: &[FileText]) -> View {
             name: "a-model".to_owned(),
             window: 200_000,
             share_permille: (size.tokens * 1000 / 200_000) as u64,
-            price_per_turn: Some(format!("${:.4}", size.tokens as f64 * 3e-6)),
-            price_cached: Some(format!("${:.4}", size.tokens as f64 * 6e-7)),
+            price_per_turn: Some(format!("$0.{:04}", size.tokens * 3 / 100)),
+            price_cached: Some(format!("$0.{:04}", size.tokens * 6 / 1000)),
         }),
         tokens_basis: "estimated from characters".to_owned(),
         size,

@@ -3,15 +3,19 @@
 //! The page is a single file that needs no network. What it shows is the [`Page`] value, embedded as JSON; its script
 //! only ever puts that into the document as text. [`render`] makes the bytes, and the same value gives the same bytes.
 
-mod render;
+mod html;
 
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod page_tests;
 
-pub(crate) use render::render;
 use serde::Serialize;
+
+/// Renders the page: one HTML file that needs nothing else.
+pub(crate) fn render(page: &Page) -> String {
+    html::document(page)
+}
 
 /// Everything that the page shows.
 #[derive(Debug, Clone, Serialize)]

@@ -6,8 +6,9 @@
 )]
 
 use super::fixture::{self, HOSTILE};
+use super::html::source_hash;
 use super::render;
-use super::render::source_hash;
+use proptest::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -44,6 +45,37 @@ fn no_text_of_a_file_leaves_the_data() {
             .iter()
             .any(|text| text.as_str().unwrap().contains(HOSTILE))
     );
+}
+
+proptest! {
+    // Each case renders a whole page.
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Whatever a file or a name holds, the page has the elements of the template and no others.
+    #[test]
+    fn no_text_adds_an_element(
+        text in proptest::collection::vec(
+            prop_oneof![
+                Just("</script>"), Just("<script"), Just("<!--"), Just("-->"), Just("</noscript>"), Just("{{script}}"),
+                Just("\\u003c"), Just("\""), Just("\r\n"), Just("\0"), Just("\u{2028}"), Just("😀"), Just("a"),
+            ],
+            0..12,
+        ),
+    ) {
+        let text = text.concat();
+        let mut page = fixture::page();
+        let elements = render(&page).matches('<').count();
+        page.title.clone_from(&text);
+        page.views[0].summary.clone_from(&text);
+        page.views[0].fragments[1].title.clone_from(&text);
+        page.views[0].fragments[1].pieces[0].text.clone_from(&text);
+        page.texts[0].text.clone_from(&text);
+        let html = render(&page);
+        prop_assert_eq!(html.matches('<').count(), elements);
+        let value: Value = serde_json::from_str(data(&html)).unwrap();
+        let place = value["page"]["texts"][0]["text"].as_u64().unwrap();
+        prop_assert_eq!(value["strings"][usize::try_from(place).unwrap()].as_str(), Some(text.as_str()));
+    }
 }
 
 #[test]

@@ -100,7 +100,8 @@ function toDiffRows(edits, a, b) {
 }
 
 function toDiffRow([sign, first, second], a, b) {
-  const text = (sign === "+" ? b[second] : a[first]).slice(0, 4 * ROW_LIMIT);
+  let text = sign === "+" ? b[second] : a[first];
+  if (text.length > 4 * ROW_LIMIT) text = `${text.slice(0, 4 * ROW_LIMIT)} … ${count(text.length - 4 * ROW_LIMIT)} more`;
   return { sign, a: sign === "+" ? null : first + 1, b: sign === "-" ? null : second + 1, length: text.length, spans: [{ text }] };
 }
 

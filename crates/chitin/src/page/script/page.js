@@ -228,7 +228,7 @@ function wireKeys() {
     j: () => stepPart(1),
     k: () => stepPart(-1),
     f: () => {
-      if (state.tab !== "map" || byId("panel-tabs").hidden) return;
+      if (state.tab !== "map" || byId("panel").hidden || byId("panel-tabs").hidden) return;
       state.text = state.text === "sent" ? "file" : "sent";
       drawPanelText();
     },
@@ -295,8 +295,10 @@ function wire() {
     [state.from, state.to] = [state.to, state.from];
     drawDiff();
   });
-  byId("copy").addEventListener("click", () => copyText(panelText()));
-  byId("copy-prompt").addEventListener("click", () => copyText(ROLES.map((role) => roleText(currentView(), role)).join("")));
+  byId("copy").addEventListener("click", (event) => copyText(event.currentTarget, panelText()));
+  byId("copy-prompt").addEventListener("click", (event) => {
+    copyText(event.currentTarget, ROLES.map((role) => roleText(currentView(), role)).join(""));
+  });
   byId("theme").addEventListener("click", () => {
     const at = THEMES.indexOf(document.documentElement.dataset.theme);
     setTheme(THEMES[(at + 1) % THEMES.length]);

@@ -160,11 +160,15 @@ function panelText() {
   return page.texts.find((text) => text.path === file.path)?.text ?? "";
 }
 
-async function copyText(text) {
+/** Copies, and says so on the button for a moment. */
+async function copyText(button, text) {
+  let outcome = "Copied";
   try {
     await navigator.clipboard.writeText(text);
-    say("Copied.");
   } catch {
-    say("The browser did not allow copying.");
+    outcome = "Not allowed";
   }
+  button.textContent = outcome;
+  say(`${outcome}.`);
+  setTimeout(() => (button.textContent = "Copy"), 1500);
 }

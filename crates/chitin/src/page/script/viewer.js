@@ -58,8 +58,11 @@ function appendVisible(parent, text) {
   let from = 0;
   for (const match of text.matchAll(UNSEEN)) {
     if (match.index > from) parent.append(text.slice(from, match.index));
-    const code = match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-    parent.append(make("span", { class: "unseen", title: "A character that cannot be seen" }, `U+${code}`));
+    const code = `U+${match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    // Files from Windows have one on every line: worth a sign, not an alarm.
+    const harmless = match[0] === "\r";
+    const title = harmless ? "Carriage return" : "A character that cannot be seen";
+    parent.append(make("span", { class: harmless ? "unseen harmless" : "unseen", title }, harmless ? "␍" : code));
     from = match.index + 1;
   }
   if (from < text.length) parent.append(text.slice(from));

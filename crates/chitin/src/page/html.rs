@@ -22,8 +22,8 @@ const SCRIPTS: [&str; 10] = [
     include_str!("script/page.js"),
 ];
 
-/// Renders the page: one HTML file that needs nothing else.
-pub(crate) fn render(page: &Page) -> String {
+/// Returns the whole document.
+pub(super) fn document(page: &Page) -> String {
     // A browser hashes what it parsed, and parsing turns CR LF into LF.
     let style = STYLE.replace('\r', "");
     let script = SCRIPTS.join("\n").replace('\r', "");
@@ -144,9 +144,11 @@ fn script_safe(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {
         match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '&' => out.push_str("\\u0026"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
             _ => out.push(character),
         }
     }
