@@ -49,6 +49,7 @@ export function launch() {
 
 /** Opens a page. `faults` fills with everything that must not happen: errors, and requests beyond the page itself. */
 export async function open(browser, file, options = {}) {
+  if (!existsSync(file)) throw new Error(`There is no page at ${file}; \`scripts/browser-test\` makes it.`);
   const context = await browser.newContext({ viewport: { width: 1440, height: 1000 }, colorScheme: "light", ...options });
   const page = await context.newPage();
   const address = pathToFileURL(file).href;

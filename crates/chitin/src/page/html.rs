@@ -1,6 +1,6 @@
 //! From the value to the bytes of the page.
 
-use super::{Cache, FragmentView, Page, View};
+use super::{Cache, FileState, FileView, FragmentView, Page, View};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -172,7 +172,9 @@ fn escape(text: &str) -> String {
 
 /// The table of one view, for a browser that runs no script.
 fn table(view: &View) -> String {
-    let rows: String = view.fragments.iter().map(row).collect();
+    let parts = view.fragments.iter().map(part_row);
+    let absent = view.files.iter().filter(|file| file.fragment.is_none());
+    let rows: String = parts.chain(absent.map(absent_row)).collect();
     format!(
         "<table><caption>{} · {} tokens ({})</caption><thead><tr><th scope=\"col\">Part</th><th scope=\"col\">Cache</th>\
          <th scope=\"col\">On disk</th><th scope=\"col\">Sent</th><th scope=\"col\">What happened</th></tr></thead>\
@@ -183,18 +185,39 @@ fn table(view: &View) -> String {
     )
 }
 
-fn row(fragment: &FragmentView) -> String {
+fn part_row(fragment: &FragmentView) -> String {
     let cache = match fragment.cache {
         Cache::Stable => "stable",
         Cache::Session => "session",
         Cache::Dynamic => "dynamic",
     };
+    let sizes = (fragment.raw.tokens, fragment.injected.tokens);
+    row(
+        &fragment.title,
+        cache,
+        sizes,
+        &fragment.decision,
+        &fragment.reason,
+    )
+}
+
+fn absent_row(file: &FileView) -> String {
+    let state = match file.state {
+        FileState::Whole => "whole",
+        FileState::Cut => "cut",
+        FileState::Missing => "missing",
+        FileState::Refused => "refused",
+        FileState::LeftOut => "left out",
+    };
+    row(&file.name, "", (file.raw.tokens, 0), state, &file.reason)
+}
+
+fn row(name: &str, cache: &str, (raw, sent): (usize, usize), fate: &str, reason: &str) -> String {
+    let colon = if reason.is_empty() { "" } else { ": " };
     format!(
-        "<tr><th scope=\"row\">{}</th><td>{cache}</td><td>{}</td><td>{}</td><td>{} {}</td></tr>",
-        escape(&fragment.title),
-        fragment.raw.tokens,
-        fragment.injected.tokens,
-        escape(&fragment.decision),
-        escape(&fragment.reason),
+        "<tr><th scope=\"row\">{}</th><td>{cache}</td><td>{raw}</td><td>{sent}</td><td>{}{colon}{}</td></tr>",
+        escape(name),
+        escape(fate),
+        escape(reason),
     )
 }
