@@ -7,10 +7,6 @@ mod commands;
 mod error;
 mod exit_code;
 mod host;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "`context --html` is the first to use it")
-)]
 mod page;
 mod printer;
 mod revision;

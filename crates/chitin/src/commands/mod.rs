@@ -8,6 +8,8 @@ pub(crate) mod contracts;
 mod init;
 mod skills;
 
+pub(crate) use context::Tokens;
+
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;

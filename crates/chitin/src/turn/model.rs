@@ -28,4 +28,15 @@ impl ModelFigures {
     pub(crate) fn cost_of_rewriting(&self, _tokens: usize) -> Option<String> {
         None
     }
+
+    pub(crate) fn basis(&self, _tokens: crate::commands::Tokens) -> &'static str {
+        "estimate"
+    }
+
+    pub(crate) fn page_line(
+        &self,
+        _view: &chitin_context::view::View,
+    ) -> Option<crate::page::ModelLine> {
+        None
+    }
 }

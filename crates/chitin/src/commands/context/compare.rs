@@ -24,7 +24,7 @@ pub(super) struct Other {
     pub(super) label: String,
     pub(super) seen: Seen,
     /// Held for as long as its files are in use.
-    _revision: Option<Revision>,
+    revision: Option<Revision>,
 }
 
 impl Other {
@@ -69,7 +69,7 @@ impl Other {
         Self {
             label: plain(label, '\u{fffd}'),
             seen,
-            _revision: revision,
+            revision,
         }
     }
 }
@@ -80,6 +80,9 @@ impl Other {
 pub(super) struct Comparison {
     left: String,
     right: String,
+    /// The commit of the left side, when it is a revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_commit: Option<String>,
     left_tokens: usize,
     right_tokens: usize,
     prefix: Prefix,
@@ -127,6 +130,10 @@ impl Comparison {
         Self {
             left: other.label.clone(),
             right: here(setup, seen),
+            left_commit: other
+                .revision
+                .as_ref()
+                .map(|revision| revision.commit.clone()),
             left_tokens: left_view.total.tokens,
             right_tokens: right_view.total.tokens,
             broken_by: prefix.broken_by.as_ref().map(|broken| {

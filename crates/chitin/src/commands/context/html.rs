@@ -1,23 +1,286 @@
-//! The page for a browser.
+//! The page for a browser: the workspace through the eyes of every contract.
 
 use super::Args;
 use super::compare::Other;
+use super::table::counter;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
-use crate::printer::Printer;
-use crate::setup::Setup;
-use crate::turn::Seen;
+use crate::page::{self, Page};
+use crate::printer::{Paint, Printer, Render};
+use crate::setup::{Setup, Target, shown};
+use crate::turn::{Place, Seen, WhichTurn};
+use chitin_context::view::{FileState, Measure, view};
+use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
+use chitin_workspace::contract;
+use chitin_workspace::guard::Root;
+use memchr::memchr_iter;
+use serde::Serialize;
+use std::fmt;
 use std::path::Path;
 
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Wrote {
+    file: String,
+    bytes: usize,
+    views: Vec<String>,
+}
+
+impl Render for Wrote {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        writeln!(
+            out,
+            "wrote {} ({} bytes)",
+            paint.bold(&self.file),
+            self.bytes
+        )
+    }
+}
+
 pub(super) fn write(
-    _args: &Args,
-    _host: &Host,
-    _setup: &Setup,
-    _seen: &Seen,
-    _other: Option<&Other>,
-    _file: &Path,
-    _printer: &Printer,
+    args: &Args,
+    host: &Host,
+    setup: &Setup,
+    seen: &Seen,
+    other: Option<&Other>,
+    file: &Path,
+    printer: &Printer,
 ) -> Result<Exit, CliError> {
-    Err(CliError::new(Kind::Internal, "The page is not there yet."))
+    let mut views = vec![one_view(args, seen, seen.context.contract.name)];
+    if let Some(other) = other {
+        views.push(one_view(args, &other.seen, &other.label));
+    }
+    for contract in contract::ALL {
+        if views.iter().any(|view| view.label == contract.name) {
+            continue;
+        }
+        let target = Target {
+            contract: Some(contract.name.to_owned()),
+            ..args.target.clone()
+        };
+        // A contract that cannot read the workspace, or has no such session, is left out of the switcher.
+        let looked = args
+            .turn
+            .find(host, &target, printer)
+            .and_then(|setup| args.turn.look(host, &setup, Place::Here));
+        match looked {
+            Ok(seen) => views.push(one_view(args, &seen, contract.name)),
+            Err(error) => printer.note(&format!("not shown as {}: {error}", contract.name)),
+        }
+    }
+    let title = setup.directory.file_name();
+    let page = Page {
+        title: title.map_or_else(
+            || "workspace".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+        directory: shown(&setup.directory, host),
+        session: Some(seen.session.clone()),
+        turn: match args.turn.turn {
+            WhichTurn::First => "first turn".to_owned(),
+            WhichTurn::Next => "later turn".to_owned(),
+        },
+        generator: concat!("chitin ", env!("CARGO_PKG_VERSION")).to_owned(),
+        texts: texts(&seen.context),
+        views,
+    };
+    let bytes = page::render(&page);
+    save(host, file, bytes.as_bytes())?;
+    printer.result(&Wrote {
+        file: file.display().to_string(),
+        bytes: bytes.len(),
+        views: page.views.into_iter().map(|view| view.label).collect(),
+    })
+}
+
+/// Writes the page whole or not at all.
+fn save(host: &Host, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let path = host.env.working_directory().join(file);
+    let unwritable = |error: Box<dyn std::error::Error + Send + Sync>| {
+        let message = format!("`{}` cannot be written.", file.display());
+        CliError::new(Kind::User, message).caused_by_boxed(error)
+    };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(CliError::new(
+            Kind::Usage,
+            format!("`{}` is no file name.", file.display()),
+        ));
+    };
+    let root = Root::open(parent).map_err(|error| unwritable(Box::new(error)))?;
+    root.replace(Path::new(name), bytes)
+        .map_err(|error| unwritable(Box::new(error)))?;
+    Ok(())
+}
+
+fn texts(context: &Context) -> Vec<page::FileText> {
+    let records = context.files.records.iter();
+    records
+        .filter_map(|record| {
+            Some(page::FileText {
+                path: record.path.to_string_lossy().into_owned(),
+                name: record.name.to_string(),
+                text: record.content()?.text.to_string(),
+            })
+        })
+        .collect()
+}
+
+fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
+    let context = &seen.context;
+    let mut count = counter(args.tokens);
+    let plain = view(context, &mut count);
+    let fragments = context
+        .fragments
+        .iter()
+        .zip(&plain.fragments)
+        .map(|(fragment, figures)| {
+            let (kind, title, path) = match &fragment.origin {
+                Origin::Boundary => (
+                    page::FragmentKind::Boundary,
+                    "cache boundary".to_owned(),
+                    None,
+                ),
+                Origin::Section { key } => (page::FragmentKind::Section, (*key).to_owned(), None),
+                Origin::File { name, path, .. } => (
+                    page::FragmentKind::File,
+                    name.to_string(),
+                    Some(path.to_string()),
+                ),
+            };
+            let (decision, reason) = decision(&fragment.decision);
+            let mut pieces = Vec::with_capacity(fragment.pieces.len() + 1);
+            if !fragment.lead.is_empty() {
+                pieces.push(page::PieceView {
+                    text: fragment.lead.to_owned(),
+                    source: page::PieceSource::Ours,
+                    first_line: None,
+                });
+            }
+            let whole = file_text(context, path.as_deref());
+            pieces.extend(fragment.pieces.iter().map(|piece| {
+                let (source, at) = match piece.source {
+                    Source::Ours => (page::PieceSource::Ours, None),
+                    Source::Given => (page::PieceSource::Given, None),
+                    Source::File { start, .. } => (page::PieceSource::File, Some(start)),
+                    Source::Rewritten { start, .. } => (page::PieceSource::Rewritten, Some(start)),
+                };
+                page::PieceView {
+                    text: piece.text.as_str().to_owned(),
+                    source,
+                    first_line: at.map(|at| line_of(whole, at)),
+                }
+            }));
+            page::FragmentView {
+                id: path.clone().unwrap_or_else(|| title.clone()),
+                kind,
+                title,
+                path,
+                role: match fragment.role {
+                    Role::System => page::Role::System,
+                    Role::BeforeUser => page::Role::BeforeUser,
+                    Role::AfterUser => page::Role::AfterUser,
+                },
+                cache: match fragment.cache {
+                    CacheClass::Stable => page::Cache::Stable,
+                    CacheClass::Session => page::Cache::Session,
+                    CacheClass::Dynamic => page::Cache::Dynamic,
+                },
+                raw: size(figures.raw),
+                injected: size(figures.injected),
+                decision,
+                reason,
+                pieces,
+            }
+        });
+    let fragments: Vec<_> = fragments.collect();
+    let files = plain.files.iter().map(|file| {
+        let text = file_text(context, Some(&file.path));
+        page::FileView {
+            name: file.name.clone(),
+            path: file.path.clone(),
+            state: match file.state {
+                FileState::Whole => page::FileState::Whole,
+                FileState::Cut => page::FileState::Cut,
+                FileState::Missing => page::FileState::Missing,
+                FileState::Refused => page::FileState::Refused,
+                FileState::LeftOut => page::FileState::LeftOut,
+            },
+            raw: size(file.raw),
+            injected: size(file.injected),
+            reason: file.reason.clone(),
+            fragment: file.fragment,
+            regions: file
+                .regions
+                .iter()
+                .map(|region| page::Region {
+                    kept: region.missing.is_none(),
+                    start_line: line_of(text, region.start),
+                    end_line: line_of(text, region.end.saturating_sub(1).max(region.start)),
+                    text: text
+                        .get(region.start..region.end)
+                        .unwrap_or_default()
+                        .to_owned(),
+                    why: region
+                        .missing
+                        .as_ref()
+                        .map(ToString::to_string)
+                        .unwrap_or_default(),
+                })
+                .collect(),
+        }
+    });
+    page::View {
+        label: label.to_owned(),
+        contract: context.contract.name.to_owned(),
+        summary: context.contract.summary.to_owned(),
+        model: seen.model.page_line(&plain),
+        tokens_basis: seen.model.basis(args.tokens).to_owned(),
+        size: size(plain.total),
+        boundary: plain.boundary,
+        files: files.collect(),
+        fragments,
+        warnings: plain.warnings.iter().map(super::table::sentence).collect(),
+    }
+}
+
+fn size(measure: Measure) -> page::Size {
+    page::Size {
+        units: measure.units,
+        bytes: measure.bytes,
+        tokens: measure.tokens,
+        lines: measure.lines,
+    }
+}
+
+fn decision(decision: &Decision) -> (String, String) {
+    match decision {
+        Decision::BuiltIn => ("built in".to_owned(), String::new()),
+        Decision::Whole => ("whole".to_owned(), String::new()),
+        Decision::Cut { limit, causes } => {
+            let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
+            (
+                "cut".to_owned(),
+                format!("cut to {limit}: {}", causes.join(", ")),
+            )
+        }
+        Decision::Missing => ("missing".to_owned(), "the file is not there".to_owned()),
+        Decision::Refused { reason } => ("refused".to_owned(), reason.to_string()),
+    }
+}
+
+fn file_text<'a>(context: &'a Context, path: Option<&str>) -> &'a str {
+    let record = context
+        .files
+        .records
+        .iter()
+        .find(|record| path.is_some_and(|path| record.path.to_string_lossy() == path));
+    record
+        .and_then(|record| record.content())
+        .map_or("", |content| &content.text)
+}
+
+/// The line of a byte, counted from 1.
+fn line_of(text: &str, byte: usize) -> usize {
+    1 + memchr_iter(b'\n', &text.as_bytes()[..byte.min(text.len())]).count()
 }

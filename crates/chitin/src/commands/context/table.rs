@@ -7,6 +7,7 @@ use crate::setup::{Setup, shown};
 use crate::turn::{Seen, WhichTurn};
 use chitin_context::degrade::Degraded;
 use chitin_context::view::{FileState, FileView, FragmentView, View, view};
+use chitin_context::warning::Warning;
 use chitin_context::{CacheClass, Decision, Origin, Role, tokens};
 use serde::Serialize;
 use std::fmt;
@@ -215,6 +216,10 @@ impl Figures {
 
     /// What the author should look at.
     fn trouble(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for warning in &self.view.warnings {
+            let line = plain(&sentence(warning), '\u{fffd}');
+            writeln!(out, "{} {line}", paint.warn("warning:"))?;
+        }
         for at in &self.view.volatile {
             let name = self.name(&self.view.fragments[*at]);
             let line = format!(
@@ -288,4 +293,35 @@ fn bar(part: usize, whole: usize) -> String {
     }
     let share = percent(part, whole);
     format!("{bar:BAR$} {share:>4}")
+}
+
+/// Says what went otherwise than the author may think, as a sentence.
+pub(super) fn sentence(warning: &Warning) -> String {
+    match warning {
+        Warning::Refused { name, reason } => format!("`{name}` was not read ({reason})."),
+        Warning::Oversize { name, size } => {
+            format!(
+                "`{name}` has {} bytes; only its beginning was read.",
+                grouped_u64(*size)
+            )
+        }
+        Warning::Truncated {
+            name,
+            length,
+            limit,
+        } => format!(
+            "`{name}` has {} characters and was cut to {}.",
+            grouped(*length),
+            grouped(*limit)
+        ),
+        Warning::Stopped { remaining } => format!(
+            "Only {} were left of the limit of all files; every further file is left out.",
+            grouped(*remaining)
+        ),
+        Warning::Skipped { name } => format!("`{name}` has no path and was passed over."),
+    }
+}
+
+fn grouped_u64(number: u64) -> String {
+    usize::try_from(number).map_or_else(|_| number.to_string(), grouped)
 }
