@@ -1,7 +1,7 @@
 //! What of a file is in the prompt and what is not, region by region, with the reason.
 
 use crate::assemble::Context;
-use crate::budget::embedded;
+use crate::budget::{WhyLeftOut, embedded};
 use crate::files::Outcome;
 use crate::fragment::{CutCause, Decision, Fragment, Origin, Source};
 use serde::Serialize;
@@ -107,6 +107,29 @@ impl Context {
             Outcome::LeftOut(left) => Some(left.to_string()),
             Outcome::ToldApart(apart) => Some(apart.to_string()),
         }
+    }
+
+    /// Returns the records that limits or plans shorten or leave out, each with the reason in words.
+    pub fn shortened(&self) -> Vec<(usize, String)> {
+        let mut shortened = Vec::new();
+        for (record, outcome) in self.files.outcomes.iter().enumerate() {
+            match outcome {
+                Outcome::In { file } => {
+                    if let Decision::Cut { limit, causes } = &self.files.files[*file].decision {
+                        let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
+                        shortened.push((record, format!("cut to {limit}: {}", causes.join(", "))));
+                    }
+                }
+                Outcome::LeftOut(left) => match left.why {
+                    WhyLeftOut::TotalSpent { .. } | WhyLeftOut::NoRoom => {
+                        shortened.push((record, left.to_string()));
+                    }
+                    WhyLeftOut::Blank | WhyLeftOut::Absent | WhyLeftOut::NoPath => {}
+                },
+                Outcome::NotKept(_) | Outcome::ToldApart(_) => {}
+            }
+        }
+        shortened
     }
 
     /// Returns the regions of a record's text in order, which together are all of it. A file without text has none.

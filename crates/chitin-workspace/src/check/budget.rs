@@ -30,6 +30,15 @@ impl Limits {
         }
     }
 
+    /// Returns no bounds at all, for callers that reckon by other ones.
+    pub const fn unlimited() -> Self {
+        Self {
+            per_file: usize::MAX,
+            total: None,
+            user: None,
+        }
+    }
+
     /// Returns the bounds that configuration sets in place of the defaults.
     #[must_use]
     pub fn with_settings(self, settings: &Settings) -> Self {

@@ -63,6 +63,8 @@ pub struct Input<'a> {
     pub templates: &'a [(&'a str, &'a str)],
     /// The budgets in force.
     pub limits: Limits,
+    /// Files that are not in the prompt whole by the user's own settings, with the reason as a sentence.
+    pub shortened: &'a [(String, String)],
     /// Permission bits of the directory.
     pub directory_mode: Option<u32>,
     /// Codes that nobody wants to hear of.
@@ -81,6 +83,7 @@ impl<'a> Input<'a> {
             skills: &[],
             templates: &[],
             limits: Limits::of(workspace.contract()),
+            shortened: &[],
             directory_mode: None,
             ignore: &[],
         }
@@ -130,6 +133,9 @@ pub fn check(input: &Input<'_>) -> Report {
     records::check(workspace, &mut findings);
     names::check(workspace.contract(), input.names, &mut findings);
     budget::check(workspace, input.limits, &mut findings);
+    for (path, reason) in input.shortened {
+        findings.about(path, Draft::new(&rules::SHORTENED, reason.clone()));
+    }
     if let Some(mode) = input.directory_mode {
         permissions::check(".", mode, &mut findings);
     }

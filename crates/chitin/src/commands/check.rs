@@ -5,6 +5,7 @@ use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{self, Paint, Printer, Render};
 use crate::setup::{Setup, Target};
+use crate::turn::{Place, TurnArgs};
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
     self, Bounds, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity, SkillFile,
@@ -150,6 +151,7 @@ struct Loaded {
     gathered: Gathered,
     skills: Vec<SkillFile>,
     limits: Limits,
+    shortened: Vec<(String, String)>,
 }
 
 impl Loaded {
@@ -163,6 +165,7 @@ impl Loaded {
             skills: &self.skills,
             templates: &seed::TEMPLATES,
             limits: self.limits,
+            shortened: &self.shortened,
             directory_mode: root.and_then(|root| root.permissions(Path::new(""))),
             ignore,
             ..Input::new(&self.workspace)
@@ -209,15 +212,38 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         &DiscoverOptions::default(),
     );
     let skills = check::skill_files(&set, &setup.directory, &gathered.files);
-    let limits =
-        Limits::of(contract).with_settings(&settings(config, Some(setup.agent.as_str()), contract));
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    // Limits of the user's own are the context's business, which knows tokens and plans.
+    let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
+    let (limits, shortened) = if reckons_by_own && root.is_some() {
+        (Limits::unlimited(), shortened(host, setup)?)
+    } else {
+        let settings = settings(config, Some(setup.agent.as_str()), contract);
+        (Limits::of(contract).with_settings(&settings), Vec::new())
+    };
     Ok(Loaded {
         workspace,
         root,
         gathered,
         skills,
         limits,
+        shortened,
     })
+}
+
+/// What a first turn leaves out of files by the user's own limits and plans.
+fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, CliError> {
+    let context = TurnArgs::plain().look(host, setup, Place::Here)?.context;
+    let shortened = context.shortened().into_iter().map(|(record, reason)| {
+        let record = &context.files.records[record];
+        let below = record.path.strip_prefix(&setup.directory);
+        let path = below.unwrap_or(&record.path).to_string_lossy().into_owned();
+        (
+            path,
+            format!("`{}` is not in the prompt whole: {reason}.", record.name),
+        )
+    });
+    Ok(shortened.collect())
 }
 
 /// The result of a check, in the form that was asked for.

@@ -131,6 +131,20 @@ pub(crate) enum Place<'a> {
 }
 
 impl TurnArgs {
+    /// A first turn that somebody's message starts.
+    pub(crate) const fn plain() -> Self {
+        Self {
+            session: None,
+            turn: WhichTurn::First,
+            run: Run::User,
+            light: false,
+            mode: None,
+            tools: None,
+            budget: None,
+            model: None,
+        }
+    }
+
     /// Finds the workspace that a turn is about: a session's key names its agent.
     pub(crate) fn find(
         &self,

@@ -88,3 +88,6 @@ pub(crate) static OVER_TOTAL: Rule = Rule::warning(
 pub(crate) static NEAR_TOTAL: Rule = Rule::info("CH304", "all files together are near the budget")
     .why("The files have reached 85 % of what all of them may have.")
     .todo("Shorten the largest files before later ones are cut.");
+pub(crate) static SHORTENED: Rule = Rule::warning("CH305", "your settings shorten a file")
+    .why("`budget` or `smallWindow` in `chitin.json5` leaves out some or all of the file. `chitin context` shows what is left.")
+    .todo("Shorten the file, raise the limit, or change the plan.");

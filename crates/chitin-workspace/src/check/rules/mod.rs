@@ -107,6 +107,7 @@ pub static RULES: &[&Rule] = &[
     &NEAR_BUDGET,
     &OVER_TOTAL,
     &NEAR_TOTAL,
+    &SHORTENED,
     &BROKEN_LINK,
     &LEAVING_LINK,
     &UNEDITED_TEMPLATE,
