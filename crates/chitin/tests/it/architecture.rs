@@ -62,5 +62,12 @@ fn arrows_point_one_way() {
     };
     assert_eq!(ours("chitin-protocol"), [""; 0]);
     assert_eq!(ours("chitin-workspace"), ["chitin-protocol"]);
-    assert_eq!(ours("chitin"), ["chitin-protocol", "chitin-workspace"]);
+    assert_eq!(
+        ours("chitin-context"),
+        ["chitin-protocol", "chitin-workspace"]
+    );
+    assert_eq!(
+        ours("chitin"),
+        ["chitin-context", "chitin-protocol", "chitin-workspace"]
+    );
 }
