@@ -4,32 +4,10 @@
     reason = "files are deleted and permissions taken away between the steps"
 )]
 
+use crate::process::{chitin, command, transcript};
 use chitin_test::TestEnv;
 use std::fs;
-use std::process::{Command, Output, Stdio};
-
-fn chitin(env: &TestEnv, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_chitin"))
-        .args(arguments)
-        .current_dir(env.path())
-        .env_clear()
-        .env("HOME", env.home())
-        .output()
-        .unwrap()
-}
-
-/// Exit code, stdout and stderr as one document.
-fn transcript(env: &TestEnv, arguments: &[&str]) -> String {
-    let output = chitin(env, arguments);
-    let text = |bytes: &[u8]| env.redact(&String::from_utf8_lossy(bytes));
-    format!(
-        "$ chitin {}\n{}{}[exit {}]\n",
-        arguments.join(" "),
-        text(&output.stdout),
-        text(&output.stderr),
-        output.status.code().unwrap_or(-1)
-    )
-}
+use std::process::Stdio;
 
 #[test]
 fn a_workspace_is_seeded_once_and_never_over_a_loss() {
@@ -215,10 +193,7 @@ fn the_example_workspaces_are_clean() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let env = TestEnv::new();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_chitin"))
-        .args(["contracts", "canonical"])
-        .env_clear()
-        .env("HOME", env.home())
+    let mut child = command(&env, &["contracts", "canonical"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -1,17 +1,8 @@
 //! `chitin config` through the binary: what it prints and how it ends.
 
+use crate::process::chitin;
 use chitin_test::TestEnv;
-use std::process::{Command, Output};
-
-fn chitin(test: &TestEnv, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_chitin"))
-        .args(args)
-        .env_clear()
-        .env("HOME", test.home())
-        .current_dir(test.path())
-        .output()
-        .unwrap_or_else(|e| unreachable!("the binary does not run: {e}"))
-}
+use std::process::Output;
 
 fn stdout(test: &TestEnv, output: &Output) -> String {
     test.redact(&String::from_utf8_lossy(&output.stdout))

@@ -5,4 +5,6 @@ mod architecture;
 mod check;
 mod commands;
 mod config;
+mod context;
+mod process;
 mod reference;

@@ -128,7 +128,9 @@ impl Figures {
             Some(FileState::Whole | FileState::LeftOut) => text,
             None => paint.dim(&text),
         };
-        let raw = file.map_or_else(String::new, |file| grouped(file.raw.units));
+        let raw = file
+            .filter(|file| file.raw.units > 0)
+            .map_or_else(String::new, |file| grouped(file.raw.units));
         let arrow = if raw.is_empty() { ' ' } else { '→' };
         let place = match fragment.role {
             Role::System => "",

@@ -1,0 +1,422 @@
+//! `chitin context` as a user meets it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "files are looked at and changed between the steps"
+)]
+
+use crate::process::{chitin, command, transcript};
+use chitin_test::TestEnv;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// A small agent: one file too long, one link that leads out, one file with front matter.
+fn yard() -> TestEnv {
+    let env = TestEnv::new();
+    let memory: String = (1..=900).fold(String::new(), |mut text, n| {
+        text += &format!("- note {n}: oak, larch and glue\n");
+        text
+    });
+    env.files([
+        (
+            "AGENTS.md",
+            "---\nowner: Ingrid\n---\n# Rules\n\nKeep the board.\n\n\n\nSay who knows.\n",
+        ),
+        ("SOUL.md", "Short and warm.\n"),
+        ("HEARTBEAT.md", "- Is a launch planned?\n"),
+        ("MEMORY.md", &memory),
+        (
+            "skills/tide/SKILL.md",
+            "---\nname: tide\ndescription: Find launch times.\n---\nLook it up.\n",
+        ),
+    ]);
+    env.link("workspace/TOOLS.md", "../home/tools.md");
+    env
+}
+
+/// Figures depend on how long the test's own path is: every number becomes `#`, and bars go.
+fn without_figures(text: &str) -> String {
+    let mut shown = String::new();
+    for line in text.lines() {
+        let mut line: String = line
+            .chars()
+            .filter(|c| !('\u{2588}'..='\u{258f}').contains(c))
+            .collect();
+        for digit in '0'..='9' {
+            line = line.replace(digit, "#");
+        }
+        while line.contains("##") || line.contains("#,#") || line.contains("   ") {
+            line = line
+                .replace("##", "#")
+                .replace("#,#", "#")
+                .replace("   ", "  ");
+        }
+        shown += line.trim_end();
+        shown.push('\n');
+    }
+    shown
+}
+
+fn text_of(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = chitin(
+        env,
+        &[&["context", "workspace", "--text"], arguments].concat(),
+    );
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json_of(env: &TestEnv, arguments: &[&str]) -> Value {
+    let output = chitin(
+        env,
+        &[&["context", "workspace", "--json"], arguments].concat(),
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_table_shows_every_part_in_order_and_what_is_not_there() {
+    let env = yard();
+    insta::assert_snapshot!(without_figures(&transcript(
+        &env,
+        &["context", "workspace"]
+    )));
+}
+
+#[test]
+fn the_text_is_the_prompt_to_the_byte_and_json_says_where_each_byte_came_from() {
+    let env = yard();
+    let text = text_of(&env, &[]);
+    assert_eq!(text, text_of(&env, &[]), "nothing changed, so no byte does");
+    let whole = json_of(&env, &["--text"]);
+    assert_eq!(whole["system"], text.as_str());
+
+    let json = json_of(&env, &[]);
+    let mut at = 0;
+    for fragment in json["fragments"].as_array().unwrap() {
+        if fragment["role"] != "system" {
+            continue;
+        }
+        assert_eq!(
+            fragment["start"], at,
+            "fragments follow each other without a gap"
+        );
+        at = usize::try_from(fragment["end"].as_u64().unwrap()).unwrap();
+        let path = fragment["origin"]["path"].as_str();
+        for piece in fragment["pieces"].as_array().unwrap() {
+            let range = |value: &Value| {
+                let byte = |key: &str| usize::try_from(value[key].as_u64().unwrap()).unwrap();
+                byte("start")..byte("end")
+            };
+            if piece["source"]["kind"] == "file" {
+                let file = std::fs::read_to_string(path.unwrap()).unwrap();
+                assert_eq!(text[range(piece)], file[range(&piece["source"])]);
+            }
+        }
+    }
+    assert_eq!(at, text.len());
+    assert!(text.contains("[REFUSED] outside-root: "), "{text}");
+    assert!(!text.contains("Ingrid"), "front matter is taken off");
+}
+
+#[test]
+fn a_line_is_explained_in_both_directions() {
+    let env = yard();
+    let mut story = String::new();
+    for line in [
+        "1",
+        "AGENTS.md:6",
+        "AGENTS.md:8",
+        "AGENTS.md:2",
+        "MEMORY.md:450",
+        "MEMORY.md:900",
+        "TOOLS.md:1",
+        "NOTES.md:1",
+        "AGENTS.md:99",
+        "0",
+        "soon",
+    ] {
+        story += &transcript(&env, &["context", "workspace", "--explain", line]);
+    }
+    insta::assert_snapshot!(story.replace(&text_line(&env, "Keep the board."), "N"));
+}
+
+/// The number of the prompt line that reads so.
+fn text_line(env: &TestEnv, wanted: &str) -> String {
+    let text = text_of(env, &[]);
+    let line = text.lines().position(|line| line == wanted).unwrap() + 1;
+    let back = chitin(
+        env,
+        &["context", "workspace", "--explain", &line.to_string()],
+    );
+    let back = String::from_utf8(back.stdout).unwrap();
+    assert!(back.contains("AGENTS.md:6"), "{back}");
+    format!("line {line} of the prompt")
+}
+
+#[test]
+fn each_kind_of_run_gets_its_own_files() {
+    let env = yard();
+    let headings = |arguments: &[&str]| {
+        let text = text_of(&env, arguments);
+        let files = text.lines().filter_map(|line| line.strip_prefix("## /"));
+        files
+            .map(|path| path.rsplit('/').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let runs = [
+        &[] as &[&str],
+        &["--run", "subagent"],
+        &["--run", "cron"],
+        &["--run", "heartbeat", "--light"],
+        &["--light"],
+        &[
+            "--session",
+            "agent:main:discord:channel:7",
+            "--contract",
+            "openclaw-2026.9",
+        ],
+        &["--run", "subagent", "--contract", "openclaw-2026.9"],
+        &["--mode", "none"],
+    ];
+    let story: String = runs
+        .iter()
+        .map(|run| format!("{}: {}\n", run.join(" "), headings(run)))
+        .collect();
+    insta::assert_snapshot!(story, @r"
+    : AGENTS.md SOUL.md IDENTITY.md USER.md TOOLS.md MEMORY.md HEARTBEAT.md
+    --run subagent: AGENTS.md SOUL.md IDENTITY.md USER.md TOOLS.md
+    --run cron: AGENTS.md SOUL.md IDENTITY.md USER.md TOOLS.md
+    --run heartbeat --light: HEARTBEAT.md
+    --light: 
+    --session agent:main:discord:channel:7 --contract openclaw-2026.9: AGENTS.md SOUL.md IDENTITY.md
+    --run subagent --contract openclaw-2026.9: AGENTS.md
+    --mode none: 
+    ");
+    env.file(
+        "home/.openclaw/openclaw.json",
+        "{ agents: { defaults: { contextInjection: 'continuation-skip' } } }",
+    );
+    assert_eq!(
+        headings(&["--turn", "next"]),
+        "SOUL.md IDENTITY.md USER.md HEARTBEAT.md"
+    );
+}
+
+#[test]
+fn two_contexts_are_compared_by_contract_directory_and_revision() {
+    let env = yard();
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git")
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@t",
+                "-c",
+                "init.defaultBranch=main",
+            ])
+            .args(arguments)
+            .current_dir(env.workspace())
+            .env("HOME", env.home())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    env.file("workspace/SOUL.md", "Short, warm and dry.\n");
+    env.file(
+        "other/AGENTS.md",
+        "# Rules\n\nKeep the board.\n\nSay who knows.\n",
+    );
+    let run = |other: &str| {
+        let output = command(&env, &["context", "workspace", "--diff", other])
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| env.redact(&String::from_utf8_lossy(bytes));
+        let commit = text(&output.stdout)
+            .split_once('(')
+            .and_then(|(_, after)| Some(after.split_once(')')?.0.to_owned()))
+            .unwrap_or_default();
+        let story = format!(
+            "$ --diff {other}\n{}{}[exit {}]\n",
+            text(&output.stdout),
+            text(&output.stderr),
+            output.status.code().unwrap()
+        );
+        without_figures(&story.replace(&commit, "COMMIT"))
+    };
+    let mut story = run("HEAD");
+    let summary = |text: String| {
+        text.lines()
+            .take_while(|line| !line.starts_with("--- "))
+            .fold(String::new(), |all, line| all + line + "\n")
+    };
+    story += &summary(run("openclaw-2026.4"));
+    story += &summary(run("other"));
+    story += &run("maim");
+    insta::assert_snapshot!(story);
+    let left = std::fs::read_dir(env.home().join(".chitin/cache")).unwrap();
+    assert_eq!(left.count(), 0, "nothing of the revision is left behind");
+}
+
+#[test]
+fn bad_input_is_a_clear_error_of_the_command_line() {
+    let env = yard();
+    env.file(
+        "home/.openclaw/openclaw.json",
+        "{ agents: { list: [{ id: 'main', workspace: '~/../workspace' }, { id: 'helper', workspace: '~/../workspace' }] } }",
+    );
+    let mut story = String::new();
+    for arguments in [
+        &["--contract", "openclaw-2026.5"] as &[&str],
+        &["--session", "agent:mian:main"],
+        &["--session", "agent:main:subagnet:1"],
+        &["--session", "nonsense"],
+        &["--budget", "file=0"],
+        &["--budget", "total=1"],
+        &["--budget", "file=-5"],
+        &["--budget", "total=99999999999999999999"],
+        &["--budget", "fiel=4000"],
+        &["--budget", "unit=bytes"],
+        &["--diff", "no-such-thing"],
+        &["--text", "--html", "x.html"],
+    ] {
+        let arguments = [&["context", "workspace"], arguments].concat();
+        assert_eq!(
+            chitin(&env, &arguments).status.code(),
+            Some(2),
+            "{arguments:?}"
+        );
+        story += &transcript(&env, &arguments);
+    }
+    story += &transcript(&env, &["context", "nowhere"]);
+    insta::assert_snapshot!(story);
+}
+
+#[test]
+fn limits_can_be_tried_in_characters_and_tokens_and_by_file() {
+    let env = yard();
+    let injected = |arguments: &[&str], name: &str| {
+        let json = json_of(&env, arguments);
+        let files = json["files"].as_array().unwrap().clone();
+        let file = files.into_iter().find(|file| file["name"] == name).unwrap();
+        (
+            file["state"].as_str().unwrap().to_owned(),
+            file["injected"]["tokens"].as_u64().unwrap(),
+        )
+    };
+    assert_eq!(injected(&[], "MEMORY.md").0, "cut");
+    assert_eq!(
+        injected(&["--budget", "file=40000"], "MEMORY.md").0,
+        "whole"
+    );
+    let (state, tokens) = injected(&["--budget", "unit=tokens,MEMORY.md=500"], "MEMORY.md");
+    assert_eq!(state, "cut");
+    // The heading with the path comes on top of what is budgeted.
+    assert!((400..=560).contains(&tokens), "{tokens}");
+    assert_eq!(
+        injected(&["--budget", "total=300"], "MEMORY.md").0,
+        "left-out"
+    );
+}
+
+#[test]
+fn a_plan_for_small_windows_shrinks_what_it_says_and_hides_nothing() {
+    let env = yard();
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ smallWindow: { plan: 'memory-first', tokens: 3500 } }",
+    );
+    let text = text_of(&env, &[]);
+    assert!(text.contains("[...truncated, read MEMORY.md for full content...]"));
+    let json = json_of(&env, &[]);
+    assert_eq!(json["degraded"]["plan"]["name"], "memory-first");
+    assert!(json["degraded"]["after"].as_u64() <= json["degraded"]["allowed"].as_u64());
+    let check = chitin(&env, &["check", "workspace", "--ignore", "CH101,CH303"]);
+    let check = String::from_utf8(check.stdout).unwrap();
+    assert!(check.contains("MEMORY.md warning CH305"), "{check}");
+
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ smallWindow: { plan: [{ files: ['MEMORY.md'], keep: 0 }], tokens: 1200 } }",
+    );
+    assert!(text_of(&env, &[]).contains("[LEFT OUT] "));
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ smallWindow: { plan: 'memory-frist' } }",
+    );
+    let wrong = chitin(&env, &["context", "workspace"]);
+    assert_eq!(wrong.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `memory-first`?"));
+}
+
+#[test]
+fn sections_can_be_switched_off_and_a_wrong_key_is_named() {
+    let env = yard();
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ sectionsOff: ['messaging', 'silent-replies'] }",
+    );
+    let text = text_of(&env, &[]);
+    assert!(!text.contains("## Messaging") && !text.contains("## Silent Replies"));
+    env.file("home/.chitin/chitin.json5", "{ sectionsOff: ['mesaging'] }");
+    let wrong = chitin(&env, &["context", "workspace"]);
+    assert_eq!(wrong.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `messaging`?"));
+}
+
+#[test]
+fn the_page_is_written_whole_or_not_at_all() {
+    let env = yard();
+    let done = chitin(&env, &["context", "workspace", "--html", "page.html"]);
+    assert!(done.status.success(), "{done:?}");
+    let page = env.read("page.html");
+    assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));
+    assert!(page.contains("openclaw-2026.9"));
+    env.directory_at("folder");
+    env.link("link.html", "page.html");
+    for file in ["folder", "link.html", "no/such/page.html"] {
+        let failed = chitin(&env, &["context", "workspace", "--html", file]);
+        assert_eq!(failed.status.code(), Some(3), "{file}");
+    }
+    assert_eq!(page, env.read("page.html"));
+}
+
+#[test]
+fn watching_shows_an_edit() {
+    let env = yard();
+    let mut child = command(&env, &["context", "workspace", "--watch", "-q"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (sender, lines) = mpsc::channel();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        for line in stdout.lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    let until = |words: [&str; 2]| {
+        let patience = Duration::from_secs(20);
+        loop {
+            let line = lines.recv_timeout(patience).unwrap();
+            if words.iter().all(|word| line.contains(word)) {
+                break;
+            }
+        }
+    };
+    until(["IDENTITY.md", "missing"]);
+    until(["System prompt:", "tokens"]);
+    env.file("workspace/IDENTITY.md", "Name: Tern\n");
+    until(["IDENTITY.md", "whole"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap();
+}

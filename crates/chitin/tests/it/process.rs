@@ -1,0 +1,34 @@
+//! The binary, run in an environment of its own.
+
+use chitin_test::TestEnv;
+use std::process::{Command, Output};
+
+/// Prepares a run: nothing of the outer environment but the home of the test.
+pub(crate) fn command(env: &TestEnv, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chitin"));
+    command
+        .args(arguments)
+        .current_dir(env.path())
+        .env_clear()
+        .env("HOME", env.home())
+        .env("TZ", "Europe/Oslo");
+    command
+}
+
+/// Runs it to its end.
+pub(crate) fn chitin(env: &TestEnv, arguments: &[&str]) -> Output {
+    command(env, arguments).output().unwrap()
+}
+
+/// Exit code, stdout and stderr as one document.
+pub(crate) fn transcript(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = chitin(env, arguments);
+    let text = |bytes: &[u8]| env.redact(&String::from_utf8_lossy(bytes));
+    format!(
+        "$ chitin {}\n{}{}[exit {}]\n",
+        arguments.join(" "),
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code().unwrap_or(-1)
+    )
+}
