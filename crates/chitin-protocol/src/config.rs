@@ -1,7 +1,8 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Chitin's own configuration. Everything may be left out.
@@ -14,6 +15,9 @@ pub struct ChitinConfig {
     /// What single agents do differently, by id; what is left out there is taken from above.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<String, AgentSettings>,
+    /// What models take and cost, by `provider/name`, where the built-in list is wrong or silent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelSettings>,
 }
 
 /// How an agent's workspace is read.
@@ -47,6 +51,9 @@ pub struct AgentSettings {
     /// When an edit of the workspace shows in a running session; left out, the contract says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh: Option<RefreshSetting>,
+    /// The model to reckon with, as `provider/name`: its window, its tokens, its prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// What files may take in the prompt.
@@ -121,6 +128,88 @@ pub enum RefreshSetting {
     Session,
 }
 
+/// What a model takes and costs. What is left out is taken from the built-in list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelSettings {
+    /// How many tokens it takes in all, answer included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// How many tokens an answer has at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
+    /// US dollars for a million tokens that are sent and not cached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_price: Option<Price>,
+    /// US dollars for a million tokens of answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_price: Option<Price>,
+    /// US dollars for a million tokens that are put into the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_price: Option<Price>,
+    /// US dollars for a million tokens that come from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_price: Option<Price>,
+    /// The published tokenizer of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<TokenizerSetting>,
+}
+
+/// A published tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TokenizerSetting {
+    /// Nobody knows but the maker.
+    #[serde(rename = "none")]
+    None,
+    /// That of GPT-4o and the models after it.
+    #[serde(rename = "o200k_base")]
+    O200kBase,
+}
+
+/// US dollars for a million tokens, exact to a millionth of a dollar.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+pub struct Price(#[schemars(with = "f64", range(min = 0.0, max = 1_000_000.0))] u64);
+
+impl Price {
+    /// The largest price that configuration may name, in US dollars.
+    pub const MOST: f64 = 1_000_000.0;
+
+    /// Makes a price of millionths of a dollar for a million tokens.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// Returns millionths of a dollar for a million tokens, which is the same as millionths of a millionth for one.
+    pub const fn micros(self) -> u64 {
+        self.0
+    }
+}
+
+impl Serialize for Price {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "no price is near the fifty-two bits that are exact"
+        )]
+        serializer.serialize_f64(self.0 as f64 / 1e6)
+    }
+}
+
+impl<'de> Deserialize<'de> for Price {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let dollars = f64::deserialize(deserializer)?;
+        if !(0.0..=Self::MOST).contains(&dollars) {
+            return Err(D::Error::custom("a price is a number from 0 to 1000000"));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range was looked at"
+        )]
+        Ok(Self((dollars * 1e6).round() as u64))
+    }
+}
+
 /// What links in a workspace may do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -141,4 +230,24 @@ pub enum HardlinkSetting {
     Refuse,
     /// They are read like any other file.
     Allow,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_read_as_dollars_and_kept_exact() {
+        let read = |text| serde_json::from_str::<Price>(text);
+        assert_eq!(read("0.0028").expect("a price").micros(), 2800);
+        assert_eq!(read("15").expect("a price").micros(), 15_000_000);
+        assert!(read("-1").is_err());
+        let settings: ModelSettings =
+            serde_json::from_str(r#"{"inputPrice": 0.435, "tokenizer": "none"}"#)
+                .expect("settings");
+        assert_eq!(
+            serde_json::to_string(&settings).expect("JSON"),
+            r#"{"inputPrice":0.435,"tokenizer":"none"}"#
+        );
+    }
 }

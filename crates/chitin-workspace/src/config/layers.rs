@@ -130,6 +130,8 @@ pub struct ChitinSettings {
     pub sections_off: Vec<String>,
     /// When an edit shows; none leaves it to the contract.
     pub refresh: Option<RefreshSetting>,
+    /// The model to reckon with; none leaves it to what is built in.
+    pub model: Option<String>,
 }
 
 impl Layers {
@@ -293,6 +295,9 @@ impl Layers {
             small_window: self.setting("smallWindow", agent),
             sections_off: self.setting("sectionsOff", agent).unwrap_or_default(),
             refresh: self.setting("refresh", agent),
+            model: self
+                .said_above("model", agent, Layer::BuiltIn)
+                .and_then(typed),
         }
     }
 

@@ -2,13 +2,13 @@
 
 use super::include::read_with_includes;
 use super::load::{ConfigError, placed, user_path};
-use super::shape::{Field, Shape, TEXTS};
+use super::shape::{COUNT, Field, Shape, TEXTS};
 use super::source::ConfigFile;
 use super::validate::{self, Finding};
 use super::{Issue, Severity};
 use crate::env::Env;
 use crate::home;
-use chitin_protocol::config::ChitinConfig;
+use chitin_protocol::config::{ChitinConfig, Price};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,7 @@ const OVERRIDES: &[Field] = &[
         ]),
     ),
     ("refresh", Shape::OneOf(&["live", "session"])),
+    ("model", Shape::SomeText),
     ("rootFiles", TEXTS),
     ("sectionsOff", TEXTS),
     (
@@ -59,11 +60,24 @@ const OVERRIDES: &[Field] = &[
     ("subagentFiles", TEXTS),
 ];
 
+const PRICE: Shape = Shape::Number(0.0, Price::MOST);
+
+const MODEL: &[Field] = &[
+    ("cacheReadPrice", PRICE),
+    ("cacheWritePrice", PRICE),
+    ("contextWindow", COUNT),
+    ("inputPrice", PRICE),
+    ("maxOutput", COUNT),
+    ("outputPrice", PRICE),
+    ("tokenizer", Shape::OneOf(&["none", "o200k_base"])),
+];
+
 const CHITIN: Shape = Shape::Object(&[
     OVERRIDES,
     &[
         ("$schema", Shape::Text),
         ("agents", Shape::Map(&Shape::Object(&[OVERRIDES]))),
+        ("models", Shape::Map(&Shape::Object(&[MODEL]))),
     ],
 ]);
 
