@@ -74,3 +74,7 @@ fn is_safe(bytes: &[u8], at: usize) -> bool {
         _ => *before == b'\n' && (here.is_ascii_graphic() && *here != b'/'),
     }
 }
+
+#[cfg(test)]
+#[path = "exact_tests.rs"]
+mod tests;

@@ -3,4 +3,6 @@
 mod catalogue;
 mod sections;
 #[cfg(feature = "exact-tokens")]
+mod models;
+#[cfg(feature = "exact-tokens")]
 mod tokens;
