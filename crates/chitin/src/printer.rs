@@ -182,3 +182,16 @@ pub(crate) fn plain(text: &str, control: char) -> String {
         })
         .collect()
 }
+
+/// Writes a number with a comma after every third digit.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

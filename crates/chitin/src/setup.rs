@@ -5,7 +5,7 @@ use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::Printer;
 use chitin_protocol::agent_id::{self, AgentId};
-use chitin_protocol::config::{HardlinkSetting, LinkSetting};
+use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_workspace::agents;
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
@@ -16,6 +16,7 @@ use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::SkillPlaces;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Which workspace a command is about.
@@ -43,6 +44,8 @@ pub(crate) struct Configuration {
     pub(crate) openclaw: Option<LoadedConfig>,
     /// The contract that holds.
     pub(crate) contract: &'static Contract,
+    /// What the user says about models.
+    pub(crate) models: BTreeMap<String, ModelSettings>,
 }
 
 /// A workspace, found.
@@ -91,6 +94,7 @@ impl Configuration {
             layers,
             openclaw,
             contract,
+            models: own.map(|own| own.config.models).unwrap_or_default(),
         })
     }
 

@@ -1,8 +1,8 @@
 //! What the context promises.
 
 mod catalogue;
-mod sections;
 #[cfg(feature = "exact-tokens")]
 mod models;
+mod sections;
 #[cfg(feature = "exact-tokens")]
 mod tokens;

@@ -1,7 +1,7 @@
 //! Limits of a turn: the contract's, what both configurations set, and what the user tries on the command line.
 
-use super::Own;
 use super::session::nearest;
+use super::{ModelFigures, Own};
 use crate::error::{CliError, Kind};
 use crate::printer::plain;
 use chitin_context::budget::{LimitUnit, Limits};
@@ -143,7 +143,7 @@ fn lay_over(limits: &mut Limits, budget: Budget) {
 }
 
 /// Returns the plan for small windows and how many tokens it allows.
-pub(super) fn plan(own: &Own, window: Option<usize>) -> Result<Option<(Plan, usize)>, CliError> {
+pub(super) fn plan(own: &Own, model: &ModelFigures) -> Result<Option<(Plan, usize)>, CliError> {
     let Some(setting) = &own.small_window else {
         return Ok(None);
     };
@@ -174,8 +174,10 @@ pub(super) fn plan(own: &Own, window: Option<usize>) -> Result<Option<(Plan, usi
         .tokens
         .and_then(|tokens| usize::try_from(tokens).ok());
     let share = usize::from(setting.share.unwrap_or(DEFAULT_SHARE));
-    let of_window = || window.map(|window| window * share / 100);
-    Ok(tokens.or_else(of_window).map(|allowed| (plan, allowed)))
+    let of_window = || model.window().map(|window| window / 100 * share);
+    let allowed = tokens.or_else(of_window);
+    // What is allowed is counted in the model's tokens, the prompt in those of the estimate.
+    Ok(allowed.map(|allowed| (plan, model.estimated(allowed))))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod model;
 mod prompt;
 mod session;
 
-pub(crate) use model::ModelFigures;
+pub(crate) use model::{ModelFigures, Reckoning};
 pub(crate) use session::nearest;
 
 use crate::error::{CliError, Kind};
@@ -229,7 +229,7 @@ impl TurnArgs {
             memory: &[],
             cuts: tell_cuts(&settings),
         };
-        let (context, degraded) = match budget::plan(&own, model.window())? {
+        let (context, degraded) = match budget::plan(&own, &model)? {
             Some((plan, allowed)) => {
                 let (context, degraded) = assemble_within(&turn, &plan, allowed);
                 (context, Some(degraded))

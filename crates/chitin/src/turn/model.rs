@@ -1,42 +1,169 @@
-//! The model that figures are reckoned with.
+//! The model that figures are reckoned with: its window, its tokens, its prices.
 
 use super::Own;
-use crate::error::CliError;
+use crate::commands::Tokens;
+use crate::error::{CliError, Kind};
+use crate::page::ModelLine;
+use crate::printer::grouped;
 use crate::setup::Setup;
+use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
+use chitin_context::tokens::{Basis, Counting};
+use chitin_context::view::View;
+use serde::Serialize;
 
 /// The model that figures are reckoned with.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelFigures {
-    name: Option<String>,
+    model: Model,
+    /// Whether the user named it; otherwise it is only an example.
+    named: bool,
+}
+
+/// What the prompt means for the model.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Reckoning {
+    model: String,
+    /// Whether the user named the model; otherwise it is an example.
+    named: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<u64>,
+    /// How much of the window the system prompt takes, in thousandths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_permille: Option<u64>,
+    /// What the system prompt costs on a turn, nothing cached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<Cost>,
+    /// The same when what stands above the cache boundary is put into the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_writing_cache: Option<Cost>,
+    /// The same when what stands above the cache boundary comes from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_cached: Option<Cost>,
+    prices_as_of: &'static str,
 }
 
 impl ModelFigures {
-    pub(super) fn find(typed: Option<&str>, _own: &Own, _setup: &Setup) -> Result<Self, CliError> {
+    /// Finds the model: the one typed, the one configured, else an example.
+    pub(super) fn find(typed: Option<&str>, own: &Own, setup: &Setup) -> Result<Self, CliError> {
+        let (name, kind) = match (typed, own.model.as_deref()) {
+            (Some(name), _) => (name, Kind::Usage),
+            (None, Some(name)) => (name, Kind::Config),
+            (None, None) => (models::DEFAULT, Kind::Internal),
+        };
+        let model = models::find(name, &setup.configuration.models).map_err(|error| {
+            CliError::new(kind, error.to_string())
+                .hint("what a model takes and costs can be said in `chitin.json5`, under `models`")
+        })?;
         Ok(Self {
-            name: typed.map(str::to_owned),
+            model,
+            named: typed.is_some() || own.model.is_some(),
         })
     }
 
+    /// Returns the model's name, if the user named one: only then does the prompt speak of it.
     pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.named.then_some(&*self.model.id)
     }
 
+    /// Returns how many tokens it takes, if that is known.
     pub(crate) fn window(&self) -> Option<usize> {
-        None
+        usize::try_from(self.model.context_window?).ok()
     }
 
-    pub(crate) fn cost_of_rewriting(&self, _tokens: usize) -> Option<String> {
-        None
+    /// Returns how many tokens of our estimate its own so many tokens are.
+    pub(super) fn estimated(&self, tokens: usize) -> usize {
+        tokens.saturating_mul(1000) / usize::from(self.model.per_thousand.max(1))
     }
 
-    pub(crate) fn basis(&self, _tokens: crate::commands::Tokens) -> &'static str {
-        "estimate"
+    /// Returns what counts tokens for this model.
+    pub(crate) fn counter(&self, tokens: Tokens) -> impl FnMut(&str) -> usize + use<> {
+        let (model, counting) = (self.model.clone(), self.counting(tokens));
+        move |text| model.count(text, counting).tokens
     }
 
-    pub(crate) fn page_line(
-        &self,
-        _view: &chitin_context::view::View,
-    ) -> Option<crate::page::ModelLine> {
-        None
+    fn counting(&self, tokens: Tokens) -> Counting {
+        match tokens {
+            Tokens::Estimate => Counting::Estimate,
+            Tokens::Exact => self.model.exact_counting(),
+        }
+    }
+
+    /// Says what counts rest on.
+    pub(crate) fn basis(&self, tokens: Tokens) -> &'static str {
+        match self.model.count("", self.counting(tokens)).basis {
+            Basis::Estimate => "estimate",
+            Basis::Tokenizer => "exact",
+            Basis::Neighbour => "estimate: counted with another model's tokenizer",
+        }
+    }
+
+    /// Works out what a prompt means for the model.
+    pub(crate) fn reckon(&self, view: &View) -> Reckoning {
+        let count = |tokens: usize| u64::try_from(tokens).unwrap_or(u64::MAX);
+        let (total, cached) = (count(view.total.tokens), count(view.cached.tokens));
+        let below = total.saturating_sub(cached);
+        let usage = |fresh, cache_write, cache_read| models::Tokens {
+            fresh,
+            cache_write,
+            cache_read,
+            output: 0,
+        };
+        Reckoning {
+            model: self.model.id.clone(),
+            named: self.named,
+            window: self.model.context_window,
+            share_permille: window_share(&self.model, total).map(|share| share.permille),
+            cost: cost(&self.model, usage(total, 0, 0)),
+            cost_writing_cache: cost(&self.model, usage(below, cached, 0)),
+            cost_cached: cost(&self.model, usage(below, 0, cached)),
+            prices_as_of: AS_OF,
+        }
+    }
+
+    /// Says what it costs to put so many tokens into the cache again instead of reading them.
+    pub(crate) fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
+        let tokens = u64::try_from(tokens).ok()?;
+        let written = models::Tokens {
+            cache_write: tokens,
+            ..models::Tokens::default()
+        };
+        let read = models::Tokens {
+            cache_read: tokens,
+            ..models::Tokens::default()
+        };
+        let (written, read) = (cost(&self.model, written)?, cost(&self.model, read)?);
+        let more = Cost {
+            nanodollars: written.nanodollars.saturating_sub(read.nanodollars),
+        };
+        Some(format!("{more} more, once, on {}", self.model.id))
+    }
+}
+
+impl Reckoning {
+    /// Says it in one line.
+    pub(crate) fn line(&self) -> String {
+        let mut parts = Vec::new();
+        if let (Some(share), Some(window)) = (self.share_permille, self.window) {
+            let share = format!("{}.{} %", share / 10, share % 10);
+            let window = usize::try_from(window).map_or_else(|_| window.to_string(), grouped);
+            parts.push(format!("{share} of a window of {window} tokens"));
+        }
+        if let (Some(cost), Some(cached)) = (self.cost, self.cost_cached) {
+            parts.push(format!("{cost} a turn, {cached} once cached"));
+        }
+        let example = if self.named { "" } else { ", for example" };
+        format!("{}{example}: {}", self.model, parts.join("; "))
+    }
+
+    /// The same for the page.
+    pub(crate) fn page_line(&self) -> Option<ModelLine> {
+        Some(ModelLine {
+            name: self.model.clone(),
+            window: self.window?,
+            share_permille: self.share_permille?,
+            price_per_turn: self.cost.map(|cost| cost.to_string()),
+            price_cached: self.cost_cached.map(|cost| cost.to_string()),
+        })
     }
 }

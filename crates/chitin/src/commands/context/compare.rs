@@ -1,10 +1,9 @@
 //! Two contexts side by side: another contract, another directory, or a git revision of the workspace.
 
 use super::Args;
-use super::table::{counter, grouped};
 use crate::error::CliError;
 use crate::host::Host;
-use crate::printer::{Paint, Printer, Render, plain};
+use crate::printer::{Paint, Printer, Render, grouped, plain};
 use crate::revision::{self, Revision};
 use crate::setup::{Setup, Target};
 use crate::turn::{Place, Seen};
@@ -114,7 +113,7 @@ struct FileChange {
 impl Comparison {
     pub(super) fn new(args: &Args, setup: &Setup, seen: &Seen, other: &Other) -> Self {
         let (left, right) = (&other.seen.context, &seen.context);
-        let mut count = counter(args.tokens);
+        let mut count = seen.model.counter(args.tokens);
         let (left_view, right_view) = (view(left, &mut count), view(right, &mut count));
         let prefix = common_prefix(left, right);
         let (left_text, right_text) = (left.system(), right.system());

@@ -2,7 +2,6 @@
 
 use super::Args;
 use super::compare::Other;
-use super::table::counter;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
@@ -128,7 +127,7 @@ fn texts(context: &Context) -> Vec<page::FileText> {
 
 fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
     let context = &seen.context;
-    let mut count = counter(args.tokens);
+    let mut count = seen.model.counter(args.tokens);
     let plain = view(context, &mut count);
     let fragments = context
         .fragments
@@ -234,7 +233,7 @@ fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
         label: label.to_owned(),
         contract: context.contract.name.to_owned(),
         summary: context.contract.summary.to_owned(),
-        model: seen.model.page_line(&plain),
+        model: seen.model.reckon(&plain).page_line(),
         tokens_basis: seen.model.basis(args.tokens).to_owned(),
         size: size(plain.total),
         boundary: plain.boundary,

@@ -1,14 +1,14 @@
 //! The table that a person reads at a glance.
 
-use super::{Args, Tokens};
+use super::Args;
 use crate::host::Host;
-use crate::printer::{Paint, Render, plain};
+use crate::printer::{Paint, Render, grouped, plain};
 use crate::setup::{Setup, shown};
-use crate::turn::{Seen, WhichTurn};
+use crate::turn::{Reckoning, Seen, WhichTurn};
 use chitin_context::degrade::Degraded;
 use chitin_context::view::{FileState, FileView, FragmentView, View, view};
 use chitin_context::warning::Warning;
-use chitin_context::{CacheClass, Decision, Origin, Role, tokens};
+use chitin_context::{CacheClass, Decision, Origin, Role};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -27,9 +27,8 @@ pub(super) struct Figures {
     #[serde(skip_serializing_if = "Option::is_none")]
     degraded: Option<Degraded>,
     /// What the figures of tokens rest on.
-    tokens_basis: String,
-    #[serde(skip)]
-    model: Vec<String>,
+    tokens_basis: &'static str,
+    model: Reckoning,
     #[serde(skip)]
     directory: String,
     #[serde(skip)]
@@ -38,26 +37,21 @@ pub(super) struct Figures {
 
 impl Figures {
     pub(super) fn new(args: &Args, host: &Host, setup: &Setup, seen: &Seen) -> Self {
-        let mut count = counter(args.tokens);
+        let view = view(&seen.context, &mut seen.model.counter(args.tokens));
         Self {
             session: seen.session.clone(),
             turn: match args.turn.turn {
                 WhichTurn::First => "first",
                 WhichTurn::Next => "next",
             },
-            view: view(&seen.context, &mut count),
+            model: seen.model.reckon(&view),
+            view,
             degraded: seen.degraded.clone(),
-            tokens_basis: "estimate".to_owned(),
-            model: Vec::new(),
+            tokens_basis: seen.model.basis(args.tokens),
             directory: shown(&setup.directory, host),
             base: setup.directory.to_string_lossy().into_owned(),
         }
     }
-}
-
-/// Returns what counts tokens.
-pub(super) fn counter(_tokens: Tokens) -> impl FnMut(&str) -> usize {
-    tokens::estimate
 }
 
 impl Render for Figures {
@@ -189,17 +183,20 @@ impl Figures {
         let total = &self.view.total;
         writeln!(
             out,
-            "\n{} {} characters, {} bytes, {} lines, about {} tokens ({})",
+            "\n{} {} characters, {} bytes, {} lines, {}{} tokens ({})",
             paint.bold("System prompt:"),
             grouped(total.units),
             grouped(total.bytes),
             grouped(total.lines),
+            if self.tokens_basis == "exact" {
+                ""
+            } else {
+                "about "
+            },
             grouped(total.tokens),
             self.tokens_basis
         )?;
-        for line in &self.model {
-            writeln!(out, "  {}", plain(line, '\u{fffd}'))?;
-        }
+        writeln!(out, "  {}", plain(&self.model.line(), '\u{fffd}'))?;
         let limits = &self.view.limits;
         let unit = match limits.unit {
             chitin_context::budget::LimitUnit::Characters => "characters",
@@ -268,19 +265,6 @@ fn clipped(name: &str, width: usize) -> String {
     }
     let tail: Vec<char> = name.chars().rev().take(width.saturating_sub(1)).collect();
     std::iter::once('…').chain(tail.into_iter().rev()).collect()
-}
-
-/// Writes a number with a comma after every third digit.
-pub(super) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn percent(part: usize, whole: usize) -> String {
