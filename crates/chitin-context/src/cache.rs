@@ -1,7 +1,7 @@
 //! What a provider can reuse: the longest common prefix of two prompts, what broke it, and what should stand elsewhere.
 
 use crate::assemble::Context;
-use crate::fragment::{CacheClass, Origin};
+use crate::fragment::{CacheClass, Origin, Role};
 use serde::Serialize;
 
 /// How far two system prompts agree.
@@ -51,23 +51,46 @@ pub fn common_prefix(before: &Context, after: &Context) -> Prefix {
     }
     let line = 1 + memchr::memchr_iter(b'\n', &left.as_bytes()[..bytes]).count();
     let is_same = bytes == left.len() && bytes == right.len();
-    let broken_by = (!is_same).then(|| {
-        let (before_at, after_at) = (fragment_at(before, bytes), fragment_at(after, bytes));
-        Break {
-            before: before_at,
-            after: after_at,
-            kind: if origin(before, before_at) == origin(after, after_at) {
-                BreakKind::Changed
-            } else {
-                BreakKind::Replaced
-            },
-        }
-    });
+    let broken_by = (!is_same).then(|| broken_by(before, after));
     Prefix {
         bytes,
         line,
         broken_by,
     }
+}
+
+/// Finds the first two parts that say different things. A part that grew is named itself, although the bytes may agree
+/// a little further, into the separator and heading of what follows.
+fn broken_by(before: &Context, after: &Context) -> Break {
+    let (mut left, mut right) = (system_parts(before), system_parts(after));
+    loop {
+        let (before_at, after_at) = (left.next(), right.next());
+        let says_the_same = match (before_at, after_at) {
+            (Some(one), Some(other)) => {
+                before.fragments[one].text() == after.fragments[other].text()
+            }
+            (None, _) | (_, None) => false,
+        };
+        if !says_the_same {
+            let is_same_part = origin(before, before_at) == origin(after, after_at);
+            return Break {
+                before: before_at,
+                after: after_at,
+                kind: if is_same_part {
+                    BreakKind::Changed
+                } else {
+                    BreakKind::Replaced
+                },
+            };
+        }
+    }
+}
+
+fn system_parts(context: &Context) -> impl Iterator<Item = usize> {
+    let parts = context.fragments.iter().enumerate();
+    parts
+        .filter(|(_, fragment)| fragment.role == Role::System)
+        .map(|(at, _)| at)
 }
 
 fn origin(context: &Context, at: Option<usize>) -> Option<(&str, bool)> {
@@ -88,8 +111,8 @@ pub fn fragment_at(context: &Context, byte: usize) -> Option<usize> {
     let mut at = 0;
     for (index, fragment) in context.fragments.iter().enumerate() {
         at += match fragment.role {
-            crate::fragment::Role::System => fragment.injected.bytes,
-            crate::fragment::Role::BeforeUser | crate::fragment::Role::AfterUser => 0,
+            Role::System => fragment.injected.bytes,
+            Role::BeforeUser | Role::AfterUser => 0,
         };
         if byte < at {
             return Some(index);

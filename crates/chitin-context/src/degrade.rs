@@ -4,8 +4,11 @@
 //! in the result, in the report and in the prompt itself. Nothing is ever left out in silence.
 
 use crate::assemble::{Context, Turn, assemble_with};
+use crate::body::Body;
 use crate::budget::{Fresh, Limits, embedded};
+use crate::fragment::Piece;
 use crate::tokens;
+use crate::words::left_out;
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;
 
@@ -156,11 +159,23 @@ fn planned(turn: &Turn<'_>, steps: &[Step]) -> Limits {
         let Some(body) = embedded(record, contract) else {
             continue;
         };
-        let full = limits.measure(&body).min(limits.of_file(&record.name));
+        let full = turn
+            .limits
+            .measure(&body)
+            .min(turn.limits.of_record(record));
         let applies = |step: &&Step| step.files.iter().any(|which| which.is(record));
-        if let Some(step) = steps.iter().filter(applies).min_by_key(|step| step.keep) {
-            let bound = full * usize::from(step.keep) / 100;
-            limits.planned.push((record.name.to_string(), bound));
+        let Some(step) = steps.iter().filter(applies).min_by_key(|step| step.keep) else {
+            continue;
+        };
+        let path = record.path.to_string_lossy().into_owned();
+        // To say that a file is not there takes room as well: nothing is gained below that.
+        let least = turn.limits.measure(&Body::of(Piece::made(left_out(&path))));
+        let bound = match step.keep {
+            0 if full > least => 0,
+            keep => (full * usize::from(keep) / 100).max(least),
+        };
+        if bound < full {
+            limits.planned.push((path, bound));
         }
     }
     limits

@@ -1,7 +1,7 @@
 //! From a line of the prompt to the line of the file that it came from, and back.
 
 use crate::assemble::Context;
-use crate::fragment::{Fragment, Origin, Source, Text};
+use crate::fragment::{Fragment, Origin, Role, Source, Text};
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
@@ -137,7 +137,7 @@ impl Context {
         let reach = if start == end { end + 1 } else { end };
         let mut parts = Vec::new();
         let mut at = 0;
-        for (index, fragment) in self.fragments.iter().enumerate() {
+        for (index, fragment) in self.system_parts() {
             let lead = (fragment.lead, Source::Ours, None);
             let pieces = fragment
                 .pieces
@@ -157,7 +157,7 @@ impl Context {
                             source,
                             piece,
                             skipped,
-                            self.file_text(fragment),
+                            self.file_text(index),
                         ),
                     });
                 }
@@ -190,24 +190,43 @@ impl Context {
             return Err(NoSuchLine::File(file.to_owned()));
         }
         let mut explained = Vec::new();
+        let mut unknown = None;
         for record in records {
-            explained.push(self.file_line(record, line)?);
+            match self.file_line(record, line) {
+                Ok(one) => explained.push(one),
+                // Another file of that name may have the line.
+                Err(error) => unknown = unknown.or(Some(error)),
+            }
         }
-        Ok(explained)
+        match unknown {
+            Some(error) if explained.is_empty() => Err(error),
+            Some(_) | None => Ok(explained),
+        }
+    }
+
+    /// Returns the fragments of the system prompt with their places.
+    fn system_parts(&self) -> impl Iterator<Item = (usize, &Fragment)> {
+        self.fragments
+            .iter()
+            .enumerate()
+            .filter(|(_, fragment)| fragment.role == Role::System)
     }
 
     /// Returns the text of a fragment's file; nothing for our own sections.
-    fn file_text(&self, fragment: &Fragment) -> &str {
-        let Origin::File { path, .. } = &fragment.origin else {
+    fn file_text(&self, fragment: usize) -> &str {
+        let Some(Origin::File { path, .. }) = self.fragments.get(fragment).map(|one| &one.origin)
+        else {
             return "";
         };
-        let record = self
-            .files
-            .records
-            .iter()
-            .find(|record| record.path.to_string_lossy() == **path);
+        let mut records = self.files.records.iter().enumerate();
+        let record = records.find(|(at, record)| {
+            record.path.to_string_lossy() == **path
+                && self
+                    .fragment_of(*at)
+                    .is_some_and(|(index, _)| index == fragment)
+        });
         record
-            .and_then(|record| record.content())
+            .and_then(|(_, record)| record.content())
             .map_or("", |content| &content.text)
     }
 
@@ -235,18 +254,19 @@ impl Context {
             let lines = content.text.split('\n').count();
             return Err(NoSuchLine::Line { path, lines });
         };
-        // An empty line is as present as its line end.
-        let reach = if start == end {
-            (end + 1).min(content.text.len())
-        } else {
-            end
+        // An empty line is as present as its line end; the one after the last line end, as that.
+        let (from, reach) = match (start == end, end == content.text.len()) {
+            (false, _) => (start, end),
+            (true, false) => (start, end + 1),
+            (true, true) => (start.saturating_sub(1), end),
         };
         let mut reasons = Vec::new();
         let mut first_kept = None;
         for region in self.regions(record) {
-            if region.start < reach && start < region.end {
+            let is_touched = region.start < reach && from < region.end;
+            if is_touched || content.text.is_empty() {
                 match region.missing {
-                    None => first_kept = first_kept.or(Some(region.start.max(start))),
+                    None => first_kept = first_kept.or(Some(region.start.max(from))),
                     Some(why) => reasons.push(why.to_string()),
                 }
             }
@@ -266,7 +286,7 @@ impl Context {
     fn prompt_line_of(&self, record: usize, byte: usize) -> Option<usize> {
         let (wanted, _) = self.fragment_of(record)?;
         let mut line = 1;
-        for (index, fragment) in self.fragments.iter().enumerate() {
+        for (index, fragment) in self.system_parts() {
             line += line_feeds(fragment.lead);
             for piece in &*fragment.pieces {
                 let text = piece.text.as_str();

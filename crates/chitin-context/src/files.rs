@@ -1,8 +1,8 @@
 //! The files of a turn: which are kept, what budgets make of them, where they stand (CN20).
 
-use crate::budget::{ContextFile, LeftOut, Limits, Spent};
+use crate::budget::{ContextFile, LeftOut, Limits, Spent, WhyLeftOut};
 use crate::budget::{Cutter, spend_with};
-use crate::composition::compose;
+use crate::composition::{compose, is_blank};
 use crate::order::base_name;
 use crate::render::{Blocks, blocks};
 use crate::report::{Report, report};
@@ -125,6 +125,15 @@ pub(crate) fn files_with(cutter: &mut impl Cutter, given: &FilesIn<'_>) -> Files
     let mut placed = Vec::with_capacity(files.len());
     for (at, file) in files.iter_mut().enumerate() {
         file.record = places[file.record];
+        if contract.rendering.layout == Layout::Composition && is_blank(file) {
+            outcomes[file.record] = Outcome::LeftOut(LeftOut {
+                record: file.record,
+                raw: file.raw,
+                remaining: file.remaining,
+                why: WhyLeftOut::Blank,
+            });
+            continue;
+        }
         outcomes[file.record] = match told_apart(file, contract, given.facts) {
             None => {
                 placed.push(file.clone());

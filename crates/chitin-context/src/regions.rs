@@ -195,11 +195,14 @@ impl Context {
         let after = gap.start.max(meant.end).min(gap.end)..gap.end;
         push(before.start, before.end, WhyMissing::FrontMatter);
         let inner = before.end..after.start.max(before.end);
-        let only_line_feeds = text
-            .get(inner.clone())
-            .is_some_and(|inner| inner.bytes().all(|byte| byte == b'\n'));
+        let lost = text.get(inner.clone()).unwrap_or_default();
+        let is_end = inner.end == text.len();
+        let only_line_feeds = lost.bytes().all(|byte| byte == b'\n');
         let why = match &fragment.decision {
-            _ if only_line_feeds => WhyMissing::Squeezed,
+            _ if is_end && lost.chars().all(|c| c <= ' ' || c.is_whitespace()) => {
+                WhyMissing::TrailingBlanks
+            }
+            _ if only_line_feeds && self.contract.rendering.squeeze => WhyMissing::Squeezed,
             Decision::Cut { causes, .. } => WhyMissing::Cut {
                 causes: causes.clone(),
             },

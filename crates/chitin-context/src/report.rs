@@ -1,6 +1,6 @@
 //! What budgets took away, in figures and in lines for the model and for people (W31, W32, CN16).
 
-use crate::budget::{LeftOut, Limits, Spent, WhyLeftOut, embedded};
+use crate::budget::{LeftOut, LimitUnit, Limits, Spent, WhyLeftOut, embedded};
 use crate::compat::TRUNCATION_WARNING;
 use crate::fragment::CutCause;
 use crate::words;
@@ -29,7 +29,7 @@ pub struct Report {
     pub near_total: bool,
 }
 
-/// The figures of one file, in UTF-16 units.
+/// The figures of one file, in the unit of the bounds: UTF-16 units, or tokens by our estimate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileFigures {
@@ -63,23 +63,30 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
             present: false,
             raw: 0,
             injected: 0,
-            limit: limits.of_file(&record.name),
+            limit: limits.of_record(record),
             truncated: false,
             near_limit: false,
             causes: Vec::new(),
         })
         .collect();
+    let raw = |record: usize, units: usize| match limits.unit {
+        LimitUnit::Characters => units,
+        LimitUnit::Tokens if units == 0 => 0,
+        LimitUnit::Tokens => {
+            embedded(records[record], contract).map_or(0, |text| limits.measure(&text))
+        }
+    };
     let mut left_before = vec![None; records.len()];
     for file in &spent.files {
         let figures = &mut files[file.record];
         figures.present = file.raw.units > 0;
-        figures.raw = file.raw.units;
-        figures.injected = file.body.units;
+        figures.raw = raw(file.record, file.raw.units);
+        figures.injected = limits.measure(&file.body);
         left_before[file.record] = file.remaining;
     }
     for left in &spent.left_out {
         let figures = &mut files[left.record];
-        figures.raw = left.raw.units;
+        figures.raw = raw(left.record, left.raw.units);
         figures.present = match left.why {
             WhyLeftOut::Absent => false,
             WhyLeftOut::Blank
@@ -96,7 +103,7 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
         if contract.budgets.total_cause == TotalCause::Untold {
             // One release looks its figures up by name, so the last file of a name speaks for all.
             let last = spent.files.iter().rfind(|one| *one.name == *file.name);
-            file.injected = last.map_or(0, |last| last.body.units);
+            file.injected = last.map_or(0, |last| limits.measure(&last.body));
             file.truncated = file.present && file.raw > file.limit;
             continue;
         }
@@ -106,11 +113,12 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
             continue;
         }
         if file.raw > file.limit {
-            file.causes.push(if limits.is_planned(&file.name) {
-                CutCause::Plan
-            } else {
-                CutCause::PerFileLimit
-            });
+            file.causes
+                .push(if limits.plan_for(&file.path) == Some(file.limit) {
+                    CutCause::Plan
+                } else {
+                    CutCause::PerFileLimit
+                });
         }
         let by_total = match contract.budgets.total_cause {
             TotalCause::Untold => false,
@@ -199,13 +207,12 @@ fn line(file: &FileFigures, ambiguous: bool) -> String {
     if ambiguous {
         let _ = write!(line, " ({})", file.path);
     }
-    // Rounded half up, as the recorded programs do.
-    let removed = file.raw - file.injected;
-    let percent = (removed * 200 + file.raw) / (2 * file.raw.max(1));
     let _ = write!(
         line,
-        ": {} raw -> {} injected (~{percent}% removed",
-        file.raw, file.injected
+        ": {} raw -> {} injected (~{}% removed",
+        file.raw,
+        file.injected,
+        percent(file.raw - file.injected, file.raw)
     );
     for (at, cause) in file.causes.iter().enumerate() {
         line.push_str(if at == 0 { "; " } else { ", " });
@@ -217,6 +224,15 @@ fn line(file: &FileFigures, ambiguous: bool) -> String {
     }
     line.push_str(").");
     line
+}
+
+/// Rounds a share half up, as IEEE doubles have it: 29 of 200 are 14 percent, since 0.145 × 100 is just below 14.5.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the recorded programs reckon in doubles; lengths are far below 2^53"
+)]
+fn percent(part: usize, whole: usize) -> f64 {
+    (part as f64 / whole.max(1) as f64 * 100.0).round()
 }
 
 /// Returns the block that tells the model of cuts, in contracts that put it after the user's words.

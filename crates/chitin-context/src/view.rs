@@ -247,8 +247,14 @@ fn file_view(
     let fragment = context.fragment_of(record);
     let text = found.content().map_or("", |content| &*content.text);
     let left_out = context.why_left_out(record);
-    let (state, reason) = match (&left_out, fragment.map(|(_, fragment)| &fragment.decision)) {
+    let decision = fragment.map(|(_, fragment)| &fragment.decision);
+    let (state, reason) = match (&left_out, decision) {
         (Some(reason), _) => (FileState::LeftOut, reason.clone()),
+        // One contract puts words of its own in the place of a file that it cannot read, and counts them as its text.
+        (None, Some(Decision::Whole | Decision::Cut { .. })) if found.refused().is_some() => {
+            let reason = found.refused().map(|reason| reason.to_string());
+            (FileState::Refused, reason.unwrap_or_default())
+        }
         (None, None | Some(Decision::BuiltIn | Decision::Whole)) => {
             (FileState::Whole, String::new())
         }

@@ -131,11 +131,15 @@ fn assemble(
 /// Makes the piece of a line, with the bytes of the file that it was made of.
 fn rewritten(text: &Body, candidate: &Candidate) -> Piece {
     let source = match text.pieces.first().map(|piece| piece.source) {
-        Some(Source::File { start, .. }) => Source::Rewritten {
-            start: start + candidate.range.start,
-            end: start + candidate.range.end,
-        },
-        Some(Source::Ours | Source::Given | Source::Rewritten { .. }) | None => Source::Ours,
+        // What stands behind the file's own text is a marker of ours.
+        Some(Source::File { start, end }) if start + candidate.range.end <= end => {
+            Source::Rewritten {
+                start: start + candidate.range.start,
+                end: start + candidate.range.end,
+            }
+        }
+        Some(Source::File { .. } | Source::Ours | Source::Given | Source::Rewritten { .. })
+        | None => Source::Ours,
     };
     Piece {
         text: Text::Shared(candidate.text.as_str().into()),

@@ -5,7 +5,7 @@ use crate::compat;
 use crate::fragment::Piece;
 use chitin_protocol::text::trim_end_js;
 use chitin_workspace::compat::unreadable;
-use chitin_workspace::contract::{Contract, FrontMatter, RefusalStyle};
+use chitin_workspace::contract::{Contract, FrontMatter, Layout, RefusalStyle};
 use chitin_workspace::front_matter;
 use chitin_workspace::snapshot::{Record, RecordState};
 
@@ -19,7 +19,11 @@ pub fn embedded(record: &Record, contract: &Contract) -> Option<Body> {
                 FrontMatter::Kept => text,
             };
             let start = text.len() - body.len();
-            let end = start + trim_end_js(body).len();
+            let end = match contract.rendering.layout {
+                Layout::ProjectContext => start + trim_end_js(body).len(),
+                // Composing has its own idea of what an edge is.
+                Layout::Composition => text.len(),
+            };
             let mut embedded = Body::of(Piece::file(content.clone(), start..end));
             if let Some(oversize) = content.oversize {
                 if !embedded.is_empty() {

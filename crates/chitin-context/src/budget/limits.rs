@@ -4,6 +4,7 @@ use crate::body::Body;
 use crate::tokens;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::settings::Settings;
+use chitin_workspace::snapshot::Record;
 use serde::Serialize;
 
 /// The file that one contract holds to a bound of its own.
@@ -23,7 +24,7 @@ pub struct Limits {
     pub user: Option<usize>,
     /// Bounds of single files, by name; the last of a name holds.
     pub files: Vec<(String, usize)>,
-    /// Files that a plan for small windows shortens, with the bound it sets.
+    /// Files that a plan for small windows shortens, by path, with the bound it sets.
     pub planned: Vec<(String, usize)>,
 }
 
@@ -62,7 +63,7 @@ impl Limits {
         }
     }
 
-    /// Returns the bound of a file, before what is left of the total.
+    /// Returns the bound of files of that name, before any plan and before what is left of the total.
     pub fn of_file(&self, name: &str) -> usize {
         let own = self
             .files
@@ -70,19 +71,26 @@ impl Limits {
             .rev()
             .find(|(file, _)| file == name)
             .map(|(_, bound)| *bound);
-        let bound = own.unwrap_or_else(|| match self.user {
+        own.unwrap_or_else(|| match self.user {
             Some(user) if name == USER => user.min(self.per_file),
             Some(_) | None => self.per_file,
-        });
-        self.planned
-            .iter()
-            .filter(|(file, _)| file == name)
-            .fold(bound, |bound, (_, planned)| bound.min(*planned))
+        })
     }
 
-    /// Tells whether the plan is what binds a file.
-    pub fn is_planned(&self, name: &str) -> bool {
-        self.planned.iter().any(|(file, _)| file == name)
+    /// Returns the bound of a record: that of its name, or what a plan sets for this very file.
+    pub fn of_record(&self, record: &Record) -> usize {
+        let bound = self.of_file(&record.name);
+        self.plan_for(&record.path.to_string_lossy())
+            .map_or(bound, |planned| bound.min(planned))
+    }
+
+    /// Returns the bound that a plan sets for the file at this path, if it sets one.
+    pub fn plan_for(&self, path: &str) -> Option<usize> {
+        self.planned
+            .iter()
+            .filter(|(file, _)| file == path)
+            .map(|(_, bound)| *bound)
+            .min()
     }
 
     /// Measures a text in the unit of the bounds.

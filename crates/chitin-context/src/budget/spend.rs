@@ -201,12 +201,15 @@ pub(crate) fn spend_with(
                 });
                 continue;
             }
-            let own = limits.of_file(&record.name);
-            if own == 0
-                && limits.is_planned(&record.name)
+            let own = limits.of_record(record);
+            if limits.plan_for(&path) == Some(0)
                 && let Some(text) = embedded(record, contract).filter(|text| !text.is_empty())
             {
                 let body = Body::of(Piece::made(words::left_out(&path)));
+                let body = match remaining {
+                    None => body,
+                    Some(rest) => clamp(body, rest, limits, contract.budgets.pairs),
+                };
                 remaining = remaining.map(|rest| rest.saturating_sub(limits.measure(&body)));
                 let decision = Decision::Cut {
                     limit: 0,
@@ -237,7 +240,7 @@ pub(crate) fn spend_with(
                     });
                     Decision::Cut {
                         limit,
-                        causes: causes(limits, record, own, remaining),
+                        causes: vec![cause(limits, &path, own, remaining)],
                     }
                 }
             };
@@ -304,18 +307,15 @@ fn marker(record: &Record, contract: &Contract) -> Option<Marker> {
     }
 }
 
-/// Why a file is shorter than it was.
-fn causes(limits: &Limits, record: &Record, own: usize, remaining: Option<usize>) -> Vec<CutCause> {
-    let by_total = remaining.is_some_and(|rest| rest < own);
-    let mut causes = Vec::new();
-    if by_total {
-        causes.push(CutCause::TotalLimit);
-    } else if limits.is_planned(&record.name) {
-        causes.push(CutCause::Plan);
+/// What it is that binds a file which is shorter than it was.
+fn cause(limits: &Limits, path: &str, own: usize, remaining: Option<usize>) -> CutCause {
+    if remaining.is_some_and(|rest| rest < own) {
+        CutCause::TotalLimit
+    } else if limits.plan_for(path) == Some(own) {
+        CutCause::Plan
     } else {
-        causes.push(CutCause::PerFileLimit);
+        CutCause::PerFileLimit
     }
-    causes
 }
 
 /// Cuts a text to a bound in the unit of the limits; says what it was cut to, in units, if it was.

@@ -38,3 +38,4 @@ pub use native::NativeAdapter;
 pub use openclaw::OpenClawAdapter;
 pub use prompt::{Sections, system_prompt};
 pub use registry::{AdapterError, AdapterRegistry, DEFAULT_PRIORITY, WorkspaceAdapter};
+pub use text::is_white_space;

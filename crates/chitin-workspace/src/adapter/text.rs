@@ -4,7 +4,7 @@
 //! except the no-break kinds. The first keeps an em space, the second keeps U+0001.
 
 /// Tells whether `c` is white space to Java: separators but not the no-break ones, and nine control characters.
-pub(crate) const fn is_white_space(c: char) -> bool {
+pub const fn is_white_space(c: char) -> bool {
     matches!(
         c,
         '\u{9}'..='\u{d}'
