@@ -102,7 +102,9 @@ impl Context {
     /// Says in words why a record is not in the prompt; nothing when it is.
     pub fn why_left_out(&self, record: usize) -> Option<String> {
         match self.files.outcomes.get(record)? {
-            Outcome::In { .. } => None,
+            Outcome::In { .. } => {
+                (self.fragment_of(record).is_none()).then(|| "this prompt has no files".to_owned())
+            }
             Outcome::NotKept(reason) => Some(reason.to_string()),
             Outcome::LeftOut(left) => Some(left.to_string()),
             Outcome::ToldApart(apart) => Some(apart.to_string()),
