@@ -3,7 +3,9 @@
 use crate::budget::ContextFile;
 use chitin_workspace::contract::{PromptOrder, Rendering};
 use chitin_workspace::skills::Names;
+use std::cell::LazyCell;
 use std::cmp::Ordering;
+use std::ops::Deref;
 
 /// Returns the last component of a path, in lower case. `\` counts as `/`.
 pub(crate) fn base_name(path: &str) -> String {
@@ -30,7 +32,8 @@ pub(crate) fn sort<'a>(files: Vec<&'a ContextFile>, rendering: &Rendering) -> Ve
     match rendering.order {
         PromptOrder::Loaded => files,
         PromptOrder::ByName => {
-            let names = Names::new(rendering.ties);
+            // Names rarely tie, and the dictionary that settles it takes a while to open.
+            let names = LazyCell::new(|| Names::new(rendering.ties));
             let mut keyed: Vec<(Key, &ContextFile)> = files
                 .into_iter()
                 .map(|file| (key(file, rendering), file))
@@ -61,7 +64,12 @@ fn key(file: &ContextFile, rendering: &Rendering) -> Key {
     }
 }
 
-fn compare(left: &Key, right: &Key, rendering: &Rendering, names: &Names) -> Ordering {
+fn compare(
+    left: &Key,
+    right: &Key,
+    rendering: &Rendering,
+    names: &impl Deref<Target = Names>,
+) -> Ordering {
     let first = left
         .extra
         .cmp(&right.extra)

@@ -28,11 +28,17 @@ impl Host {
     /// Returns the name of the time zone that this machine or the user's environment sets.
     pub(crate) fn time_zone(&self) -> Option<String> {
         let named = self.env.get("TZ").map(|zone| zone.trim_start_matches(':'));
-        if let Some(zone) = named.filter(|zone| zone.contains('/') && !zone.starts_with('/')) {
-            return Some(zone.to_owned());
-        }
-        let zone = jiff::tz::TimeZone::system();
-        zone.iana_name().map(str::to_owned)
+        let known = match named {
+            Some("" | "UTC") => Some("UTC".to_owned()),
+            Some(zone) if zone.contains('/') && !zone.starts_with('/') => Some(zone.to_owned()),
+            Some(_) => None,
+            None => linked_zone(),
+        };
+        // Looking a zone up reads the whole list of zones, which costs more than all else that a command does.
+        known.or_else(|| {
+            let zone = jiff::tz::TimeZone::system();
+            zone.iana_name().map(str::to_owned)
+        })
     }
 
     /// Reads the environment of this process.
@@ -53,4 +59,15 @@ impl Host {
         }
         Ok(Self { env })
     }
+}
+
+/// Returns the zone that the machine's clock is linked to, where that is how it is set.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the machine's settings are read"
+)]
+fn linked_zone() -> Option<String> {
+    let target = std::fs::read_link("/etc/localtime").ok()?;
+    let (_, zone) = target.to_str()?.rsplit_once("zoneinfo/")?;
+    (!zone.is_empty()).then(|| zone.to_owned())
 }
