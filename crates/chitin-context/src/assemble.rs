@@ -1,14 +1,15 @@
 //! The whole context of a turn: our sections and the workspace's files, in the order of the contract (W56, CN17).
 
-use crate::budget::{Cutter, Fresh, Limits};
+use crate::budget::Limits;
 use crate::files::{Files, FilesIn, files_with};
 use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
+use crate::maker::{Fresh, Maker};
 use crate::memory_results::{self, MemoryResult};
 use crate::render::{Blocks, boundary, join, memory_fragment};
 use crate::report::{system_notice, user_notice};
 use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::{Contract, NoticePlace};
+use chitin_workspace::contract::Contract;
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::seed::BootstrapMode;
 use chitin_workspace::snapshot::Record;
@@ -130,10 +131,10 @@ pub fn assemble(turn: &Turn<'_>) -> Context {
     assemble_with(&mut Fresh, turn)
 }
 
-pub(crate) fn assemble_with(cutter: &mut impl Cutter, turn: &Turn<'_>) -> Context {
+pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context {
     let contract = turn.workspace.contract();
     let files = files_with(
-        cutter,
+        maker,
         &FilesIn {
             workspace: turn.workspace,
             extras: turn.extras,
@@ -143,18 +144,7 @@ pub(crate) fn assemble_with(cutter: &mut impl Cutter, turn: &Turn<'_>) -> Contex
         },
     );
     let cut_lines = files.report.warning_lines(contract, turn.limits);
-    let placed = match (contract.budgets.notice, system_notice(&cut_lines, contract)) {
-        (NoticePlace::SystemPrompt, Some(_)) => {
-            let facts = PromptFacts {
-                files_cut: cut_lines.clone(),
-                ..(**turn.prompt).clone()
-            };
-            sections(&contract.prompt, &facts)
-        }
-        (NoticePlace::SystemPrompt | NoticePlace::UserPrompt | NoticePlace::Nowhere, _) => {
-            sections(&contract.prompt, turn.prompt)
-        }
-    };
+    let placed = maker.sections(contract, turn.prompt, &cut_lines);
     let memory = if contract.rendering.memory_results {
         memory_fragment(memory_results::pieces(turn.memory))
     } else {
@@ -170,6 +160,22 @@ pub(crate) fn assemble_with(cutter: &mut impl Cutter, turn: &Turn<'_>) -> Contex
         files,
         limits: turn.limits.clone(),
     }
+}
+
+/// Our own sections; in contracts that tell of cuts there, with the lines about them.
+pub(crate) fn sections_of(
+    contract: &Contract,
+    facts: &PromptFacts,
+    cut_lines: &[String],
+) -> Vec<Placed> {
+    if system_notice(cut_lines, contract).is_none() {
+        return sections(&contract.prompt, facts);
+    }
+    let facts = PromptFacts {
+        files_cut: cut_lines.to_vec(),
+        ..facts.clone()
+    };
+    sections(&contract.prompt, &facts)
 }
 
 /// Fills the places between sections and puts one line feed between parts.

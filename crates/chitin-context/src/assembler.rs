@@ -1,25 +1,24 @@
 //! Turn after turn with as little work as possible: what did not change is not made again.
 
 use crate::assemble::{Context, TellCuts, Turn, assemble_with};
-use crate::budget::{CutFile, Cutter, Fresh, LimitUnit, Limits};
+use crate::budget::Limits;
 use crate::memory_results::MemoryResult;
+use crate::remembered::Remembered;
 use crate::sections::PromptFacts;
 use chitin_protocol::session_key::ChatType;
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::Contract;
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
-use chitin_workspace::snapshot::{Content, Record, RecordState};
-use std::path::PathBuf;
+use chitin_workspace::snapshot::{Record, RecordState};
 use std::sync::Arc;
 
 /// Makes contexts for one workspace, turn after turn.
 ///
 /// A turn with the same facts about the same snapshot gets the same value, with no work beyond comparing. When one file
-/// changed, only that file is cut and measured again.
+/// changed, only that file is cut, cleaned and measured again.
 #[derive(Debug, Default)]
 pub struct Assembler {
     last: Option<Last>,
-    cuts: RememberedCuts,
+    made: Remembered,
 }
 
 /// The turn that was asked for last, owned.
@@ -42,9 +41,8 @@ impl Assembler {
         if let Some(last) = self.last.as_ref().filter(|last| last.is(turn)) {
             return last.context.clone();
         }
-        self.cuts.begin();
-        let context = Arc::new(assemble_with(&mut self.cuts, turn));
-        self.cuts.forget_unused();
+        let context = Arc::new(assemble_with(&mut self.made, turn));
+        self.made.end_turn();
         self.last = Some(Last {
             workspace: turn.workspace.clone(),
             extras: turn.extras.to_vec(),
@@ -152,75 +150,5 @@ impl OwnedFacts {
             subagent_files: self.subagent_files.as_deref(),
         };
         borrowed == *facts
-    }
-}
-
-/// Cuts of earlier turns, by content and bound.
-#[derive(Debug, Default)]
-struct RememberedCuts {
-    entries: Vec<RememberedCut>,
-    turn: u64,
-}
-
-#[derive(Debug)]
-struct RememberedCut {
-    content: Arc<Content>,
-    name: Arc<str>,
-    /// The marker of an oversize file names its path.
-    path: PathBuf,
-    contract: &'static str,
-    unit: LimitUnit,
-    bound: usize,
-    cut: CutFile,
-    used: u64,
-}
-
-impl RememberedCuts {
-    const fn begin(&mut self) {
-        self.turn += 1;
-    }
-
-    fn forget_unused(&mut self) {
-        let turn = self.turn;
-        self.entries.retain(|entry| entry.used == turn);
-    }
-}
-
-impl Cutter for RememberedCuts {
-    fn cut(
-        &mut self,
-        record: &Record,
-        contract: &Contract,
-        limits: &Limits,
-        bound: usize,
-    ) -> Option<CutFile> {
-        let RecordState::Present(content) = &record.state else {
-            return Fresh.cut(record, contract, limits, bound);
-        };
-        let turn = self.turn;
-        let known = self.entries.iter_mut().find(|entry| {
-            Arc::ptr_eq(&entry.content, content)
-                && entry.bound == bound
-                && entry.unit == limits.unit
-                && entry.contract == contract.name
-                && entry.name == record.name
-                && (content.oversize.is_none() || entry.path == record.path)
-        });
-        if let Some(known) = known {
-            known.used = turn;
-            return Some(known.cut.clone());
-        }
-        let cut = Fresh.cut(record, contract, limits, bound)?;
-        self.entries.push(RememberedCut {
-            content: content.clone(),
-            name: record.name.clone(),
-            path: record.path.clone(),
-            contract: contract.name,
-            unit: limits.unit,
-            bound,
-            cut: cut.clone(),
-            used: turn,
-        });
-        Some(cut)
     }
 }

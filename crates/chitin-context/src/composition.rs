@@ -17,7 +17,7 @@ pub(crate) fn is_blank(file: &ContextFile) -> bool {
 
 /// Composes files in the order in which they were loaded: the four of the definition, then what extends it. None of
 /// them is blank.
-pub(crate) fn compose(files: &[ContextFile]) -> Blocks {
+pub(crate) fn compose(files: &[&ContextFile]) -> Blocks {
     let mut fragments: Vec<Fragment> = Vec::new();
     for (at, file) in files.iter().enumerate() {
         let text = file.body.text();

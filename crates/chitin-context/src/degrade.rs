@@ -5,8 +5,9 @@
 
 use crate::assemble::{Context, Turn, assemble_with};
 use crate::body::Body;
-use crate::budget::{Fresh, Limits, embedded};
+use crate::budget::{Limits, embedded};
 use crate::fragment::Piece;
+use crate::remembered::Remembered;
 use crate::tokens;
 use crate::words::left_out;
 use chitin_workspace::snapshot::Record;
@@ -121,8 +122,8 @@ impl Degraded {
 
 /// Puts a context together that has at most `allowed` tokens, by our estimate, as far as the plan reaches.
 pub fn assemble_within(turn: &Turn<'_>, plan: &Plan, allowed: usize) -> (Context, Degraded) {
-    let mut cutter = Fresh;
-    let whole = assemble_with(&mut cutter, turn);
+    let mut made = Remembered::default();
+    let whole = assemble_with(&mut made, turn);
     let before = tokens::estimate(&whole.system());
     let mut result = (
         whole,
@@ -138,7 +139,7 @@ pub fn assemble_within(turn: &Turn<'_>, plan: &Plan, allowed: usize) -> (Context
         let taken = result.1.taken + 1;
         let limits = planned(turn, &plan.steps[..taken]);
         let context = assemble_with(
-            &mut cutter,
+            &mut made,
             &Turn {
                 limits: &limits,
                 ..*turn

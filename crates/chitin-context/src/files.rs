@@ -1,10 +1,10 @@
 //! The files of a turn: which are kept, what budgets make of them, where they stand (CN20).
 
-use crate::budget::{ContextFile, LeftOut, Limits, Spent, WhyLeftOut};
-use crate::budget::{Cutter, spend_with};
+use crate::budget::{ContextFile, LeftOut, Limits, Spent, WhyLeftOut, spend_with};
 use crate::composition::{compose, is_blank};
+use crate::maker::{Fresh, Maker};
 use crate::order::base_name;
-use crate::render::{Blocks, blocks};
+use crate::render::{Blocks, blocks_with};
 use crate::report::{Report, report};
 use crate::warning::Warning;
 use chitin_workspace::Workspace;
@@ -86,10 +86,10 @@ impl fmt::Display for ToldApart {
 
 /// Takes a snapshot through filters, budgets and placement.
 pub fn files(given: &FilesIn<'_>) -> Files {
-    files_with(&mut crate::budget::Fresh, given)
+    files_with(&mut Fresh, given)
 }
 
-pub(crate) fn files_with(cutter: &mut impl Cutter, given: &FilesIn<'_>) -> Files {
+pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
     let contract = given.workspace.contract();
     let records: Vec<Record> = given
         .workspace
@@ -104,7 +104,7 @@ pub(crate) fn files_with(cutter: &mut impl Cutter, given: &FilesIn<'_>) -> Files
         .filter(|at| judged[*at].is_none())
         .collect();
     let kept: Vec<&Record> = places.iter().map(|at| &records[*at]).collect();
-    let spent = spend_with(cutter, &kept, contract, given.limits);
+    let spent = spend_with(maker, &kept, contract, given.limits);
     let mut warnings = load_warnings(&kept, contract);
     warnings.extend(spent.warnings.iter().cloned());
     let report = report(&kept, &spent, contract, given.limits);
@@ -122,9 +122,11 @@ pub(crate) fn files_with(cutter: &mut impl Cutter, given: &FilesIn<'_>) -> Files
         let at = left.record;
         outcomes[at] = Outcome::LeftOut(left);
     }
-    let mut placed = Vec::with_capacity(files.len());
-    for (at, file) in files.iter_mut().enumerate() {
+    for file in &mut files {
         file.record = places[file.record];
+    }
+    let mut placed = Vec::with_capacity(files.len());
+    for (at, file) in files.iter().enumerate() {
         if contract.rendering.layout == Layout::Composition && is_blank(file) {
             outcomes[file.record] = Outcome::LeftOut(LeftOut {
                 record: file.record,
@@ -136,14 +138,14 @@ pub(crate) fn files_with(cutter: &mut impl Cutter, given: &FilesIn<'_>) -> Files
         }
         outcomes[file.record] = match told_apart(file, contract, given.facts) {
             None => {
-                placed.push(file.clone());
+                placed.push(file);
                 Outcome::In { file: at }
             }
             Some(apart) => Outcome::ToldApart(apart),
         };
     }
     let blocks = match contract.rendering.layout {
-        Layout::ProjectContext => blocks(&placed, &contract.rendering, given.projects),
+        Layout::ProjectContext => blocks_with(maker, placed, &contract.rendering, given.projects),
         Layout::Composition => compose(&placed),
     };
     Files {

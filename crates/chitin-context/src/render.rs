@@ -1,9 +1,9 @@
 //! Files as blocks of the prompt: headings, guidance, what is cached and what is not (W33–W38, CN8).
 
 use crate::budget::ContextFile;
-use crate::clean::cleaned;
 use crate::compat::{BOUNDARY, DYNAMIC_CONTEXT, PROJECT_CONTEXT};
 use crate::fragment::{CacheClass, Decision, Fragment, Origin, Piece, Role, Size};
+use crate::maker::{Fresh, Maker};
 use crate::order::{base_name, sort};
 use crate::words;
 use chitin_workspace::contract::Rendering;
@@ -29,7 +29,16 @@ pub struct Blocks {
 
 /// Places files in the order of the prompt. `projects` are the active ones.
 pub fn blocks(files: &[ContextFile], rendering: &Rendering, projects: &[String]) -> Blocks {
-    let ordered = sort(files.iter().collect(), rendering);
+    blocks_with(&mut Fresh, files.iter().collect(), rendering, projects)
+}
+
+pub(crate) fn blocks_with(
+    maker: &mut impl Maker,
+    files: Vec<&ContextFile>,
+    rendering: &Rendering,
+    projects: &[String],
+) -> Blocks {
+    let ordered = sort(files, rendering);
     let is_dynamic =
         |file: &&ContextFile| rendering.dynamic_heartbeat && base_name(&file.heading) == HEARTBEAT;
     let (dynamic, stable): (Vec<_>, Vec<_>) = ordered.into_iter().partition(is_dynamic);
@@ -40,6 +49,7 @@ pub fn blocks(files: &[ContextFile], rendering: &Rendering, projects: &[String])
     };
     Blocks {
         dynamic: block(
+            maker,
             DYNAMIC_CONTEXT_KEY,
             vec![
                 Piece::ours(heading),
@@ -52,6 +62,7 @@ pub fn blocks(files: &[ContextFile], rendering: &Rendering, projects: &[String])
             projects,
         ),
         stable: block(
+            maker,
             PROJECT_CONTEXT_KEY,
             opening(&stable, rendering),
             &stable,
@@ -86,6 +97,7 @@ fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<Piece> {
 }
 
 fn block(
+    maker: &mut impl Maker,
     key: &'static str,
     opening: Vec<Piece>,
     files: &[&ContextFile],
@@ -101,20 +113,21 @@ fn block(
     fragments.extend(
         files
             .iter()
-            .map(|file| placed(file, cache, rendering, projects).led_by("\n")),
+            .map(|file| placed(maker, file, cache, rendering, projects).led_by("\n")),
     );
     fragments
 }
 
 /// A file under its heading.
 fn placed(
+    maker: &mut impl Maker,
     file: &ContextFile,
     cache: CacheClass,
     rendering: &Rendering,
     projects: &[String],
 ) -> Fragment {
-    let clean = cleaned(&file.body, &base_name(&file.heading), rendering, projects);
-    let body = clean.as_ref().unwrap_or(&file.body);
+    let base = base_name(&file.heading);
+    let body = maker.clean(&file.body, &base, rendering, projects);
     let mut pieces = Vec::with_capacity(body.pieces.len() + 3);
     pieces.push(Piece::ours("## "));
     pieces.push(Piece::made(file.heading.clone()));

@@ -9,4 +9,4 @@ mod spend;
 pub use embed::embedded;
 pub use limits::{LimitUnit, Limits};
 pub use spend::{ContextFile, LeftOut, Spent, WhyLeftOut, spend};
-pub(crate) use spend::{CutFile, Cutter, Fresh, spend_with};
+pub(crate) use spend::{CutFile, cut, spend_with};

@@ -6,6 +6,7 @@ use super::{LimitUnit, Limits, embedded};
 use crate::body::Body;
 use crate::compat;
 use crate::fragment::{CutCause, Decision, Piece, Size};
+use crate::maker::{Fresh, Maker};
 use crate::tokens;
 use crate::warning::Warning;
 use crate::words;
@@ -98,40 +99,23 @@ pub(crate) struct CutFile {
     pub(crate) measure: usize,
 }
 
-/// Cuts one record's text to a bound, or remembers having done so.
-pub(crate) trait Cutter {
-    /// Returns `None` for a record that counts as missing.
-    fn cut(
-        &mut self,
-        record: &Record,
-        contract: &Contract,
-        limits: &Limits,
-        bound: usize,
-    ) -> Option<CutFile>;
-}
-
-/// Cuts anew each time.
-pub(crate) struct Fresh;
-
-impl Cutter for Fresh {
-    fn cut(
-        &mut self,
-        record: &Record,
-        contract: &Contract,
-        limits: &Limits,
-        bound: usize,
-    ) -> Option<CutFile> {
-        let text = embedded(record, contract)?;
-        let raw = text.size();
-        let (body, limit) = cut_to(text, &record.name, contract, limits, bound);
-        let measure = limits.measure(&body);
-        Some(CutFile {
-            body: Arc::new(body),
-            raw,
-            limit,
-            measure,
-        })
-    }
+/// Cuts one record's text to a bound; `None` for a record that counts as missing.
+pub(crate) fn cut(
+    record: &Record,
+    contract: &Contract,
+    limits: &Limits,
+    bound: usize,
+) -> Option<CutFile> {
+    let text = embedded(record, contract)?;
+    let raw = text.size();
+    let (body, limit) = cut_to(text, &record.name, contract, limits, bound);
+    let measure = limits.measure(&body);
+    Some(CutFile {
+        body: Arc::new(body),
+        raw,
+        limit,
+        measure,
+    })
 }
 
 /// Spends the budget on records in their order.
@@ -140,7 +124,7 @@ pub fn spend(records: &[&Record], contract: &Contract, limits: &Limits) -> Spent
 }
 
 pub(crate) fn spend_with(
-    cutter: &mut impl Cutter,
+    maker: &mut impl Maker,
     records: &[&Record],
     contract: &Contract,
     limits: &Limits,
@@ -167,7 +151,7 @@ pub(crate) fn spend_with(
             });
             continue;
         }
-        let path = record.path.to_string_lossy();
+        let path: Arc<str> = record.path.to_string_lossy().into();
         let heading: Arc<str> = match contract.rendering.headings {
             HeadingStyle::Path if is_blank_js(&path) => {
                 spent.warnings.push(Warning::Skipped {
@@ -176,13 +160,13 @@ pub(crate) fn spend_with(
                 spent.left_out.push(left(WhyLeftOut::NoPath));
                 continue;
             }
-            HeadingStyle::Path => path.as_ref().into(),
+            HeadingStyle::Path => path.clone(),
             HeadingStyle::Name => record.name.clone(),
         };
         let file = |body: Arc<Body>, raw, decision| ContextFile {
             record: at,
             name: record.name.clone(),
-            path: path.as_ref().into(),
+            path: path.clone(),
             heading,
             extra: record.extra,
             body,
@@ -223,7 +207,7 @@ pub(crate) fn spend_with(
             let bound = remaining
                 .map_or(own, |rest| own.min(rest))
                 .max(usize::try_from(contract.budgets.least).unwrap_or(0));
-            let Some(cut) = cutter.cut(record, contract, limits, bound) else {
+            let Some(cut) = maker.cut(record, contract, limits, bound) else {
                 continue;
             };
             if cut.raw.units == 0 {
