@@ -173,11 +173,9 @@ pub(super) fn plan(own: &Own, model: &ModelFigures) -> Result<Option<(Plan, usiz
     let tokens = setting
         .tokens
         .and_then(|tokens| usize::try_from(tokens).ok());
-    let share = usize::from(setting.share.unwrap_or(DEFAULT_SHARE));
-    let of_window = || model.window().map(|window| window / 100 * share);
-    let allowed = tokens.or_else(of_window);
-    // What is allowed is counted in the model's tokens, the prompt in those of the estimate.
-    Ok(allowed.map(|allowed| (plan, model.estimated(allowed))))
+    let share = setting.share.unwrap_or(DEFAULT_SHARE);
+    let allowed = tokens.or_else(|| model.share_of_window(share));
+    Ok(allowed.map(|allowed| (plan, allowed)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::page::ModelLine;
 use crate::printer::grouped;
 use crate::setup::Setup;
 use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
-use chitin_context::tokens::{Basis, Counting};
+use chitin_context::tokens::{Basis, Counting, TokenCount};
 use chitin_context::view::View;
 use serde::Serialize;
 
@@ -28,6 +28,8 @@ pub(crate) struct Reckoning {
     named: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
+    /// How many tokens the system prompt has for this model, which may make more of a text than others.
+    tokens: u64,
     /// How much of the window the system prompt takes, in thousandths.
     #[serde(skip_serializing_if = "Option::is_none")]
     share_permille: Option<u64>,
@@ -71,15 +73,27 @@ impl ModelFigures {
         usize::try_from(self.model.context_window?).ok()
     }
 
-    /// Returns how many tokens of our estimate its own so many tokens are.
-    pub(super) fn estimated(&self, tokens: usize) -> usize {
-        tokens.saturating_mul(1000) / usize::from(self.model.per_thousand.max(1))
+    /// Returns how many tokens as we count them are a share of its window, in percent.
+    pub(super) fn share_of_window(&self, percent: u8) -> Option<usize> {
+        let tokens = self.window()? / 100 * usize::from(percent);
+        Some(tokens.saturating_mul(1000) / usize::from(self.model.per_thousand.max(1)))
     }
 
-    /// Returns what counts tokens for this model.
+    /// Returns what counts tokens: the same for all models without a published tokenizer, so that figures compare.
     pub(crate) fn counter(&self, tokens: Tokens) -> impl FnMut(&str) -> usize + use<> {
-        let (model, counting) = (self.model.clone(), self.counting(tokens));
-        move |text| model.count(text, counting).tokens
+        let (own, counting) = (self.model.encoding, self.counting(tokens));
+        move |text| TokenCount::of(text, counting, own).tokens
+    }
+
+    /// Returns how many tokens the model itself makes where we count so many.
+    fn of_model(&self, tokens: usize) -> u64 {
+        let scale = if self.model.encoding.is_some() {
+            1000
+        } else {
+            usize::from(self.model.per_thousand)
+        };
+        let tokens = tokens.saturating_mul(scale).div_ceil(1000);
+        u64::try_from(tokens).unwrap_or(u64::MAX)
     }
 
     fn counting(&self, tokens: Tokens) -> Counting {
@@ -100,8 +114,8 @@ impl ModelFigures {
 
     /// Works out what a prompt means for the model.
     pub(crate) fn reckon(&self, view: &View) -> Reckoning {
-        let count = |tokens: usize| u64::try_from(tokens).unwrap_or(u64::MAX);
-        let (total, cached) = (count(view.total.tokens), count(view.cached.tokens));
+        let total = self.of_model(view.total.tokens);
+        let cached = self.of_model(view.cached.tokens);
         let below = total.saturating_sub(cached);
         let usage = |fresh, cache_write, cache_read| models::Tokens {
             fresh,
@@ -113,6 +127,7 @@ impl ModelFigures {
             model: self.model.id.clone(),
             named: self.named,
             window: self.model.context_window,
+            tokens: total,
             share_permille: window_share(&self.model, total).map(|share| share.permille),
             cost: cost(&self.model, usage(total, 0, 0)),
             cost_writing_cache: cost(&self.model, usage(below, cached, 0)),
@@ -123,7 +138,7 @@ impl ModelFigures {
 
     /// Says what it costs to put so many tokens into the cache again instead of reading them.
     pub(crate) fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
-        let tokens = u64::try_from(tokens).ok()?;
+        let tokens = self.of_model(tokens);
         let written = models::Tokens {
             cache_write: tokens,
             ..models::Tokens::default()
