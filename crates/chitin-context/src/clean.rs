@@ -2,13 +2,16 @@
 //! keeps its place in the file.
 
 use crate::body::Body;
-use chitin_protocol::text::trim_js;
 use chitin_workspace::contract::Rendering;
 use memchr::memmem;
 use std::ops::Range;
 
+/// How the recorded release knows a documented heartbeat prompt.
 const HEARTBEAT_TITLE: &str = "Default heartbeat prompt:";
-const PROJECT_MARK: &str = "<!-- project:";
+const HEARTBEAT_OPENING: &str = "Read HEARTBEAT.md if it exists";
+const HEARTBEAT_ENDING: &str = "HEARTBEAT_OK.";
+/// What an annotation that ties an entry to a project holds.
+const PROJECT_MARK: &str = "project:";
 
 /// Returns the text as it is placed; `None` when nothing is taken out.
 pub(crate) fn cleaned(
@@ -92,33 +95,33 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// A title line and the quoted prompt in the line after it.
+/// A title, the end of its line, and the quoted prompt that the next line begins with.
 fn heartbeat_prompts(text: &str) -> Vec<Range<usize>> {
     let mut removed = Vec::new();
-    let mut title: Option<usize> = None;
-    for (range, line) in lines(text) {
-        let trimmed = trim_js(line);
-        if let Some(start) = title.take()
-            && is_heartbeat_prompt(trimmed)
-        {
-            let end = range.start + line.trim_end_matches('\r').len();
-            removed.push(start..end);
-        } else if trimmed == HEARTBEAT_TITLE {
-            title = Some(range.start);
+    let mut at = 0;
+    while let Some(found) = text[at..].find(HEARTBEAT_TITLE) {
+        let start = at + found;
+        at = start + HEARTBEAT_TITLE.len();
+        if let Some(length) = quoted_prompt(&text[at..]) {
+            at += length;
+            removed.push(start..at);
         }
     }
     removed
 }
 
-fn is_heartbeat_prompt(line: &str) -> bool {
-    line.strip_prefix('`')
-        .and_then(|rest| rest.strip_suffix('`'))
-        .is_some_and(|quoted| {
-            let quoted = quoted.strip_suffix('.').unwrap_or(quoted);
-            !quoted.contains('`')
-                && quoted.contains("HEARTBEAT.md")
-                && quoted.ends_with("HEARTBEAT_OK")
-        })
+/// Returns the length of a line end and a quoted heartbeat prompt, if the text begins with them.
+fn quoted_prompt(text: &str) -> Option<usize> {
+    let line = text
+        .strip_prefix('\r')
+        .unwrap_or(text)
+        .strip_prefix("\n`")?;
+    let end = line.find(['`', '\r', '\n'])?;
+    let quoted = &line[..end];
+    let is_prompt = line[end..].starts_with('`')
+        && quoted.starts_with(HEARTBEAT_OPENING)
+        && quoted.ends_with(HEARTBEAT_ENDING);
+    is_prompt.then(|| text.len() - line.len() + end + 1)
 }
 
 /// List entries, with the lines that continue them, that belong to projects which are not active.
@@ -176,7 +179,10 @@ fn is_bullet(line: &str) -> bool {
         && matches!(bytes.get(digits + 1), Some(b' ' | b'\t'))
 }
 
+/// Returns the key of the first annotation `<!-- project: KEY -->`.
 fn project_of(line: &str) -> Option<&str> {
-    let after = &line[line.find(PROJECT_MARK)? + PROJECT_MARK.len()..];
-    Some(after[..after.find("-->")?].trim())
+    line.split("<!--").skip(1).find_map(|comment| {
+        let key = comment.trim_start().strip_prefix(PROJECT_MARK)?;
+        Some(key.split_once("-->")?.0.trim())
+    })
 }

@@ -81,9 +81,11 @@ fn is_due(hook: &Value, moment: Moment) -> bool {
 
 fn is_window_open(purge: &Value, now: u32) -> bool {
     let start = purge["at"].as_str().and_then(minutes_of_day);
-    let length = purge["duration"]
+    let duration = &purge["duration"];
+    let length = duration
         .as_str()
-        .and_then(|text| parse_duration(text, MINUTE));
+        .and_then(|text| parse_duration(text, MINUTE))
+        .or_else(|| Some(duration.as_f64()? * MINUTE));
     let (Some(start), Some(length)) = (start, length) else {
         return false;
     };
