@@ -8,6 +8,7 @@
 
 pub mod check_text;
 pub mod config;
+pub mod context;
 pub mod front_matter;
 pub mod mutate;
 pub mod novelty;
@@ -32,7 +33,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -42,6 +43,11 @@ pub const TARGETS: [Target; 8] = [
         name: "config",
         run: config::run,
         dictionary: config::DICTIONARY,
+    },
+    Target {
+        name: "context",
+        run: context::run,
+        dictionary: context::DICTIONARY,
     },
     Target {
         name: "front_matter",

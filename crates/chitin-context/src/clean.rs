@@ -152,14 +152,10 @@ fn other_projects(text: &str, active: &[String]) -> Vec<Range<usize>> {
     if let Some((start, _, true)) = entry {
         // What ends the text takes the line feed before it along, so that no empty line is left at the end. Entries
         // that were taken out right before it belong to the same end.
-        let start = match removed.pop() {
-            Some(before) if before.end == start => before.start,
-            Some(before) => {
-                removed.push(before);
-                start
-            }
-            None => start,
-        };
+        let mut start = start;
+        while let Some(before) = removed.pop_if(|before| before.end == start) {
+            start = before.start;
+        }
         removed.push(start.saturating_sub(1)..text.len());
     }
     removed

@@ -131,11 +131,12 @@ fn placed(
     let mut pieces = Vec::with_capacity(body.pieces.len() + 3);
     pieces.push(Piece::ours("## "));
     pieces.push(Piece::made(file.heading.clone()));
+    let mut heading = Size::of("## ") + Size::of(&file.heading);
     if !body.is_empty() {
+        heading = heading + Size::of("\n");
         pieces.push(Piece::ours("\n"));
         pieces.extend(body.pieces.iter().cloned());
     }
-    let heading = Size::of(&file.heading) + Size { units: 4, bytes: 4 };
     Fragment {
         origin: Origin::File {
             name: file.name.clone(),

@@ -1,11 +1,18 @@
 //! What the context promises.
 
+mod blocks;
+mod budget;
+mod cache;
 mod catalogue;
+mod degrade;
+mod explain;
 mod given;
 #[cfg(feature = "exact-tokens")]
 mod models;
 mod promises;
 mod properties;
+mod report;
 mod sections;
 #[cfg(feature = "exact-tokens")]
 mod tokens;
+mod turns;

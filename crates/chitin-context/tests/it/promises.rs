@@ -10,7 +10,7 @@ use chitin_workspace::contract::{CutRule, PairRule, TotalCause};
 use std::collections::BTreeSet;
 
 /// Panics when a promise is broken.
-pub fn check(context: &Context) {
+pub(crate) fn check(context: &Context) {
     fragments_make_the_prompt(context);
     sources_are_true(context);
     regions_tile_every_file(context);

@@ -297,11 +297,11 @@ proptest! {
         let mut given = given;
         given.limits = Limits { total: None, per_file: 1_000_000, ..Limits::of(&CANONICAL) };
         let mut records = given.workspace.records().to_vec();
-        prop_assume!(!records.is_empty());
-        let at = at % records.len();
-        let text = records[at].content().map(|content| format!("x{}{added}.", content.text));
-        prop_assume!(text.is_some());
-        records[at] = file(&records[at].name.clone(), text.unwrap_or_default());
+        let at = at.min(records.len());
+        records.truncate(at);
+        records.push(file("TOOLS.md", "Begin."));
+        given = given.reread(records.clone());
+        records[at] = file("TOOLS.md", format!("Begin.{added}."));
         let (before, after) = (given.context(), given.reread(records).context());
         let prefix = common_prefix(&before, &after);
         let (left, right) = (before.system(), after.system());

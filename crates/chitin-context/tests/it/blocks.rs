@@ -1,0 +1,132 @@
+//! How files stand in the prompt, and what rules take out of them on the way.
+
+use crate::given::{Given, extra, file, files_part};
+use chitin_context::files::Outcome;
+use chitin_workspace::contract::{
+    ALL, ATMOSPHERE, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9,
+};
+use std::fmt::Write as _;
+
+fn shown(contract: &'static Contract, name: &str, text: &str, projects: &[&str]) -> String {
+    let mut given = Given::new(contract, vec![file(name, text)]);
+    given.projects = projects.iter().map(|key| (*key).to_owned()).collect();
+    let context = given.context();
+    let (_, fragment) = context.fragment_of(0).unwrap();
+    let text = fragment.text();
+    let heading = format!("\n## /w/{name}");
+    text.strip_prefix(&heading)
+        .unwrap()
+        .trim_start_matches('\n')
+        .to_owned()
+}
+
+#[test]
+fn every_contract_has_its_own_layout() {
+    let mut all = String::new();
+    for contract in ALL {
+        let mut given = Given::new(
+            contract,
+            vec![
+                file("AGENTS.md", "---\ntitle: x\n---\nRules.\n"),
+                file("SOUL.md", "Calm.\n\n\n\n\nKind.  \n"),
+                file("IDENTITY.md", "Lantern."),
+                file("USER.md", "Ines."),
+                file("MEMORY.md", "Tides."),
+            ],
+        );
+        given.extras = vec![extra("docs", file("AGENTS.md", "More rules."))];
+        let system = given.context().system();
+        let start = system
+            .find("# Project Context")
+            .or_else(|| system.find("## Identity"));
+        let _ = writeln!(all, "--- {}\n{}", contract.name, &system[start.unwrap()..]);
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn entries_of_other_projects_are_left_out_with_their_continuation() {
+    let notes = "# Notes\n- mine <!-- project: a -->\n- other <!-- project: b -->\n  and more of it\n\t\n- nobody's\n\
+                 * second <!-- project: b -->\n1. third <!-- project: c -->";
+    let of = |projects: &[&str]| shown(&OPENCLAW_2026_9, "MEMORY.md", notes, projects);
+    insta::assert_snapshot!(of(&["a"]), @"
+    # Notes
+    - mine <!-- project: a -->
+    - nobody's
+    ");
+    insta::assert_snapshot!(of(&["b"]), @"
+    # Notes
+    - other <!-- project: b -->
+      and more of it
+    	
+    - nobody's
+    * second <!-- project: b -->
+    ");
+    assert_eq!(of(&["a", "b", "c"]), notes);
+    assert_eq!(shown(&OPENCLAW_2026_9, "AGENTS.md", notes, &[]), notes);
+    assert_eq!(shown(&OPENCLAW_2026_4, "MEMORY.md", notes, &[]), notes);
+}
+
+#[test]
+fn a_list_of_other_projects_leaves_nothing_behind() {
+    let all = "- one <!-- project: b -->\n- two <!-- project: b -->\n- three <!-- project: b -->";
+    assert_eq!(shown(&OPENCLAW_2026_9, "USER.md", all, &[]), "");
+    let after = format!("Ines.\n{all}");
+    assert_eq!(shown(&OPENCLAW_2026_9, "USER.md", &after, &[]), "Ines.");
+}
+
+#[test]
+fn surplus_empty_lines_go_but_those_with_carriage_returns_stay() {
+    assert_eq!(
+        shown(&CANONICAL, "SOUL.md", "a\n\n\n\nb\n\nc", &[]),
+        "a\n\nb\n\nc"
+    );
+    let crlf = "a\r\n\r\n\r\n\r\nb";
+    assert_eq!(shown(&CANONICAL, "SOUL.md", crlf, &[]), crlf);
+}
+
+#[test]
+fn the_documented_heartbeat_prompt_is_no_instruction() {
+    let text = "Before.\nDefault heartbeat prompt:\n`Read HEARTBEAT.md. If idle, say HEARTBEAT_OK.`\nAfter.";
+    assert_eq!(
+        shown(&OPENCLAW_2026_9, "SOUL.md", text, &[]),
+        "Before.\n\nAfter."
+    );
+    assert_eq!(shown(&CANONICAL, "SOUL.md", text, &[]), text);
+    let other = "Default heartbeat prompt:\n`Do as you like.`";
+    assert_eq!(shown(&OPENCLAW_2026_9, "SOUL.md", other, &[]), other);
+}
+
+/// The bridge is a Java program, and Java has its own idea of what is blank.
+#[test]
+fn the_composition_trims_as_the_bridge_does() {
+    let given = Given::new(
+        &ATMOSPHERE,
+        vec![
+            file("IDENTITY.md", "\u{1}Lantern\u{1}"),
+            file("SOUL.md", "\u{2003}\u{3000}"),
+            file("USER.md", "\u{a0}"),
+            file("AGENTS.md", "\u{2003}Rules\u{2003}\n"),
+        ],
+    );
+    let context = given.context();
+    assert!(context.system().ends_with(
+        "## Identity\n\nLantern\n\n## User\n\n\u{a0}\n\n## Operating rules\n\n\u{2003}Rules\u{2003}"
+    ));
+    assert!(matches!(context.files.outcomes[1], Outcome::LeftOut(_)));
+    assert_eq!(context.why_left_out(1).unwrap(), "it is blank");
+}
+
+#[test]
+fn two_files_of_one_path_are_two_parts() {
+    let mut given = Given::new(&OPENCLAW_2026_4, Vec::new());
+    given.extras = ["First.", "Second."]
+        .map(|text| extra("a", file("USER.md", text)))
+        .into();
+    let context = given.context();
+    assert!(files_part(&context).contains("## /w/a/USER.md\nFirst.\n## /w/a/USER.md\nSecond."));
+    assert_ne!(
+        context.fragment_of(0).unwrap().0,
+        context.fragment_of(1).unwrap().0
+    );
+}
