@@ -19,6 +19,9 @@ use chitin_workspace::snapshot::Record;
 use serde::Serialize;
 use std::sync::Arc;
 
+/// No kind of text has more UTF-16 units in a token, as a rule; a cut need not be looked for beyond.
+const MOST_UNITS_PER_TOKEN: usize = 8;
+
 /// Files whose absence needs no word where the contract says so.
 const OPTIONAL: [&str; 4] = ["HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md", "memory.md"];
 
@@ -317,16 +320,27 @@ fn cut_to(
     match limits.unit {
         LimitUnit::Characters => (cut_to_units(&text, name, contract, bound), Some(bound)),
         LimitUnit::Tokens => {
-            // Head, tail and marker differ in density, so the first guess is tightened until the estimate holds.
-            let mut units = tokens::units_within(&text.text(), bound);
-            loop {
+            // Head, tail and marker differ in density, so the largest cut that holds is searched for.
+            let try_with = |units: usize| {
                 let cut = cut_to_units(&text, name, contract, units);
-                let measure = limits.measure(&cut);
-                if measure <= bound || units == 0 {
-                    return (cut, Some(units));
+                (limits.measure(&cut) <= bound).then_some(cut)
+            };
+            let mut best = (cut_to_units(&text, name, contract, 0), 0);
+            let (mut low, mut high) = (
+                1,
+                text.units.min(bound.saturating_mul(MOST_UNITS_PER_TOKEN)),
+            );
+            while low <= high {
+                let middle = low + (high - low) / 2;
+                match try_with(middle) {
+                    Some(cut) => {
+                        best = (cut, middle);
+                        low = middle + 1;
+                    }
+                    None => high = middle - 1,
                 }
-                units = (units * bound / measure).min(units - 1);
             }
+            (best.0, Some(best.1))
         }
     }
 }

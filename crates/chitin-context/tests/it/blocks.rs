@@ -87,7 +87,7 @@ fn surplus_empty_lines_go_but_those_with_carriage_returns_stay() {
 
 #[test]
 fn the_documented_heartbeat_prompt_is_no_instruction() {
-    let text = "Before.\nDefault heartbeat prompt:\n`Read HEARTBEAT.md. If idle, say HEARTBEAT_OK.`\nAfter.";
+    let text = "Before.\nDefault heartbeat prompt:\n`Read HEARTBEAT.md if it exists. If idle, say HEARTBEAT_OK.`\nAfter.";
     assert_eq!(
         shown(&OPENCLAW_2026_9, "SOUL.md", text, &[]),
         "Before.\n\nAfter."
