@@ -3,9 +3,12 @@
 //! `live`: on the next turn. `session`: what the session began with stays until it is reset or compacted, so that an
 //! agent's own edit of `MEMORY.md` does not rewrite the prefix that the provider has cached. Users ask for both.
 
+use chitin_protocol::config::RefreshSetting;
+use chitin_workspace::Workspace;
 use chitin_workspace::contract::{Contract, Freshness};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// When an edit shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,40 @@ impl Refresh {
             Freshness::NextSession => Self::Session,
         }
     }
+
+    /// Returns what the user chose, or else what the contract's runtime does.
+    pub const fn chosen(contract: &Contract, setting: Option<RefreshSetting>) -> Self {
+        match setting {
+            Some(RefreshSetting::Live) => Self::Live,
+            Some(RefreshSetting::Session) => Self::Session,
+            None => Self::of(contract),
+        }
+    }
+}
+
+/// Returns what the session began with, with those files fresh that change with every turn and stand below the cache
+/// boundary anyway. A contract that keeps every file for the whole session gets what the session began with.
+pub fn with_dynamic_files(began: &Arc<Workspace>, now: &Arc<Workspace>) -> Arc<Workspace> {
+    let contract = began.contract();
+    let is_dynamic = |name: &str| {
+        contract.rendering.dynamic_heartbeat
+            && contract.turns.freshness == Freshness::NextTurn
+            && contract
+                .loading
+                .files
+                .iter()
+                .any(|file| file.always_read && file.name == name)
+    };
+    let fresh = |name: &str| now.record(name).filter(|_| is_dynamic(name));
+    let records = began.records().iter().map(|record| {
+        let fresh = fresh(&record.name).unwrap_or(record);
+        fresh.clone()
+    });
+    Arc::new(Workspace::from_records(
+        began.path(),
+        contract,
+        records.collect(),
+    ))
 }
 
 /// What sessions began with, by session key; bounded, the least recently used is forgotten first.

@@ -32,6 +32,14 @@ pub struct Moment {
     pub minutes: u32,
 }
 
+/// Tells whether the hook is configured, so that chance and clock matter.
+pub fn is_configured(config: &Value, contract: &Contract) -> bool {
+    contract.loading.persona_swap
+        && config["hooks"]["internal"]["entries"]
+            .get(compat::HOOK)
+            .is_some_and(|hook| hook["enabled"] != Value::Bool(false))
+}
+
 /// Returns the record that takes the place of `SOUL.md`, when the hook says so.
 pub fn swapped(
     config: &Value,
@@ -42,11 +50,11 @@ pub fn swapped(
     records: &[Record],
     moment: Moment,
 ) -> Option<Record> {
-    if !contract.loading.persona_swap {
+    if !is_configured(config, contract) {
         return None;
     }
     let hook = config["hooks"]["internal"]["entries"].get(compat::HOOK)?;
-    if hook["enabled"] == Value::Bool(false) || !is_due(hook, moment) {
+    if !is_due(hook, moment) {
         return None;
     }
     if session_key.is_some_and(|key| session_key::is_subagent(key, contract.session_keys)) {

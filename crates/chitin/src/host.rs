@@ -41,6 +41,12 @@ impl Host {
         })
     }
 
+    /// Returns the minutes since midnight in the user's time zone.
+    pub(crate) fn minutes_of_day() -> u32 {
+        let now = jiff::Zoned::now();
+        u32::from(now.hour().unsigned_abs()) * 60 + u32::from(now.minute().unsigned_abs())
+    }
+
     /// Reads the environment of this process.
     #[expect(
         clippy::disallowed_methods,

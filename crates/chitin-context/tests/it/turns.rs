@@ -2,10 +2,12 @@
 
 use crate::given::{Given, extra, file, files_part};
 use chitin_context::memory_results::MemoryResult;
-use chitin_context::refresh::{Frozen, Refresh};
+use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
 use chitin_context::report::Announced;
 use chitin_context::sections::{PromptFacts, PromptMode};
 use chitin_context::{Assembler, Context, Role, TellCuts};
+use chitin_protocol::config::RefreshSetting;
+use chitin_workspace::Workspace;
 use chitin_workspace::contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
 use chitin_workspace::seed::BootstrapMode;
@@ -296,4 +298,28 @@ fn contracts_say_when_an_edit_shows() {
         .map(|contract| contract.name)
         .collect();
     assert_eq!(sessions, ["openclaw-2026.4"]);
+}
+
+#[test]
+fn a_held_session_still_sees_its_heartbeat_file() {
+    let at = |heartbeat: &str, memory: &str, contract| {
+        let records = vec![file("HEARTBEAT.md", heartbeat), file("MEMORY.md", memory)];
+        Arc::new(Workspace::from_records("/w", contract, records))
+    };
+    let text = |workspace: &Workspace, name: &str| {
+        let content = workspace.record(name).and_then(|record| record.content());
+        content
+            .map(|content| content.text.to_string())
+            .unwrap_or_default()
+    };
+    let held = |contract| {
+        let (began, now) = (at("old", "old", contract), at("new", "new", contract));
+        let seen = with_dynamic_files(&began, &now);
+        (text(&seen, "HEARTBEAT.md"), text(&seen, "MEMORY.md"))
+    };
+    assert_eq!(held(&CANONICAL), ("new".to_owned(), "old".to_owned()));
+    assert_eq!(held(&OPENCLAW_2026_4), ("old".to_owned(), "old".to_owned()));
+    let chosen = Refresh::chosen(&CANONICAL, Some(RefreshSetting::Session));
+    assert_eq!(chosen, Refresh::Session);
+    assert_eq!(Refresh::chosen(&CANONICAL, None), Refresh::Live);
 }

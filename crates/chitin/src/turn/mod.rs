@@ -16,6 +16,7 @@ use crate::revision::{Revision, respell};
 use crate::setup::{Setup, Target, shown};
 use chitin_context::catalogue;
 use chitin_context::degrade::{Degraded, assemble_within};
+use chitin_context::refresh::Refresh;
 use chitin_context::sections::PromptMode;
 use chitin_context::{Context, TellCuts, Turn, assemble};
 use chitin_protocol::session_key;
@@ -24,9 +25,10 @@ use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::contract::{BootstrapModeRule, Contract, Layout};
 use chitin_workspace::extras;
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
-use chitin_workspace::guard::Root;
+use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::heartbeat;
 use chitin_workspace::load::{self, read_policy};
+use chitin_workspace::persona_swap::{self, Moment};
 use chitin_workspace::seed::{
     self, BootstrapMode, BootstrapRun, OnVanished, SeedFiles, SeedRequest, SetupStatus,
 };
@@ -117,6 +119,8 @@ pub(crate) struct Seen {
     /// What a plan for small windows did, when there is one.
     pub(crate) degraded: Option<Degraded>,
     pub(crate) model: ModelFigures,
+    /// When an edit of the workspace shows.
+    pub(crate) refresh: Refresh,
     /// What the user should know beside the context itself.
     pub(crate) notes: Vec<String>,
 }
@@ -178,7 +182,7 @@ impl TurnArgs {
         let config = setup.configuration.value();
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let session = session::key(self, setup)?;
-        let found = Found::look(host, setup, place)?;
+        let found = Found::look(host, setup, place, &session)?;
         let settings = settings(config, Some(setup.agent.as_str()), contract);
         let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;
         let model = ModelFigures::find(self.model.as_deref(), &own, setup)?;
@@ -241,6 +245,7 @@ impl TurnArgs {
             session,
             degraded,
             model,
+            refresh: Refresh::chosen(contract, own.refresh),
             notes,
         })
     }
@@ -296,7 +301,7 @@ struct Found {
 }
 
 impl Found {
-    fn look(host: &Host, setup: &Setup, place: Place<'_>) -> Result<Self, CliError> {
+    fn look(host: &Host, setup: &Setup, place: Place<'_>, session: &str) -> Result<Self, CliError> {
         let contract = setup.contract();
         let directory = match place {
             Place::Here => &setup.directory,
@@ -322,6 +327,9 @@ impl Found {
             .map_err(|error| unusable(Box::new(error)))?;
         let policy = read_policy(contract, &setup.options);
         let mut notes = Vec::new();
+        if let Some(swapped) = persona(setup, &root, &policy, &workspace, session, &mut notes) {
+            workspace = swapped;
+        }
         let mut extras = match contract.rendering.layout {
             Layout::ProjectContext => added(setup, place, &root, &policy, &workspace, &mut notes),
             Layout::Composition => composition::added(&root, &policy, directory),
@@ -354,12 +362,55 @@ impl Found {
     }
 }
 
+/// Puts another persona in place of `SOUL.md`, where a hook of one release does so. A look shows only what is certain.
+fn persona(
+    setup: &Setup,
+    root: &Root,
+    policy: &ReadPolicy,
+    workspace: &Arc<Workspace>,
+    session: &str,
+    notes: &mut Vec<String>,
+) -> Option<Arc<Workspace>> {
+    let (config, contract) = (setup.configuration.value(), setup.contract());
+    if !persona_swap::is_configured(config, contract) {
+        return None;
+    }
+    let moment = Moment {
+        dice: 1.0 - f64::EPSILON,
+        minutes: Host::minutes_of_day(),
+    };
+    let records = workspace.records();
+    let swapped = persona_swap::swapped(
+        config,
+        contract,
+        Some(session),
+        root,
+        policy,
+        records,
+        moment,
+    );
+    let Some(persona) = swapped else {
+        notes.push("a hook may put another persona in place of `SOUL.md` on some turns".to_owned());
+        return None;
+    };
+    notes.push("a hook puts another persona in place of `SOUL.md`".to_owned());
+    let records = records.iter().map(|record| {
+        if record.path == persona.path {
+            persona.clone()
+        } else {
+            record.clone()
+        }
+    });
+    let swapped = Workspace::from_records(workspace.path(), contract, records.collect());
+    Some(Arc::new(swapped))
+}
+
 /// Files that configuration adds from below the root.
 fn added(
     setup: &Setup,
     place: Place<'_>,
     root: &Root,
-    policy: &chitin_workspace::guard::ReadPolicy,
+    policy: &ReadPolicy,
     workspace: &Workspace,
     notes: &mut Vec<String>,
 ) -> Vec<Record> {

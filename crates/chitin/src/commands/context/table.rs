@@ -6,6 +6,7 @@ use crate::printer::{Paint, Render, grouped, plain};
 use crate::setup::{Setup, shown};
 use crate::turn::{Reckoning, Seen, WhichTurn};
 use chitin_context::degrade::Degraded;
+use chitin_context::refresh::Refresh;
 use chitin_context::view::{FileState, FileView, FragmentView, View, view};
 use chitin_context::warning::Warning;
 use chitin_context::{CacheClass, Decision, Origin, Role};
@@ -29,6 +30,8 @@ pub(super) struct Figures {
     /// What the figures of tokens rest on.
     tokens_basis: &'static str,
     model: Reckoning,
+    /// When an edit of the workspace shows.
+    refresh: Refresh,
     #[serde(skip)]
     directory: String,
     #[serde(skip)]
@@ -48,6 +51,7 @@ impl Figures {
             view,
             degraded: seen.degraded.clone(),
             tokens_basis: seen.model.basis(args.tokens),
+            refresh: seen.refresh,
             directory: shown(&setup.directory, host),
             base: setup.directory.to_string_lossy().into_owned(),
         }
@@ -207,8 +211,12 @@ impl Figures {
             out,
             "  {}",
             paint.dim(&format!(
-                "limits: {} {unit} a file, {total} for all files",
-                grouped(limits.per_file)
+                "limits: {} {unit} a file, {total} for all files; an edit shows {}",
+                grouped(limits.per_file),
+                match self.refresh {
+                    Refresh::Live => "on the next turn",
+                    Refresh::Session => "when the session is reset or compacted",
+                }
             ))
         )
     }
