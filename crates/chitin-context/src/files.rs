@@ -125,7 +125,7 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
     for file in &mut files {
         file.record = places[file.record];
     }
-    let mut placed = Vec::with_capacity(files.len());
+    let mut shown = Vec::with_capacity(files.len());
     for (at, file) in files.iter().enumerate() {
         if contract.rendering.layout == Layout::Composition && is_blank(file) {
             outcomes[file.record] = Outcome::LeftOut(LeftOut {
@@ -138,15 +138,15 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
         }
         outcomes[file.record] = match told_apart(file, contract, given.facts) {
             None => {
-                placed.push(file);
+                shown.push(file);
                 Outcome::In { file: at }
             }
             Some(apart) => Outcome::ToldApart(apart),
         };
     }
     let blocks = match contract.rendering.layout {
-        Layout::ProjectContext => blocks_with(maker, placed, &contract.rendering, given.projects),
-        Layout::Composition => compose(&placed),
+        Layout::ProjectContext => blocks_with(maker, shown, &contract.rendering, given.projects),
+        Layout::Composition => compose(&shown),
     };
     Files {
         records,

@@ -262,15 +262,17 @@ pub struct Announced {
 impl Announced {
     /// Tells whether a cut is to be announced on this turn, and remembers it.
     pub fn is_due(&mut self, report: &Report, mode: TruncationWarning) -> bool {
-        let signature: String = report
-            .truncated()
-            .map(|file| {
-                format!(
-                    "{}\u{0}{}\u{0}{}\u{0}{:?}\n",
-                    file.path, file.raw, file.injected, file.causes
-                )
-            })
-            .collect();
+        let mut signature = String::new();
+        for file in report.truncated() {
+            let FileFigures {
+                path,
+                raw,
+                injected,
+                causes,
+                ..
+            } = file;
+            let _ = writeln!(signature, "{path}\u{0}{raw}\u{0}{injected}\u{0}{causes:?}");
+        }
         if signature.is_empty() {
             return false;
         }

@@ -26,6 +26,7 @@ use chitin_workspace::settings::settings;
 use chitin_workspace::snapshot::Record;
 use chitin_workspace::turn_marker;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -318,7 +319,7 @@ fn redacted(text: &str, stage: &Stage) -> String {
             .map_or(before, |colon| &before[colon + 2..]);
         if !stem.is_empty() && path.len() > stem.len() && path.starts_with(stem) {
             shown.push_str(&stage.redact(&before[..before.len() - stem.len()]));
-            shown.push_str(&format!("{{WORKSPACE:{}}}", stem.len()));
+            let _ = write!(shown, "{{WORKSPACE:{}}}", stem.len());
         } else {
             shown.push_str(&stage.redact(before));
         }

@@ -45,7 +45,7 @@ pub(super) fn report(check: &Check<'_>) -> Result<Value> {
             });
             if contract.budgets.total_cause != TotalCause::Untold {
                 fields["near_limit"] = json!(file.near_limit);
-                fields["causes"] = file.causes.iter().map(cause).collect();
+                fields["causes"] = file.causes.iter().copied().map(cause).collect();
             }
             fields
         })
@@ -93,7 +93,7 @@ pub(super) fn report(check: &Check<'_>) -> Result<Value> {
     Ok(result)
 }
 
-fn cause(cause: &CutCause) -> Value {
+fn cause(cause: CutCause) -> Value {
     json!(match cause {
         CutCause::PerFileLimit => "per-file-limit",
         CutCause::TotalLimit => "total-limit",
