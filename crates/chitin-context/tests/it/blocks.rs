@@ -11,12 +11,11 @@ fn shown(contract: &'static Contract, name: &str, text: &str, projects: &[&str])
     let mut given = Given::new(contract, vec![file(name, text)]);
     given.projects = projects.iter().map(|key| (*key).to_owned()).collect();
     let context = given.context();
-    let (_, fragment) = context.fragment_of(0).unwrap();
-    let text = fragment.text();
+    let text = context.fragment_of(0).map(|(_, fragment)| fragment.text());
     let heading = format!("\n## /w/{name}");
-    text.strip_prefix(&heading)
-        .unwrap()
-        .trim_start_matches('\n')
+    let below = text.as_deref().and_then(|text| text.strip_prefix(&heading));
+    below
+        .map_or("nothing", |text| text.trim_start_matches('\n'))
         .to_owned()
 }
 

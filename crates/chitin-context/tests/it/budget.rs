@@ -11,9 +11,10 @@ use std::fmt::Write as _;
 
 /// Numbered lines, so that a reader sees which are there.
 fn lines(count: usize) -> String {
-    (1..=count)
-        .map(|at| format!("Line {at:03} of it.\n"))
-        .collect()
+    (1..=count).fold(String::new(), |mut text, at| {
+        let _ = writeln!(text, "Line {at:03} of it.");
+        text
+    })
 }
 
 fn limited(given: Given, per_file: usize, total: Option<usize>) -> Given {
@@ -29,7 +30,7 @@ fn limited(given: Given, per_file: usize, total: Option<usize>) -> Given {
 
 fn decision_of(context: &Context, name: &str) -> Decision {
     let file = context.files.files.iter().find(|file| &*file.name == name);
-    file.unwrap().decision.clone()
+    file.map_or(Decision::BuiltIn, |file| file.decision.clone())
 }
 
 #[test]

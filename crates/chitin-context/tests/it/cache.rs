@@ -17,6 +17,7 @@ fn given(records: &[(&str, &str)]) -> Given {
 }
 
 /// The kind of the break, and the files at it, before and after.
+#[expect(clippy::unwrap_used, reason = "callers compare what differs")]
 fn broken(before: &Given, after: &Given) -> (BreakKind, String, String) {
     let (before, after) = (before.context(), after.context());
     let found = common_prefix(&before, &after).broken_by.unwrap();

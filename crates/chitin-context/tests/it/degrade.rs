@@ -22,6 +22,7 @@ fn harbor() -> Given {
     given
 }
 
+#[expect(clippy::unwrap_used, reason = "the plan is built in")]
 fn memory_first() -> Plan {
     Plan::built_in("memory-first").unwrap()
 }
