@@ -123,14 +123,9 @@ pub(super) fn limits(
 
 fn lay_over(limits: &mut Limits, budget: Budget) {
     if let Some(unit) = budget.unit.filter(|unit| *unit != limits.unit) {
-        // Limits in the other unit say nothing in this one: four characters are about one token.
-        let convert = |bound: usize| match unit {
-            LimitUnit::Tokens => bound / 4,
-            LimitUnit::Characters => bound.saturating_mul(4),
-        };
-        limits.per_file = convert(limits.per_file);
-        limits.total = limits.total.map(convert);
-        limits.user = limits.user.map(convert);
+        limits.per_file = converted(limits.per_file, unit);
+        limits.total = limits.total.map(|total| converted(total, unit));
+        limits.user = limits.user.map(|user| converted(user, unit));
         limits.unit = unit;
     }
     if let Some(bound) = budget.per_file {
@@ -140,6 +135,14 @@ fn lay_over(limits: &mut Limits, budget: Budget) {
         limits.total = Some(bound);
     }
     limits.files.extend(budget.files);
+}
+
+/// Limits in the other unit say nothing in this one: four characters are about one token.
+const fn converted(bound: usize, unit: LimitUnit) -> usize {
+    match unit {
+        LimitUnit::Tokens => bound / 4,
+        LimitUnit::Characters => bound.saturating_mul(4),
+    }
 }
 
 /// Returns the plan for small windows and how many tokens it allows.

@@ -190,11 +190,10 @@ impl TurnArgs {
             || (contract.filters.cron_files.is_some()
                 && session_key::is_cron(&session, contract.session_keys));
         let mode = match self.mode {
-            Some(Mode::Full) => PromptMode::Full,
-            Some(Mode::Minimal) => PromptMode::Minimal,
             Some(Mode::None) => PromptMode::None,
+            Some(Mode::Minimal) => PromptMode::Minimal,
             None if is_minimal => PromptMode::Minimal,
-            None => PromptMode::Full,
+            Some(Mode::Full) | None => PromptMode::Full,
         };
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
@@ -474,7 +473,7 @@ fn skills(
     }
     let mut places = setup.skill_places(host);
     if let Place::Revision(revision) = place {
-        places.workspace = revision.root.clone();
+        places.workspace.clone_from(&revision.root);
     }
     let mut set = discover(
         &places,

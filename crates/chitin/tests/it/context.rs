@@ -7,6 +7,7 @@
 use crate::process::{chitin, command, transcript};
 use chitin_test::TestEnv;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -16,7 +17,7 @@ use std::time::Duration;
 fn yard() -> TestEnv {
     let env = TestEnv::new();
     let memory: String = (1..=900).fold(String::new(), |mut text, n| {
-        text += &format!("- note {n}: oak, larch and glue\n");
+        let _ = writeln!(text, "- note {n}: oak, larch and glue");
         text
     });
     env.files([
@@ -182,10 +183,11 @@ fn each_kind_of_run_gets_its_own_files() {
         &["--run", "subagent", "--contract", "openclaw-2026.9"],
         &["--mode", "none"],
     ];
-    let story: String = runs
+    let lines: Vec<String> = runs
         .iter()
-        .map(|run| format!("{}: {}\n", run.join(" "), headings(run)))
+        .map(|run| format!("{}: {}", run.join(" "), headings(run)))
         .collect();
+    let story = lines.join("\n");
     insta::assert_snapshot!(story, @r"
     : AGENTS.md SOUL.md IDENTITY.md USER.md TOOLS.md MEMORY.md HEARTBEAT.md
     --run subagent: AGENTS.md SOUL.md IDENTITY.md USER.md TOOLS.md

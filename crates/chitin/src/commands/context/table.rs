@@ -9,7 +9,7 @@ use chitin_context::degrade::Degraded;
 use chitin_context::refresh::Refresh;
 use chitin_context::view::{FileState, FileView, FragmentView, View, view};
 use chitin_context::warning::Warning;
-use chitin_context::{CacheClass, Decision, Origin, Role};
+use chitin_context::{CacheClass, Origin, Role};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -115,11 +115,7 @@ impl Figures {
             return writeln!(out, "{}", paint.dim(&line));
         }
         let file = self.file_of(fragment);
-        let state = match (&fragment.decision, file) {
-            (Decision::BuiltIn, _) => "",
-            (_, Some(file)) => file.state.word(),
-            (_, None) => "",
-        };
+        let state = file.map_or("", |file| file.state.word());
         let painted = |text: String| match file.map(|file| file.state) {
             Some(FileState::Cut | FileState::Missing) => paint.warn(&text),
             Some(FileState::Refused) => paint.bad(&text),
@@ -282,7 +278,7 @@ fn percent(part: usize, whole: usize) -> String {
 fn bar(part: usize, whole: usize) -> String {
     let eighths = (part * BAR * 8).div_ceil(whole.max(1)).min(BAR * 8);
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(['▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8 - 1]);
     }
     let share = percent(part, whole);
