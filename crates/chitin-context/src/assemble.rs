@@ -14,7 +14,7 @@ use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::seed::BootstrapMode;
 use chitin_workspace::snapshot::Record;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The key of the announcement of cuts.
 pub const CUTS_KEY: &str = "files-cut";
@@ -63,6 +63,18 @@ pub struct Context {
     pub files: Files,
     /// The bounds that held.
     pub limits: Limits,
+    joined: Joined,
+}
+
+/// The system prompt in one piece, from the second turn on that gets the same context. A copy, whose fragments may be
+/// changed, begins without.
+#[derive(Debug, Default)]
+struct Joined(OnceLock<Box<str>>);
+
+impl Clone for Joined {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Context {
@@ -75,11 +87,19 @@ impl Context {
 
     /// Appends the system prompt to a buffer.
     pub fn write_system(&self, out: &mut String) {
+        if let Some(joined) = self.joined.0.get() {
+            return out.push_str(joined);
+        }
         let bytes = self.system_fragments().map(|one| one.injected.bytes).sum();
         out.reserve(bytes);
         for fragment in self.system_fragments() {
             fragment.write(out);
         }
+    }
+
+    /// Keeps the system prompt in one piece, since it is going to be asked for again.
+    pub(crate) fn keep_joined(&self) {
+        self.joined.0.get_or_init(|| self.system().into());
     }
 
     /// Returns the fragments of the system prompt, in order.
@@ -159,6 +179,7 @@ pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context 
         fragments,
         files,
         limits: turn.limits.clone(),
+        joined: Joined::default(),
     }
 }
 

@@ -39,6 +39,7 @@ impl Assembler {
     /// Returns the context of a turn.
     pub fn assemble(&mut self, turn: &Turn<'_>) -> Arc<Context> {
         if let Some(last) = self.last.as_ref().filter(|last| last.is(turn)) {
+            last.context.keep_joined();
             return last.context.clone();
         }
         let context = Arc::new(assemble_with(&mut self.made, turn));

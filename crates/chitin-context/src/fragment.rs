@@ -66,9 +66,15 @@ impl Fragment {
         }
     }
 
+    /// Returns the length of the text in bytes, its separator included.
+    pub fn bytes(&self) -> usize {
+        let pieces = self.pieces.iter().map(|piece| piece.text.as_str().len());
+        self.lead.len() + pieces.sum::<usize>()
+    }
+
     /// Returns the text.
     pub fn text(&self) -> String {
-        let mut out = String::with_capacity(self.injected.bytes);
+        let mut out = String::with_capacity(self.bytes());
         self.write(&mut out);
         out
     }

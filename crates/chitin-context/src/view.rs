@@ -161,12 +161,12 @@ pub fn view(context: &Context, count: &mut dyn FnMut(&str) -> usize) -> View {
     let (mut at, mut line) = (0, 1);
     for fragment in &context.fragments {
         if fragment.role != Role::System {
-            fragments.push(fragment_view(fragment, 0, 1, count));
+            fragments.push(fragment_view(fragment, &fragment.text(), 0, 1, count));
             continue;
         }
-        let shown = fragment_view(fragment, at, line, count);
-        let text = &system[shown.start..shown.end];
-        line += memchr_iter(b'\n', text.as_bytes()).count();
+        let text = &system[at..at + fragment.bytes()];
+        let shown = fragment_view(fragment, text, at, line, count);
+        line += shown.injected.lines.saturating_sub(1);
         at = shown.end;
         fragments.push(shown);
     }
@@ -191,12 +191,12 @@ pub fn view(context: &Context, count: &mut dyn FnMut(&str) -> usize) -> View {
 
 fn fragment_view(
     fragment: &Fragment,
+    text: &str,
     start: usize,
     line: usize,
     count: &mut dyn FnMut(&str) -> usize,
 ) -> FragmentView {
-    let text = fragment.text();
-    let injected = Measure::of(&text, fragment.injected, count);
+    let injected = Measure::of(text, fragment.injected, count);
     let raw = match fragment.decision {
         Decision::Cut { .. } => Measure {
             units: fragment.raw.units,

@@ -11,8 +11,10 @@ mod given;
 mod models;
 mod promises;
 mod properties;
+mod remembered;
 mod report;
 mod sections;
 #[cfg(feature = "exact-tokens")]
 mod tokens;
+
 mod turns;
