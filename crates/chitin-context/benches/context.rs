@@ -49,9 +49,9 @@ const EDITED_BYTES: usize = 2_000;
 
 /// A turn about an unchanged workspace against one copy of its prompt; the warm load is budgeted by itself.
 const UNCHANGED_BUDGET: f64 = 3.0;
-/// One changed file, from disk to prompt, against the warm load, a read of that file and one copy of the prompt.
+/// A turn after one file changed, against reading that file and one copy of the prompt; loading is budgeted by itself.
 const CHANGED_BUDGET: f64 = 3.0;
-/// One changed file among ten times as much text against the same among little, without writing the prompt.
+/// The same without writing the prompt, among ten times as much text against among little.
 const PROPORTION_BUDGET: f64 = 1.5;
 /// Five thousand skills: listed and put into a prompt.
 const SKILLS_BUDGET: Duration = Duration::from_millis(10);
@@ -123,6 +123,14 @@ impl Agent {
     fn turn(&mut self) -> Arc<Context> {
         let workspace = self.load();
         self.assemble(&workspace)
+    }
+
+    /// Returns two snapshots that differ in one file: taken in turns, each is one change after the other.
+    fn edited_snapshots(&mut self) -> [Arc<Workspace>; 2] {
+        [(); 2].map(|()| {
+            self.edit();
+            self.load()
+        })
     }
 }
 
@@ -228,13 +236,8 @@ impl Skills {
         };
         let homes = [Path::new("/home/ada")];
         let list = catalogue(&skills, limits, &homes, None, &CANONICAL.skills, None).unwrap();
-        let listed: String = list
-            .pieces
-            .iter()
-            .map(|piece| piece.text.as_str())
-            .collect();
         let prompt = Arc::new(PromptFacts {
-            skills: Some(listed.into()),
+            skills: Some(list.text().into()),
             ..facts()
         });
         with_turn(workspace, &agent.limits, &prompt, |turn| {
@@ -267,14 +270,10 @@ fn unchanged(bencher: Bencher<'_, '_>) {
 
 #[divan::bench(args = [SMALL, LARGE])]
 fn one_file_changed(bencher: Bencher<'_, '_>, bytes: usize) {
-    let agent = std::cell::RefCell::new(Agent::new(bytes));
-    bencher
-        .with_inputs(|| {
-            let mut agent = agent.borrow_mut();
-            agent.edit();
-            agent.load()
-        })
-        .bench_local_values(|workspace| agent.borrow_mut().assemble(&workspace));
+    let mut agent = Agent::new(bytes);
+    let snapshots = agent.edited_snapshots();
+    let mut turns = snapshots.iter().cycle();
+    bencher.bench_local(|| turns.next().map(|workspace| agent.assemble(workspace)));
 }
 
 #[divan::bench]
@@ -326,35 +325,40 @@ fn unchanged_ratio() -> Measured {
 }
 
 fn changed_ratio(bytes: usize) -> Measured {
-    let (mut agent, still) = (Agent::new(bytes), Agent::new(bytes));
-    let (mut copied, mut written) = (String::new(), String::new());
+    let mut agent = Agent::new(bytes);
+    let snapshots = agent.edited_snapshots();
     let prompt = agent.turn().system();
+    let path = agent.edited();
+    let mut turns = snapshots.iter().cycle();
+    let (mut copied, mut written) = (String::new(), String::new());
     ratio(1000, || {
-        // Both begin right after an edit.
-        agent.edit();
-        let path = agent.edited();
-        let floor = time(1, || {
-            black_box(still.load());
+        let floor = time(20, || {
             black_box(fs::read(&path).unwrap());
             copy(&prompt, &mut copied);
         });
-        agent.edit();
-        let subject = time(1, || write(&agent.turn(), &mut written));
-        assert!(written.contains(&format!("\n{}\n\nA line", agent.edits)));
+        let subject = time(20, || {
+            let workspace = turns.next().unwrap();
+            write(&agent.assemble(workspace), &mut written);
+        });
+        // An even number of turns ends with the later snapshot.
+        assert_eq!(copied, written);
         (floor, subject)
     })
 }
 
 fn proportion() -> Measured {
     let (mut small, mut large) = (Agent::new(SMALL), Agent::new(LARGE));
-    let assemble = |agent: &mut Agent| {
-        agent.edit();
-        let workspace = agent.load();
-        time(1, || {
-            black_box(agent.assemble(&workspace));
+    let (few, many) = (small.edited_snapshots(), large.edited_snapshots());
+    let assemble = |agent: &mut Agent, snapshots: &[Arc<Workspace>; 2]| {
+        time(10, || {
+            for workspace in snapshots {
+                black_box(agent.assemble(workspace));
+            }
         })
     };
-    ratio(1000, || (assemble(&mut small), assemble(&mut large)))
+    ratio(1000, || {
+        (assemble(&mut small, &few), assemble(&mut large, &many))
+    })
 }
 
 fn linear() -> Measured {
@@ -378,17 +382,17 @@ fn budgets() -> ExitCode {
             unchanged_ratio(),
         ),
         (
-            "one file of 22 KB changed / warm load, read, copy",
+            "2 of 22 KB changed, assemble and write / read of those, copy of the prompt",
             CHANGED_BUDGET,
             changed_ratio(SMALL),
         ),
         (
-            "one file of 220 KB changed / warm load, read, copy",
+            "2 of 220 KB changed, assemble and write / read of those, copy of the prompt",
             CHANGED_BUDGET,
             changed_ratio(LARGE),
         ),
         (
-            "assemble, one file of 220 KB changed / of 22 KB",
+            "assemble, 2 of 220 KB changed / 2 of 22 KB changed",
             PROPORTION_BUDGET,
             proportion(),
         ),

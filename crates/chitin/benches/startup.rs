@@ -22,32 +22,44 @@ const ROUNDS: usize = 300;
 const VERSION_BUDGET: f64 = 2.0;
 /// `chitin check` of an example against nothing at all.
 const CHECK_BUDGET: f64 = 3.0;
+/// `chitin context --text` of an example against nothing at all.
+const TEXT_BUDGET: f64 = 4.0;
+/// `chitin context` of an example, with its table and figures, against nothing at all.
+const TABLE_BUDGET: f64 = 5.0;
 
 fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let directory = tempfile::tempdir().unwrap();
     let nothing = nothing(directory.path());
-    let released = root.join("target/x86_64-unknown-linux-gnu/release/chitin");
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_chitin"));
+    let released = built
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("x86_64-unknown-linux-gnu/release/chitin");
     let chitin = if released.exists() {
         released
     } else {
         println!("no static release: `cargo static` makes one; measuring the bench build instead");
-        PathBuf::from(env!("CARGO_BIN_EXE_chitin"))
+        built
     };
     let example = |name: &str| root.join("examples").join(name).display().to_string();
-    let rows: [(&str, Vec<String>, f64); 3] = [
-        ("chitin --version", vec!["--version".into()], VERSION_BUDGET),
-        (
-            "chitin check examples/minimal",
-            vec!["check".into(), example("minimal")],
-            CHECK_BUDGET,
-        ),
-        (
-            "chitin check examples/harbor",
-            vec!["check".into(), example("harbor")],
-            CHECK_BUDGET,
-        ),
-    ];
+    let mut rows = vec![(
+        "chitin --version".to_owned(),
+        vec!["--version".to_owned()],
+        VERSION_BUDGET,
+    )];
+    for (arguments, budget) in [
+        (["check"].as_slice(), CHECK_BUDGET),
+        (&["context", "--text"], TEXT_BUDGET),
+        (&["context"], TABLE_BUDGET),
+    ] {
+        for name in ["minimal", "harbor"] {
+            let title = format!("chitin {} examples/{name}", arguments.join(" "));
+            let arguments = arguments.iter().map(ToString::to_string);
+            rows.push((title, arguments.chain([example(name)]).collect(), budget));
+        }
+    }
     let mut floor = Vec::new();
     let mut samples = vec![Vec::new(); rows.len()];
     for _ in 0..ROUNDS {

@@ -76,6 +76,16 @@ pub struct Catalogue {
     pub counted_units: usize,
 }
 
+impl Catalogue {
+    /// Returns the text.
+    pub fn text(&self) -> String {
+        let texts = || self.pieces.iter().map(|piece| piece.text.as_str());
+        let mut out = String::with_capacity(texts().map(str::len).sum());
+        texts().for_each(|text| out.push_str(text));
+        out
+    }
+}
+
 /// How much is said of each skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

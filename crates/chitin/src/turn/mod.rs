@@ -506,11 +506,7 @@ fn skills(
             list.included, list.total
         ));
     }
-    let text: String = list
-        .pieces
-        .iter()
-        .map(|piece| piece.text.as_str())
-        .collect();
+    let text = list.text();
     (!text.trim().is_empty()).then(|| text.into())
 }
 
