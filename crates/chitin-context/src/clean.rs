@@ -2,6 +2,8 @@
 //! keeps its place in the file.
 
 use crate::body::Body;
+use crate::budget::ContextFile;
+use crate::order::ends_in;
 use chitin_workspace::contract::Rendering;
 use memchr::memmem;
 use std::ops::Range;
@@ -15,12 +17,15 @@ const PROJECT_MARK: &str = "project:";
 
 /// Returns the text as it is placed; `None` when nothing is taken out.
 pub(crate) fn cleaned(
-    body: &Body,
-    base: &str,
+    file: &ContextFile,
     rendering: &Rendering,
     projects: &[String],
 ) -> Option<Body> {
-    let filters_projects = rendering.project_entries.contains(&base);
+    let body = &*file.body;
+    let filters_projects = rendering
+        .project_entries
+        .iter()
+        .any(|name| ends_in(&file.heading, name));
     let contains = |needle: &str| {
         body.pieces
             .iter()

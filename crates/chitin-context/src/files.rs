@@ -3,7 +3,7 @@
 use crate::budget::{ContextFile, LeftOut, Limits, Spent, WhyLeftOut, spend_with};
 use crate::composition::{compose, is_blank};
 use crate::maker::{Fresh, Maker};
-use crate::order::base_name;
+use crate::order::ends_in;
 use crate::render::{Blocks, blocks_with};
 use crate::report::{Report, report};
 use crate::warning::Warning;
@@ -160,7 +160,7 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
 
 /// Says when the one-time file stands outside the system prompt (W20).
 fn told_apart(file: &ContextFile, contract: &Contract, facts: &TurnFacts<'_>) -> Option<ToldApart> {
-    if base_name(&file.heading) != BOOTSTRAP {
+    if !ends_in(&file.heading, BOOTSTRAP) {
         return None;
     }
     match contract.filters.bootstrap_file {

@@ -2,7 +2,7 @@
 
 use crate::assemble::sections_of;
 use crate::body::Body;
-use crate::budget::{CutFile, Limits, cut};
+use crate::budget::{ContextFile, CutFile, Limits, cut};
 use crate::clean::cleaned;
 use crate::sections::{Placed, PromptFacts};
 use chitin_workspace::contract::{Contract, Rendering};
@@ -20,11 +20,10 @@ pub(crate) trait Maker {
         bound: usize,
     ) -> Option<CutFile>;
 
-    /// Returns a text as it is placed under a heading that ends in that name.
+    /// Returns a file's text as it is placed.
     fn clean(
         &mut self,
-        body: &Arc<Body>,
-        base: &str,
+        file: &ContextFile,
         rendering: &Rendering,
         projects: &[String],
     ) -> Arc<Body>;
@@ -54,12 +53,11 @@ impl Maker for Fresh {
 
     fn clean(
         &mut self,
-        body: &Arc<Body>,
-        base: &str,
+        file: &ContextFile,
         rendering: &Rendering,
         projects: &[String],
     ) -> Arc<Body> {
-        cleaned(body, base, rendering, projects).map_or_else(|| body.clone(), Arc::new)
+        cleaned(file, rendering, projects).map_or_else(|| file.body.clone(), Arc::new)
     }
 
     fn sections(

@@ -1,7 +1,7 @@
 //! What earlier turns made, kept as long as each turn uses it.
 
 use crate::body::Body;
-use crate::budget::{CutFile, LimitUnit, Limits};
+use crate::budget::{ContextFile, CutFile, LimitUnit, Limits};
 use crate::maker::{Fresh, Maker};
 use crate::sections::{Placed, PromptFacts};
 use chitin_workspace::contract::{Contract, Rendering};
@@ -33,7 +33,7 @@ struct CutOf {
 #[derive(Debug)]
 struct CleaningOf {
     body: Arc<Body>,
-    base: String,
+    heading: Arc<str>,
     projects: Vec<String>,
 }
 
@@ -90,19 +90,20 @@ impl Maker for Remembered {
 
     fn clean(
         &mut self,
-        body: &Arc<Body>,
-        base: &str,
+        file: &ContextFile,
         rendering: &Rendering,
         projects: &[String],
     ) -> Arc<Body> {
-        let known = self
-            .cleanings
-            .get(|of| Arc::ptr_eq(&of.body, body) && of.base == base && of.projects == projects);
+        let known = self.cleanings.get(|of| {
+            Arc::ptr_eq(&of.body, &file.body)
+                && of.heading == file.heading
+                && of.projects == projects
+        });
         known.unwrap_or_else(|| {
-            let clean = Fresh.clean(body, base, rendering, projects);
+            let clean = Fresh.clean(file, rendering, projects);
             let of = CleaningOf {
-                body: body.clone(),
-                base: base.to_owned(),
+                body: file.body.clone(),
+                heading: file.heading.clone(),
                 projects: projects.to_vec(),
             };
             self.cleanings.keep(of, clean)

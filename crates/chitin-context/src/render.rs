@@ -4,7 +4,7 @@ use crate::budget::ContextFile;
 use crate::compat::{BOUNDARY, DYNAMIC_CONTEXT, PROJECT_CONTEXT};
 use crate::fragment::{CacheClass, Decision, Fragment, Origin, Piece, Role, Size};
 use crate::maker::{Fresh, Maker};
-use crate::order::{base_name, sort};
+use crate::order::{ends_in, sort};
 use crate::words;
 use chitin_workspace::contract::Rendering;
 
@@ -40,7 +40,7 @@ pub(crate) fn blocks_with(
 ) -> Blocks {
     let ordered = sort(files, rendering);
     let is_dynamic =
-        |file: &&ContextFile| rendering.dynamic_heartbeat && base_name(&file.heading) == HEARTBEAT;
+        |file: &&ContextFile| rendering.dynamic_heartbeat && ends_in(&file.heading, HEARTBEAT);
     let (dynamic, stable): (Vec<_>, Vec<_>) = ordered.into_iter().partition(is_dynamic);
     let heading = if stable.is_empty() {
         PROJECT_CONTEXT
@@ -80,7 +80,6 @@ fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<Piece> {
         Piece::ours("\n"),
         Piece::ours(words::FILES),
     ];
-    let bases: Vec<String> = files.iter().map(|file| base_name(&file.heading)).collect();
     for guided in rendering.guided {
         let words = match *guided {
             "soul.md" => words::SOUL,
@@ -88,7 +87,7 @@ fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<Piece> {
             "user.md" => words::USER,
             _ => continue,
         };
-        if bases.iter().any(|base| base == guided) {
+        if files.iter().any(|file| ends_in(&file.heading, guided)) {
             pieces.push(Piece::ours("\n"));
             pieces.push(Piece::ours(words));
         }
@@ -126,8 +125,7 @@ fn placed(
     rendering: &Rendering,
     projects: &[String],
 ) -> Fragment {
-    let base = base_name(&file.heading);
-    let body = maker.clean(&file.body, &base, rendering, projects);
+    let body = maker.clean(file, rendering, projects);
     let mut pieces = Vec::with_capacity(body.pieces.len() + 3);
     pieces.push(Piece::ours("## "));
     pieces.push(Piece::made(file.heading.clone()));
