@@ -66,9 +66,9 @@ pub fn run(data: &[u8]) {
     for (at, text) in texts.split(|byte| *byte == 0xc).enumerate().take(16) {
         let (found, is_extra) = record(at, choices.byte(), text);
         if is_extra {
-            extras.push(found)
+            extras.push(found);
         } else {
-            records.push(found)
+            records.push(found);
         }
     }
     let snippet = extras
