@@ -134,7 +134,6 @@ fn placed(
         heading = heading + Size::of("\n");
         pieces.push(Piece::ours("\n"));
         pieces.extend(body.pieces.iter().cloned());
-        heading = heading + Size::of("\n");
     }
     Fragment {
         origin: Origin::File {

