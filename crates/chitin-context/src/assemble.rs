@@ -6,7 +6,7 @@ use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
 use crate::maker::{Fresh, Maker};
 use crate::memory_results::{self, MemoryResult};
 use crate::render::{Blocks, boundary, join, memory_fragment};
-use crate::report::{system_notice, user_notice};
+use crate::report::{around_words, system_notice, user_notice};
 use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::Contract;
@@ -124,8 +124,7 @@ impl Context {
     pub fn user_message(&self, words: &str) -> String {
         let before = self.beside_user(Role::BeforeUser);
         let after = self.beside_user(Role::AfterUser);
-        let parts = [before.as_deref(), Some(words), after.as_deref()];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+        around_words(before.as_deref(), words, after.as_deref())
     }
 
     /// Returns the place in the system prompt, in bytes, up to which it can be cached.

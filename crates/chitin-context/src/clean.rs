@@ -3,15 +3,12 @@
 
 use crate::body::Body;
 use crate::budget::ContextFile;
+use crate::compat::{HEARTBEAT_TITLE, is_heartbeat_prompt};
 use crate::order::ends_in;
 use chitin_workspace::contract::Rendering;
 use memchr::memmem;
 use std::ops::Range;
 
-/// How the recorded release knows a documented heartbeat prompt.
-const HEARTBEAT_TITLE: &str = "Default heartbeat prompt:";
-const HEARTBEAT_OPENING: &str = "Read HEARTBEAT.md if it exists";
-const HEARTBEAT_ENDING: &str = "HEARTBEAT_OK.";
 /// What an annotation that ties an entry to a project holds.
 const PROJECT_MARK: &str = "project:";
 
@@ -123,9 +120,7 @@ fn quoted_prompt(text: &str) -> Option<usize> {
         .strip_prefix("\n`")?;
     let end = line.find(['`', '\r', '\n'])?;
     let quoted = &line[..end];
-    let is_prompt = line[end..].starts_with('`')
-        && quoted.starts_with(HEARTBEAT_OPENING)
-        && quoted.ends_with(HEARTBEAT_ENDING);
+    let is_prompt = line[end..].starts_with('`') && is_heartbeat_prompt(quoted);
     is_prompt.then(|| text.len() - line.len() + end + 1)
 }
 

@@ -15,6 +15,14 @@ pub(crate) const TRUNCATION_WARNING: &str = "[Bootstrap truncation warning]";
 /// The line that opens a digest of rules.
 pub(crate) const POLICY_DIGEST: &str = "[Policy digest from AGENTS.md]";
 
+/// The title under which old templates document the default heartbeat prompt.
+pub(crate) const HEARTBEAT_TITLE: &str = "Default heartbeat prompt:";
+
+/// Tells whether a text is the default heartbeat prompt, by its first and last words.
+pub(crate) fn is_heartbeat_prompt(text: &str) -> bool {
+    text.starts_with("Read HEARTBEAT.md if it exists") && text.ends_with("HEARTBEAT_OK.")
+}
+
 /// Says where a file that is not there was expected.
 pub(crate) fn missing(path: &str) -> String {
     format!("[MISSING] Expected at: {path}")

@@ -1,7 +1,7 @@
 //! What budgets took away, in figures and in lines for the model and for people (W31, W32, CN16).
 
 use crate::budget::{LeftOut, LimitUnit, Limits, Spent, WhyLeftOut, embedded};
-use crate::compat::TRUNCATION_WARNING;
+use crate::compat::{TRUNCATION_WARNING, is_heartbeat_prompt};
 use crate::fragment::CutCause;
 use crate::words;
 use chitin_workspace::contract::{Contract, NoticePlace, TotalCause};
@@ -195,8 +195,13 @@ fn advice(cut: &[&FileFigures], contract: &Contract, limits: &Limits) -> Vec<Str
     if user > 0 {
         lines.push(words::USER_CAP_ADVICE.to_owned());
     }
-    // The settings do not lift the cap of the user file, so they are no advice when it is all there is.
-    if user < cut.len() {
+    let by_plan = |file: &&&FileFigures| file.causes == [CutCause::Plan];
+    let planned = cut.iter().filter(by_plan).count();
+    if planned > 0 {
+        lines.push(words::PLAN_ADVICE.to_owned());
+    }
+    // The settings lift neither the cap of the user file nor a plan, so they are no advice when that is all there is.
+    if user + planned < cut.len() {
         lines.push(words::LIMITS_ADVICE.to_owned());
     }
     lines
@@ -245,6 +250,14 @@ pub fn user_notice(lines: &[String], contract: &Contract) -> Option<String> {
         let _ = write!(block, "\n- {line}");
     }
     Some(block)
+}
+
+/// Puts notices around the user's words, a blank line apart. The default heartbeat prompt stays as it is, since it is
+/// recognised by its exact text (W32).
+pub fn around_words(before: Option<&str>, words: &str, after: Option<&str>) -> String {
+    let after = after.filter(|_| !is_heartbeat_prompt(words.trim()));
+    let parts = [before, Some(words), after];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the lines that tell the model of cuts, in contracts that have a section for it.

@@ -18,6 +18,8 @@ pub(crate) const TRUNCATION_INTRO: &str =
 /// What a user can do about cuts.
 pub(crate) const LIMITS_ADVICE: &str = "To let more through, raise agents.defaults.bootstrapMaxChars or \
      agents.defaults.bootstrapTotalMaxChars, or shorten the file.";
+/// What a user can do about files that a plan shortens.
+pub(crate) const PLAN_ADVICE: &str = "The plan for small windows shortens these files; a model with a larger window gets more of them.";
 /// What a user can do about cut operating rules.
 pub(crate) const DIGEST_ADVICE: &str =
     "AGENTS.md was reduced to head, digest and tail; move long passages into files that it names.";

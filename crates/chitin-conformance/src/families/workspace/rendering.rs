@@ -6,7 +6,9 @@ use chitin_context::body::Body;
 use chitin_context::budget::{ContextFile, Limits, Spent, spend};
 use chitin_context::memory_results::{self, MemoryResult};
 use chitin_context::render::{blocks, files_only, join};
-use chitin_context::report::{Announced, report as reckon, system_notice, user_notice};
+use chitin_context::report::{
+    Announced, around_words, report as reckon, system_notice, user_notice,
+};
 use chitin_context::{CutCause, Decision, Fragment, Piece, Size};
 use chitin_protocol::record::{Oversize, Refusal};
 use chitin_workspace::contract::{Contract, NoticePlace, TotalCause};
@@ -79,11 +81,8 @@ pub(super) fn report(check: &Check<'_>) -> Result<Value> {
             "always": mode(TruncationWarning::Always),
         });
         let prompt = check.input["prompt"].as_str().unwrap_or("hi");
-        let shown = match user_notice(&lines, contract) {
-            Some(block) => format!("{prompt}\n\n{}", guided_block(&block)),
-            None => prompt.to_owned(),
-        };
-        result["prompt_with_warning"] = json!(shown);
+        let notice = user_notice(&lines, contract).map(|block| guided_block(&block));
+        result["prompt_with_warning"] = json!(around_words(None, prompt, notice.as_deref()));
     }
     if contract.budgets.notice == NoticePlace::SystemPrompt {
         result["mode"] = json!("always");
