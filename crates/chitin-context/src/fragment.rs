@@ -5,6 +5,7 @@
 
 use chitin_protocol::record::Refusal;
 use chitin_workspace::snapshot::Content;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
@@ -81,7 +82,7 @@ impl Fragment {
 }
 
 /// Which part of the prompt a fragment is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Origin {
     /// One of our own sections, by its key, such as `safety`.
@@ -103,7 +104,7 @@ pub enum Origin {
 }
 
 /// Where in the request a fragment stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// In the system prompt.
@@ -115,7 +116,7 @@ pub enum Role {
 }
 
 /// How long a fragment stays the same, which decides whether a provider can reuse it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheClass {
     /// Until somebody edits the workspace or the configuration.
@@ -177,7 +178,7 @@ impl Piece {
 }
 
 /// Where a piece came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Source {
     /// It is ours: a heading, a marker, guidance, a separator.
@@ -240,7 +241,7 @@ impl fmt::Debug for Text {
 }
 
 /// A length in the units that limits and files are measured in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Size {
     /// UTF-16 code units, as the contract's runtime counts them.
     pub units: usize,
@@ -276,7 +277,7 @@ impl std::iter::Sum for Size {
 }
 
 /// What budgets and rules made of a part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Decision {
     /// It is ours and no budget applies.
@@ -300,7 +301,7 @@ pub enum Decision {
 }
 
 /// Why a file is not there whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutCause {
     /// It is longer than one file may be.

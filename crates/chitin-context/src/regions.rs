@@ -4,12 +4,13 @@ use crate::assemble::Context;
 use crate::budget::{WhyLeftOut, embedded};
 use crate::files::Outcome;
 use crate::fragment::{CutCause, Decision, Fragment, Origin, Source};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 
 /// A run of a file's text that is in the prompt or is not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Region {
     /// The first byte of the file's text.
@@ -21,7 +22,7 @@ pub struct Region {
 }
 
 /// Why a part of a file is not in the prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum WhyMissing {
     /// It is front matter, which the contract takes off.

@@ -7,10 +7,11 @@ use crate::fragment::{CacheClass, Decision, Fragment, Origin, Role, Size, Source
 use crate::regions::Region;
 use crate::warning::Warning;
 use memchr::memchr_iter;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A context as plain data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct View {
     /// The contract.
@@ -36,7 +37,7 @@ pub struct View {
 }
 
 /// A length in every unit that matters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Measure {
     /// UTF-16 code units.
     pub units: usize,
@@ -49,7 +50,7 @@ pub struct Measure {
 }
 
 /// A part of the prompt as plain data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FragmentView {
     /// Which part it is.
@@ -75,7 +76,7 @@ pub struct FragmentView {
 }
 
 /// A piece as plain data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PieceView {
     /// The first byte in the text.
@@ -87,7 +88,7 @@ pub struct PieceView {
 }
 
 /// A file as plain data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileView {
     /// The name.
@@ -111,7 +112,7 @@ pub struct FileView {
 }
 
 /// What became of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileState {
     /// All of it is there.

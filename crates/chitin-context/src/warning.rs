@@ -1,11 +1,12 @@
 //! What is worth saying about loading and cutting, in one line each.
 
 use chitin_protocol::record::Refusal;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
 
 /// Something that did not go as the author may think.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Warning {
     /// A file was not read.

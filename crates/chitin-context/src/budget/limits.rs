@@ -5,13 +5,14 @@ use crate::tokens;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::settings::Settings;
 use chitin_workspace::snapshot::Record;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The file that one contract holds to a bound of its own.
 const USER: &str = "USER.md";
 
 /// What each file, and all of them, may take.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
     /// What the bounds are counted in.
@@ -29,7 +30,7 @@ pub struct Limits {
 }
 
 /// What bounds are counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitUnit {
     /// UTF-16 units, as OpenClaw counts.

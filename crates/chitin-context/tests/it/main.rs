@@ -13,6 +13,7 @@ mod promises;
 mod properties;
 mod remembered;
 mod report;
+mod schemas;
 mod sections;
 #[cfg(feature = "exact-tokens")]
 mod tokens;
