@@ -102,7 +102,7 @@ impl Agent {
     /// Changes one file; its length too, since two edits may fall into one tick of the clock.
     fn edit(&mut self) {
         self.edits += 1;
-        let bytes = EDITED_BYTES + usize::from(self.edits % 2 == 0);
+        let bytes = EDITED_BYTES + usize::from(self.edits.is_multiple_of(2));
         fs::write(self.edited(), text(&self.edits.to_string(), bytes)).unwrap();
     }
 
