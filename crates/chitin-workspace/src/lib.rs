@@ -33,6 +33,7 @@ pub mod heartbeat;
 pub mod home;
 pub mod json_path;
 pub mod load;
+pub mod nearest;
 pub mod persona_swap;
 pub mod seed;
 pub mod settings;

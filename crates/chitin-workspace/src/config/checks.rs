@@ -2,7 +2,8 @@
 
 use super::scan::Step;
 use super::shape::Check;
-use super::validate::{Finding, nearest};
+use super::validate::Finding;
+use crate::nearest::nearest;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::text::trim_js;
 use serde_json::Value;

@@ -7,6 +7,7 @@ use super::keys::{AgentList, ConfigRules};
 use super::scan::{Step, dotted};
 use super::shape::{Fields, Shape, field, names};
 use super::{Issue, Severity, checks, roster};
+use crate::nearest::nearest;
 use serde_json::{Map, Value};
 
 /// More findings than anybody reads; the rest is not looked for.
@@ -321,21 +322,4 @@ fn quoted(names: &[&str]) -> String {
 
 fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
-}
-
-/// Returns the known name that is nearest to a misspelt one, if any is near at all.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Distances cost the product of both lengths; no key is long.
-    if name.len() > 64 {
-        return None;
-    }
-    let folded = name.to_lowercase();
-    known
-        .map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
-            (distance, candidate)
-        })
-        .filter(|(distance, candidate)| *distance <= (candidate.len().max(name.len()) / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
 }
