@@ -75,7 +75,7 @@ impl ModelFigures {
 
     /// Returns how many tokens as we count them are a share of its window, in percent.
     pub(super) fn share_of_window(&self, percent: u8) -> Option<usize> {
-        let tokens = self.window()? / 100 * usize::from(percent);
+        let tokens = self.window()?.saturating_mul(usize::from(percent)) / 100;
         Some(tokens.saturating_mul(1000) / usize::from(self.model.per_thousand.max(1)))
     }
 
@@ -166,6 +166,9 @@ impl Reckoning {
         }
         if let (Some(cost), Some(cached)) = (self.cost, self.cost_cached) {
             parts.push(format!("{cost} a turn, {cached} once cached"));
+        }
+        if parts.is_empty() {
+            parts.push("neither its window nor its prices are known".to_owned());
         }
         let example = if self.named { "" } else { ", for example" };
         format!("{}{example}: {}", self.model, parts.join("; "))
