@@ -25,9 +25,11 @@ pub(super) fn run(
         let _ = sender.send(change);
     })
     .map_err(unwatchable)?;
+    // What is wrong before anything was shown is wrong with what the user typed.
+    let mut looked = Ok(args.turn.look(host, setup, Place::Here)?);
     loop {
         printer.begin_screen()?;
-        match args.turn.look(host, setup, Place::Here) {
+        match looked {
             Ok(seen) => {
                 for note in &seen.notes {
                     printer.note(note);
@@ -42,5 +44,6 @@ pub(super) fn run(
             return Ok(Exit::Success);
         }
         while changes.try_recv().is_ok() {}
+        looked = args.turn.look(host, setup, Place::Here);
     }
 }
