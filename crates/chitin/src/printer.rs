@@ -95,6 +95,14 @@ impl Printer {
         }
     }
 
+    /// Returns a printer that leaves out notes: for reading again what has had its notes already.
+    pub(crate) fn without_notes(&self) -> Self {
+        Self {
+            quiet: self.quiet.max(1),
+            ..*self
+        }
+    }
+
     /// Shows a result and returns the exit code that it asks for.
     pub(crate) fn result<R: Render>(&self, result: &R) -> Result<Exit, CliError> {
         if self.quiet < 2 {
@@ -128,7 +136,7 @@ impl Printer {
     /// Tells the user something that is not a result.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet == 0 {
-            let _ = writeln!(io::stderr().lock(), "{}", self.err.dim(text));
+            let _ = writeln!(io::stderr().lock(), "{}", self.err.dim(&tame(text)));
         }
     }
 
@@ -147,14 +155,15 @@ impl Printer {
             let _ = writeln!(stderr, "{object}");
             return;
         }
-        let _ = writeln!(stderr, "{} {error}", self.err.bad("error:"));
+        let message = tame(&error.to_string());
+        let _ = writeln!(stderr, "{} {message}", self.err.bad("error:"));
         let mut cause = error.source();
         while let Some(below) = cause {
-            let _ = writeln!(stderr, "  caused by: {below}");
+            let _ = writeln!(stderr, "  caused by: {}", tame(&below.to_string()));
             cause = below.source();
         }
         for hint in error.hints() {
-            let _ = writeln!(stderr, "{} {hint}", self.err.good("hint:"));
+            let _ = writeln!(stderr, "{} {}", self.err.good("hint:"), tame(hint));
         }
     }
 }
@@ -181,6 +190,15 @@ pub(crate) fn plain(text: &str, control: char) -> String {
             c => c,
         })
         .collect()
+}
+
+/// Makes a message fit for a terminal: whatever its parts came from, only line ends are obeyed.
+fn tame(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| plain(line, '\u{fffd}'))
+        .collect();
+    lines.join("\n")
 }
 
 /// Writes a number with a comma after every third digit.

@@ -2,8 +2,8 @@
 
 use crate::error::{CliError, Kind};
 use crate::printer::{Paint, Render, plain};
-use crate::turn::nearest;
 use chitin_workspace::contract::{self, Contract, Difference, Row};
+use chitin_workspace::nearest::nearest;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -98,7 +98,7 @@ pub(crate) fn find_named_by(name: &str, kind: Kind) -> Result<&'static Contract,
         let names: Vec<&str> = contract::ALL.iter().map(|c| c.name).collect();
         let shown = plain(name, '\u{fffd}');
         let error = CliError::new(kind, format!("There is no contract called `{shown}`."));
-        let error = match nearest(name, &names) {
+        let error = match nearest(name, names.iter().copied()) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         };

@@ -4,11 +4,12 @@ use super::MAX_REVISION_BYTES;
 use super::git::{Answer, Git};
 use crate::error::{CliError, Kind};
 use crate::printer::plain;
+use chitin_workspace::nearest::nearest;
 
 /// How many branches and tags are compared.
 const MAX_NAMES: &str = "--count=5000";
-/// Distances cost the product of both lengths; no name that a person types is longer.
-const MAX_NAME_BYTES: usize = 128;
+/// How much of what the user typed an error repeats.
+const MAX_SHOWN: usize = 128;
 /// How many names are listed when none is near.
 const MAX_LISTED: usize = 5;
 
@@ -39,7 +40,7 @@ pub(super) fn object_id(said: &[u8]) -> Option<String> {
 }
 
 fn unknown(git: &Git<'_>, revision: &str) -> Result<CliError, CliError> {
-    let shown: String = revision.chars().take(MAX_NAME_BYTES).collect();
+    let shown: String = revision.chars().take(MAX_SHOWN).collect();
     let error = CliError::new(
         Kind::Usage,
         format!(
@@ -67,7 +68,7 @@ fn unknown(git: &Git<'_>, revision: &str) -> Result<CliError, CliError> {
     // `mian~2` means `main~2`: what stands behind the name is kept.
     let end = revision.find(['~', '^', '@', ':']);
     let (name, behind) = revision.split_at(end.unwrap_or(revision.len()));
-    if let Some(near) = nearest(name, &names) {
+    if let Some(near) = nearest(name, names.iter().copied()) {
         let near = plain(&format!("{near}{behind}"), '\u{fffd}');
         return Ok(error.hint(format!("did you mean `{near}`?")));
     }
@@ -86,22 +87,4 @@ fn unknown(git: &Git<'_>, revision: &str) -> Result<CliError, CliError> {
         };
         error.hint(format!("branches and tags: {}{more}", listed.join(", ")))
     })
-}
-
-/// Returns the name that is nearest to a misspelt one, if any is near at all.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    if name.len() > MAX_NAME_BYTES {
-        return None;
-    }
-    let folded = name.to_lowercase();
-    known
-        .iter()
-        .filter(|candidate| candidate.len() <= MAX_NAME_BYTES)
-        .map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
-            (distance, *candidate)
-        })
-        .filter(|(distance, candidate)| *distance <= (candidate.len().max(name.len()) / 3).max(1))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
 }

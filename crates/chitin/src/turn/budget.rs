@@ -1,13 +1,14 @@
 //! Limits of a turn: the contract's, what both configurations set, and what the user tries on the command line.
 
-use super::session::nearest;
 use super::{ModelFigures, Own};
 use crate::error::{CliError, Kind};
 use crate::printer::plain;
+use chitin_context::Context;
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::degrade::{Plan, Step, Which};
 use chitin_protocol::config::{BudgetUnit, PlanSetting};
 use chitin_workspace::contract::Contract;
+use chitin_workspace::nearest::nearest;
 use chitin_workspace::settings::Settings;
 
 /// The least and the most that a limit can sensibly be.
@@ -57,7 +58,7 @@ impl Budget {
                 name if name.contains('.') => budget.files.push((name.to_owned(), bound(value)?)),
                 name => {
                     let error = wrong(name, "is nothing that can be limited");
-                    return Err(match nearest(name, &["file", "total", "unit"]) {
+                    return Err(match nearest(name, ["file", "total", "unit"]) {
                         Some(near) => error.hint(format!("did you mean `{near}`?")),
                         None => error
                             .hint("`file` is each file, `total` all of them, `AGENTS.md` that one"),
@@ -121,6 +122,28 @@ pub(super) fn limits(
     Ok(limits)
 }
 
+/// Says which files were given a limit on the command line and do not exist for this context.
+pub(super) fn unmatched(typed: Option<&str>, context: &Context) -> Vec<String> {
+    let budget = typed.and_then(|typed| Budget::parse(typed).ok());
+    let names: Vec<&str> = context
+        .files
+        .records
+        .iter()
+        .map(|record| &*record.name)
+        .collect();
+    budget
+        .into_iter()
+        .flat_map(|budget| budget.files)
+        .filter(|(name, _)| !names.contains(&name.as_str()))
+        .map(|(name, _)| {
+            let near = nearest(&name, names.iter().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let name = plain(&name, '\u{fffd}');
+            format!("`{name}` has a limit and is no file of this context{hint}")
+        })
+        .collect()
+}
+
 fn lay_over(limits: &mut Limits, budget: Budget) {
     if let Some(unit) = budget.unit.filter(|unit| *unit != limits.unit) {
         limits.per_file = converted(limits.per_file, unit);
@@ -154,7 +177,7 @@ pub(super) fn plan(own: &Own, model: &ModelFigures) -> Result<Option<(Plan, usiz
         PlanSetting::Named(name) if name == "off" => return Ok(None),
         PlanSetting::Named(name) => Plan::built_in(name).ok_or_else(|| {
             let error = CliError::new(Kind::Config, format!("There is no plan called `{name}`."));
-            match nearest(name, &Plan::NAMES) {
+            match nearest(name, Plan::NAMES) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint(format!(
                     "there are `off`, `{}`, and steps of your own",

@@ -7,11 +7,10 @@ mod prompt;
 mod session;
 
 pub(crate) use model::{ModelFigures, Reckoning};
-pub(crate) use session::nearest;
 
 use crate::error::{CliError, Kind};
 use crate::host::Host;
-use crate::printer::Printer;
+use crate::printer::{Printer, plain};
 use crate::revision::{Revision, respell};
 use crate::setup::{Setup, Target, shown};
 use chitin_context::catalogue;
@@ -38,6 +37,9 @@ use chitin_workspace::snapshot::Record;
 use clap::ValueEnum;
 use std::path::Path;
 use std::sync::Arc;
+
+/// How many extra files that were not taken are named.
+const MAX_NAMED: usize = 5;
 
 /// What the user says about the turn.
 #[derive(Debug, Clone, clap::Args)]
@@ -165,7 +167,7 @@ impl TurnArgs {
         match agent {
             Some(agent) if target.agent.is_none() && agent != setup.agent => {
                 target.agent = Some(agent.to_string());
-                Setup::find(host, &target, printer)
+                Setup::find(host, &target, &printer.without_notes())
             }
             Some(_) | None => Ok(setup),
         }
@@ -239,6 +241,7 @@ impl TurnArgs {
             }
             None => (assemble(&turn), None),
         };
+        notes.extend(budget::unmatched(self.budget.as_deref(), &context));
         Ok(Seen {
             context,
             session,
@@ -429,13 +432,17 @@ fn added(
         policy,
         workspace.records(),
     );
-    for diagnostic in &found.diagnostics {
+    for diagnostic in found.diagnostics.iter().take(MAX_NAMED) {
         let reason = serde_json::to_value(diagnostic.reason).unwrap_or_default();
-        let reason = reason.as_str().unwrap_or_default().to_owned();
-        let path = diagnostic.path.display();
+        let reason = reason.as_str().unwrap_or_default();
+        let path = plain(&diagnostic.path.to_string_lossy(), '\u{fffd}');
         notes.push(format!(
             "`{path}` is named as an extra file and not taken ({reason})"
         ));
+    }
+    if found.diagnostics.len() > MAX_NAMED {
+        let more = found.diagnostics.len() - MAX_NAMED;
+        notes.push(format!("{more} more extra files are named and not taken"));
     }
     found.records
 }

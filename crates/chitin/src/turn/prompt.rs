@@ -1,13 +1,13 @@
 //! What the prompt's own sections need to know of this machine and this configuration.
 
 use super::model::ModelFigures;
-use super::session::nearest;
 use super::{Own, TurnArgs};
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::plain;
 use crate::setup::Setup;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
+use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn facts(
             let key = plain(key, '\u{fffd}');
             let error = CliError::new(Kind::Config, format!("There is no section called `{key}`."));
             let names: Vec<&str> = section_keys(rules).collect();
-            return Err(match nearest(&key, &names) {
+            return Err(match nearest(&key, names.iter().copied()) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint(format!("there are `{}`", names.join("`, `"))),
             });

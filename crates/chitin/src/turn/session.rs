@@ -7,6 +7,7 @@ use crate::setup::Setup;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, SessionKey};
 use chitin_workspace::agents;
+use chitin_workspace::nearest::nearest;
 
 /// Words that may follow `agent:<id>:`; others are taken for channels that we do not know.
 const KNOWN: [&str; 17] = [
@@ -25,13 +26,12 @@ pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, CliE
     }
     let Some(parsed) = SessionKey::parse(key, contract.session_keys) else {
         let error = unknown(key, "is no session key");
-        return Err(
-            match nearest(key.split(':').next().unwrap_or(key), &KNOWN) {
-                Some(near) => error.hint(format!("did you mean `agent:{}:{near}`?", setup.agent)),
-                None => error
-                    .hint("a key looks like `agent:main:main` or `agent:main:discord:channel:42`"),
-            },
-        );
+        return Err(match nearest(key.split(':').next().unwrap_or(key), KNOWN) {
+            Some(near) => error.hint(format!("did you mean `agent:{}:{near}`?", setup.agent)),
+            None => {
+                error.hint("a key looks like `agent:main:main` or `agent:main:discord:channel:42`")
+            }
+        });
     };
     let agent = parsed.agent();
     let roster = agents::roster(config, contract);
@@ -45,15 +45,15 @@ pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, CliE
             key,
             &format!("names the agent `{agent}`, which is not configured"),
         );
-        let names: Vec<&str> = known.iter().map(String::as_str).collect();
-        return Err(match nearest(agent.as_str(), &names) {
+        let names = known.iter().map(String::as_str);
+        return Err(match nearest(agent.as_str(), names) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error.hint("`chitin agents` lists the agents"),
         });
     }
     let word = key.split(':').nth(2).unwrap_or_default().to_lowercase();
     if !KNOWN.contains(&&*word)
-        && let Some(near) = nearest(&word, &KNOWN)
+        && let Some(near) = nearest(&word, KNOWN)
     {
         return Err(unknown(
             key,
@@ -84,15 +84,4 @@ pub(super) fn key(turn: &TurnArgs, setup: &Setup) -> Result<String, CliError> {
 
 fn unknown(key: &str, what: &str) -> CliError {
     CliError::new(Kind::Usage, format!("`{}` {what}.", plain(key, '\u{fffd}')))
-}
-
-/// Returns the name that a word was probably meant to be.
-pub(crate) fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
-    let most = 1 + word.chars().count() / 4;
-    names
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(word, name), *name))
-        .filter(|(distance, _)| *distance > 0 && *distance <= most)
-        .min()
-        .map(|(_, name)| name)
 }

@@ -292,6 +292,7 @@ fn bad_input_is_a_clear_error_of_the_command_line() {
         &["--budget", "fiel=4000"],
         &["--budget", "unit=bytes"],
         &["--diff", "no-such-thing"],
+        &["--diff", ""],
         &["--text", "--html", "x.html"],
     ] {
         let arguments = [&["context", "workspace"], arguments].concat();
@@ -393,6 +394,95 @@ fn the_page_is_written_whole_or_not_at_all() {
         assert_eq!(failed.status.code(), Some(3), "{file}");
     }
     assert_eq!(page, env.read("page.html"));
+    let soul = env.read("workspace/SOUL.md");
+    let refused = chitin(
+        &env,
+        &["context", "workspace", "--html", "workspace/./SOUL.md"],
+    );
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert_eq!(soul, env.read("workspace/SOUL.md"));
+}
+
+#[test]
+fn a_file_is_called_changed_when_its_text_is_and_not_when_only_its_place_is() {
+    let env = yard();
+    env.file("a-longer-name/SOUL.md", "Short and warm.\n");
+    env.file("a-longer-name/HEARTBEAT.md", "- Is a Launch planned?\n");
+    let json = json_of(&env, &["--diff", "a-longer-name"]);
+    let files = json["files"].as_array().unwrap();
+    let names: Vec<&str> = files
+        .iter()
+        .filter_map(|file| file["name"].as_str())
+        .collect();
+    assert!(names.contains(&"HEARTBEAT.md"), "one letter: {names:?}");
+    assert!(!names.contains(&"SOUL.md"), "the same text: {names:?}");
+}
+
+#[test]
+fn names_that_a_terminal_would_obey_are_taken_apart_in_notes_and_errors() {
+    let env = yard();
+    env.file(
+        "home/.openclaw/openclaw.json",
+        r#"{ hooks: { internal: { enabled: true, entries: { "bootstrap-extra-files": { enabled: true, paths: ["*/*.md"] } } } } }"#,
+    );
+    env.file("workspace/\u{1b}]0;x\u{7}\nerror: y/notes.md", "x");
+    for at in 0..30 {
+        env.file(&format!("workspace/b{at}/notes.md"), "x");
+    }
+    let said = |arguments: &[&str]| {
+        let output = chitin(&env, &[&["context", "workspace"], arguments].concat());
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let table = said(&[]);
+    assert!(
+        table.contains("\u{fffd}]0;x\u{fffd}\u{fffd}error: y"),
+        "{table}"
+    );
+    assert!(table.contains("26 more extra files"), "{table}");
+    for arguments in [
+        &[] as &[&str],
+        &["--model", "\u{1b}[31m"],
+        &["--html", "\u{1b}[31m/x"],
+        &["--diff", "openclaw-2026.4"],
+    ] {
+        assert!(!said(arguments).contains('\u{1b}'), "{arguments:?}");
+    }
+}
+
+#[test]
+fn notes_about_the_configuration_are_said_once() {
+    let env = yard();
+    env.file("home/.chitin/chitin.json5", "{ budgte: {} }");
+    for arguments in [
+        &["--html", "page.html"] as &[&str],
+        &["--diff", "openclaw-2026.4"],
+        &["--session", "agent:ops:main"],
+    ] {
+        let output = chitin(&env, &[&["context", "workspace"], arguments].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.matches("`budgte`").count(), 1, "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_limit_for_a_file_that_is_not_there_is_noted() {
+    let env = yard();
+    let output = chitin(&env, &["context", "workspace", "--budget", "MEMROY.md=500"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("did you mean `MEMORY.md`?"), "{said}");
+}
+
+#[test]
+fn watching_what_cannot_be_shown_ends_at_once() {
+    let env = yard();
+    for (arguments, code) in [
+        (&["nowhere"] as &[&str], 3),
+        (&["workspace", "--model", "no-such-model"], 2),
+        (&["workspace", "--budget", "file=0"], 2),
+    ] {
+        let output = chitin(&env, &[&["context", "--watch"], arguments].concat());
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    }
 }
 
 #[test]

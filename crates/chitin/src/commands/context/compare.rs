@@ -9,13 +9,15 @@ use crate::setup::{Setup, Target};
 use crate::turn::{Place, Seen};
 use chitin_context::cache::{BreakKind, Prefix, common_prefix};
 use chitin_context::view::{FileState, View, view};
-use chitin_context::{Context, Origin};
+use chitin_context::{Context, Origin, Source};
 use chitin_workspace::contract;
 use chitin_workspace::guard::Root;
+use chitin_workspace::nearest::nearest;
 use serde::Serialize;
 use similar::TextDiff;
+use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the workspace is compared with.
 pub(super) struct Other {
@@ -35,7 +37,8 @@ impl Other {
         here: &Setup,
         printer: &Printer,
     ) -> Result<Self, CliError> {
-        let with = |target: Target| args.turn.find(host, &target, printer);
+        let printer = printer.without_notes();
+        let with = |target: Target| args.turn.find(host, &target, &printer);
         let mut target = args.target.clone();
         if contract::by_name(other).is_some() {
             target.contract = Some(other.to_owned());
@@ -52,8 +55,8 @@ impl Other {
         }
         let revision = revision::open(host, &here.directory, other, &here.options.root_files)
             .map_err(|error| {
-                let names: Vec<&str> = contract::ALL.iter().map(|one| one.name).collect();
-                match crate::turn::nearest(other, &names) {
+                let names = contract::ALL.iter().map(|one| one.name);
+                match nearest(other, names) {
                     Some(near) => error.hint(format!("did you mean the contract `{near}`?")),
                     None => error,
                 }
@@ -156,7 +159,7 @@ impl Comparison {
             prefix,
             cached_tokens_kept: kept,
             cached_tokens_lost: lost,
-            files: changes(&left_view, &right_view),
+            files: changes((left, &left_view), (right, &right_view)),
             diff,
             cost: seen.model.cost_of_rewriting(lost),
         }
@@ -175,42 +178,75 @@ fn here(setup: &Setup, seen: &Seen) -> String {
     )
 }
 
-/// Files are the same when their names, or their paths below their workspaces, are.
-fn changes(left: &View, right: &View) -> Vec<FileChange> {
-    let key = |view: &View, file: &chitin_context::view::FileView| {
-        file.path.strip_prefix(&view.directory).map_or_else(
-            || file.name.clone(),
-            |below| below.trim_start_matches('/').to_owned(),
-        )
-    };
-    let mut names: Vec<String> = Vec::new();
-    for (view, files) in [(left, &left.files), (right, &right.files)] {
-        for file in files {
-            let name = key(view, file);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    let find = |view: &View, name: &str| {
-        view.files
-            .iter()
-            .find(|file| key(view, file) == name)
-            .map(|file| (file.state, file.injected.units))
-    };
-    names
-        .into_iter()
-        .filter_map(|name| {
-            let (before, after) = (find(left, &name), find(right, &name));
-            (before != after).then(|| FileChange {
-                left: before.map(|(state, _)| state),
-                right: after.map(|(state, _)| state),
-                left_units: before.map_or(0, |(_, units)| units),
-                right_units: after.map_or(0, |(_, units)| units),
-                name,
+/// Lists the files of which the model gets something else. Two files belong together when their paths below their
+/// workspaces are the same; headings do not count, since they may name the directory.
+fn changes(left: (&Context, &View), right: (&Context, &View)) -> Vec<FileChange> {
+    let (left, right) = (sides(left), sides(right));
+    let (lefts, rights) = (by_name(&left), by_name(&right));
+    let added = right
+        .iter()
+        .filter(|(name, _)| !lefts.contains_key(name.as_str()));
+    left.iter()
+        .chain(added)
+        .filter_map(|(name, _)| {
+            let (before, after) = (lefts.get(name.as_str()), rights.get(name.as_str()));
+            (before.map(|side| side.key()) != after.map(|side| side.key())).then(|| FileChange {
+                name: name.clone(),
+                left: before.map(|side| side.state),
+                right: after.map(|side| side.state),
+                left_units: before.map_or(0, |side| side.units),
+                right_units: after.map_or(0, |side| side.units),
             })
         })
         .collect()
+}
+
+/// What one context has of a file.
+struct Side {
+    state: FileState,
+    units: usize,
+    /// What the model gets of the file itself.
+    text: String,
+}
+
+impl Side {
+    fn key(&self) -> (FileState, &str) {
+        (self.state, &self.text)
+    }
+}
+
+/// Of two files with one name the first one counts.
+fn by_name(sides: &[(String, Side)]) -> HashMap<&str, &Side> {
+    let sides = sides.iter().rev();
+    sides.map(|(name, side)| (name.as_str(), side)).collect()
+}
+
+/// Returns the files of a context in their order, by their paths below the workspace.
+fn sides((context, view): (&Context, &View)) -> Vec<(String, Side)> {
+    let sides = view.files.iter().map(|file| {
+        let below = Path::new(&file.path).strip_prefix(&view.directory);
+        let name = below.map_or_else(
+            |_| file.name.clone(),
+            |below| below.to_string_lossy().into_owned(),
+        );
+        let pieces = file.fragment.map(|at| &context.fragments[at].pieces);
+        let text = pieces
+            .into_iter()
+            .flat_map(|pieces| pieces.iter())
+            .filter(|piece| match piece.source {
+                Source::File { .. } | Source::Rewritten { .. } => true,
+                Source::Ours | Source::Given => false,
+            })
+            .map(|piece| piece.text.as_str())
+            .collect();
+        let side = Side {
+            state: file.state,
+            units: file.injected.units,
+            text,
+        };
+        (name, side)
+    });
+    sides.collect()
 }
 
 impl Render for Comparison {
@@ -238,7 +274,7 @@ impl Render for Comparison {
         )?;
         writeln!(
             out,
-            "The first difference is at byte {}, line {}, in {broken_by}.",
+            "The first {} bytes are the same; the first difference is in line {}, in {broken_by}.",
             grouped(self.prefix.bytes),
             grouped(self.prefix.line)
         )?;

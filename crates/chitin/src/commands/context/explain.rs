@@ -7,6 +7,9 @@ use chitin_context::explain::{FileLine, NoSuchLine, PromptLine};
 use serde::Serialize;
 use std::fmt;
 
+/// How many files a hint names.
+const MAX_NAMED: usize = 20;
+
 /// What there is to say about a line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -30,7 +33,8 @@ pub(super) fn explain(context: &Context, asked: &str) -> Result<Explained, CliEr
     let asked = asked.trim();
     let parsed = asked
         .rsplit_once(':')
-        .and_then(|(file, line)| Some((file, line.parse::<usize>().ok()?)));
+        .and_then(|(file, line)| Some((file, line.parse::<usize>().ok()?)))
+        .map(|(file, line)| (file.strip_prefix("./").unwrap_or(file), line));
     let Some((file, line)) = parsed else {
         let shown = plain(asked, '\u{fffd}');
         return Err(usage(format!("`{shown}` is no line."))
@@ -40,12 +44,12 @@ pub(super) fn explain(context: &Context, asked: &str) -> Result<Explained, CliEr
         let failed = usage(sentence(&error));
         match error {
             NoSuchLine::File(_) => {
-                let names: Vec<&str> = context
-                    .files
-                    .records
-                    .iter()
-                    .map(|record| &*record.name)
-                    .collect();
+                let mut names: Vec<&str> = Vec::new();
+                for record in &context.files.records {
+                    if names.len() < MAX_NAMED && !names.contains(&&*record.name) {
+                        names.push(&record.name);
+                    }
+                }
                 failed.hint(format!("there are `{}`", names.join("`, `")))
             }
             NoSuchLine::NoText { .. } | NoSuchLine::Line { .. } => failed,

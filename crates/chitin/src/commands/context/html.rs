@@ -13,6 +13,7 @@ use chitin_context::view::{FileState, Measure, view};
 use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
 use chitin_workspace::contract;
 use chitin_workspace::guard::Root;
+use chitin_workspace::home;
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
@@ -61,7 +62,7 @@ pub(super) fn write(
         // A contract that cannot read the workspace, or has no such session, is left out of the switcher.
         let looked = args
             .turn
-            .find(host, &target, printer)
+            .find(host, &target, &printer.without_notes())
             .and_then(|setup| args.turn.look(host, &setup, Place::Here));
         match looked {
             Ok(seen) => views.push(one_view(args, &seen, contract.name)),
@@ -85,7 +86,7 @@ pub(super) fn write(
         views,
     };
     let bytes = page::render(&page);
-    save(host, file, bytes.as_bytes())?;
+    save(host, &seen.context, file, bytes.as_bytes())?;
     printer.result(&Wrote {
         file: file.display().to_string(),
         bytes: bytes.len(),
@@ -93,9 +94,15 @@ pub(super) fn write(
     })
 }
 
-/// Writes the page whole or not at all.
-fn save(host: &Host, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let path = host.env.working_directory().join(file);
+/// Writes the page whole or not at all, and never in place of a file that it is about.
+fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let path = home::normalized(&host.env.working_directory().join(file));
+    let mut records = context.files.records.iter();
+    if records.any(|record| record.path == path) {
+        let message = format!("`{}` is a file of the workspace.", file.display());
+        return Err(CliError::new(Kind::Usage, message)
+            .hint("name another file for the page, such as `context.html`"));
+    }
     let unwritable = |error: Box<dyn std::error::Error + Send + Sync>| {
         let message = format!("`{}` cannot be written.", file.display());
         CliError::new(Kind::User, message).caused_by_boxed(error)

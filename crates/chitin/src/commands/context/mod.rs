@@ -14,6 +14,7 @@ use crate::printer::Printer;
 use crate::setup::{Setup, Target};
 use crate::turn::{Place, Seen, TurnArgs};
 use clap::ValueEnum;
+use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 use table::Figures;
 
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     explain: Option<String>,
 
     /// Compare with another contract, another directory or a git revision of this workspace.
-    #[arg(long, value_name = "OTHER")]
+    #[arg(long, value_name = "OTHER", value_parser = NonEmptyStringValueParser::new())]
     diff: Option<String>,
 
     /// Write a page to look at in a browser; it needs no network.
@@ -92,6 +93,11 @@ impl Args {
                 ));
             }
             let other = compare::Other::find(self, other, host, &setup, printer)?;
+            for note in &other.seen.notes {
+                if !seen.notes.contains(note) {
+                    printer.note(note);
+                }
+            }
             return match &self.html {
                 Some(file) => html::write(self, host, &setup, &seen, Some(&other), file, printer),
                 None => printer.result(&compare::Comparison::new(self, &setup, &seen, &other)),
