@@ -5,12 +5,13 @@ use crate::body::Body;
 use crate::budget::ContextFile;
 use crate::compat::{HEARTBEAT_TITLE, is_heartbeat_prompt};
 use crate::order::ends_in;
+use chitin_protocol::text::{is_js_whitespace, trim_js};
 use chitin_workspace::contract::Rendering;
 use memchr::memmem;
 use std::ops::Range;
 
 /// What an annotation that ties an entry to a project holds.
-const PROJECT_MARK: &str = "project:";
+const PROJECT_MARK: &str = "project";
 
 /// Returns the text as it is placed; `None` when nothing is taken out.
 pub(crate) fn cleaned(
@@ -31,7 +32,7 @@ pub(crate) fn cleaned(
     // A run of line feeds may cross pieces; two of them inside one piece, or a cut, are what it takes.
     let may_squeeze = rendering.squeeze && (body.pieces.len() > 1 || contains("\n\n\n"));
     let may_drop = rendering.heartbeat_prompt_dropped && contains(HEARTBEAT_TITLE);
-    let may_filter = filters_projects && contains(PROJECT_MARK);
+    let may_filter = filters_projects && contains("<!--");
     if !(may_squeeze || may_drop || may_filter) {
         return None;
     }
@@ -124,61 +125,92 @@ fn quoted_prompt(text: &str) -> Option<usize> {
     is_prompt.then(|| text.len() - line.len() + end + 1)
 }
 
-/// List entries, with the lines that continue them, that belong to projects which are not active.
+/// Entries that belong to projects which are not active. An entry begins at a line with `- ` or a heading, or where the
+/// text begins, and has all lines up to the next.
 fn other_projects(text: &str, active: &[String]) -> Vec<Range<usize>> {
-    let mut removed = Vec::new();
-    let mut entry: Option<(usize, usize, bool)> = None;
-    let close = |entry: &mut Option<(usize, usize, bool)>, removed: &mut Vec<Range<usize>>, end| {
-        if let Some((start, _, true)) = entry.take() {
-            removed.push(start..end);
+    let active: Vec<String> = active.iter().filter_map(|key| project_key(key)).collect();
+    let mut starts = vec![0];
+    starts.extend(
+        lines(text)
+            .skip(1)
+            .filter(|(_, line)| begins_entry(line))
+            .map(|(range, _)| range.start),
+    );
+    let mut removed: Vec<Range<usize>> = Vec::new();
+    for (at, &start) in starts.iter().enumerate() {
+        let end = starts.get(at + 1).copied().unwrap_or(text.len());
+        if !is_foreign(&text[start..end], &active) {
+            continue;
         }
-    };
-    for (range, line) in lines(text) {
-        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
-        let continues = entry
-            .is_some_and(|(_, outer, _)| indent > outer && !line.trim_end_matches('\r').is_empty());
-        if !continues {
-            close(&mut entry, &mut removed, range.start);
-            if is_bullet(&line[indent..]) {
-                entry = Some((range.start, indent, false));
-            }
-        }
-        if let Some((_, _, foreign)) = &mut entry
-            && project_of(line).is_some_and(|key| !active.iter().any(|known| known == key))
-        {
-            *foreign = true;
+        match removed.last_mut() {
+            Some(before) if before.end == start => before.end = end,
+            Some(_) | None => removed.push(start..end),
         }
     }
-    if let Some((start, _, true)) = entry {
-        // What ends the text takes the line feed before it along, so that no empty line is left at the end. Entries
-        // that were taken out right before it belong to the same end.
-        let mut start = start;
-        while let Some(before) = removed.pop_if(|before| before.end == start) {
-            start = before.start;
-        }
-        removed.push(start.saturating_sub(1)..text.len());
+    // What ends the text takes the line feed before it along, so that no empty line is left at the end.
+    if let Some(last) = removed.last_mut()
+        && last.end == text.len()
+    {
+        last.start = last.start.saturating_sub(1);
     }
     removed
 }
 
-fn is_bullet(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    if matches!(bytes.first(), Some(b'-' | b'*' | b'+')) {
-        return matches!(bytes.get(1), Some(b' ' | b'\t'));
+fn begins_entry(line: &str) -> bool {
+    if line.starts_with("- ") {
+        return true;
     }
-    let digits = bytes
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    digits > 0
-        && matches!(bytes.get(digits), Some(b'.' | b')'))
-        && matches!(bytes.get(digits + 1), Some(b' ' | b'\t'))
+    let rest = line.trim_start_matches('#');
+    (1..=6).contains(&(line.len() - rest.len())) && rest.chars().next().is_none_or(is_js_whitespace)
 }
 
-/// Returns the key of the first annotation `<!-- project: KEY -->`.
-fn project_of(line: &str) -> Option<&str> {
-    line.split("<!--").skip(1).find_map(|comment| {
-        let key = comment.trim_start().strip_prefix(PROJECT_MARK)?;
-        Some(key.split_once("-->")?.0.trim())
-    })
+/// Tells whether an entry names a project that is not active, or names one in a way that cannot be read.
+fn is_foreign(entry: &str, active: &[String]) -> bool {
+    let mut from = 0;
+    while let Some(value) = annotation(entry, from) {
+        let Some(length) = entry[value..].find("-->") else {
+            return true;
+        };
+        let keys = &entry[value..value + length];
+        // A second annotation inside the first leaves open which of them counts.
+        if annotation(keys, 0).is_some() {
+            return true;
+        }
+        let mut keys = keys.split(';').map(project_key);
+        if !keys.all(|key| key.is_some_and(|key| active.contains(&key))) {
+            return true;
+        }
+        from = value + length;
+    }
+    false
+}
+
+/// Returns where the keys of the next `<!-- project: KEY; KEY -->` begin.
+fn annotation(text: &str, mut from: usize) -> Option<usize> {
+    loop {
+        from += text[from..].find("<!--")? + "<!--".len();
+        let inner = text[from..].trim_start_matches(is_js_whitespace);
+        let Some((word, rest)) = inner.split_at_checked(PROJECT_MARK.len()) else {
+            continue;
+        };
+        if !word.eq_ignore_ascii_case(PROJECT_MARK) {
+            continue;
+        }
+        if let Some(keys) = rest.trim_start_matches(is_js_whitespace).strip_prefix(':') {
+            return Some(text.len() - keys.len());
+        }
+    }
+}
+
+/// Tidies a key; `None` if it is none. The host of a repository is the same in any letter case, its path is not.
+fn project_key(key: &str) -> Option<String> {
+    let key = trim_js(key);
+    if key.is_empty() || key.contains(['\r', '\n', '<', '>']) {
+        return None;
+    }
+    let host = match key.find('/') {
+        Some(slash) if !key.starts_with("path:") => slash,
+        Some(_) | None => 0,
+    };
+    Some(key[..host].to_lowercase() + &key[host..])
 }

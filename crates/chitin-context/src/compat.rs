@@ -20,7 +20,11 @@ pub(crate) const HEARTBEAT_TITLE: &str = "Default heartbeat prompt:";
 
 /// Tells whether a text is the default heartbeat prompt, by its first and last words.
 pub(crate) fn is_heartbeat_prompt(text: &str) -> bool {
-    text.starts_with("Read HEARTBEAT.md if it exists") && text.ends_with("HEARTBEAT_OK.")
+    const OPENINGS: [&str; 2] = [
+        "Read HEARTBEAT.md if it exists",
+        "Follow the heartbeat monitor scratch context when provided.",
+    ];
+    OPENINGS.iter().any(|opening| text.starts_with(opening)) && text.ends_with("HEARTBEAT_OK.")
 }
 
 /// Says where a file that is not there was expected.

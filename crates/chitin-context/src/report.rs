@@ -1,10 +1,13 @@
 //! What budgets took away, in figures and in lines for the model and for people (W31, W32, CN16).
 
-use crate::budget::{LeftOut, LimitUnit, Limits, Spent, WhyLeftOut, embedded};
+use crate::budget::{
+    ContextFile, LeftOut, LimitUnit, Limits, Spent, WhyLeftOut, digested, embedded, is_user,
+};
 use crate::compat::{TRUNCATION_WARNING, is_heartbeat_prompt};
 use crate::fragment::CutCause;
 use crate::words;
-use chitin_workspace::contract::{Contract, NoticePlace, TotalCause};
+use chitin_protocol::text::is_blank_js;
+use chitin_workspace::contract::{Contract, FiguresBy, NoticePlace, TotalCause};
 use chitin_workspace::settings::TruncationWarning;
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;
@@ -55,6 +58,7 @@ pub struct FileFigures {
 
 /// Reckons what budgets took away.
 pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &Limits) -> Report {
+    let least = usize::try_from(contract.budgets.least).unwrap_or(0);
     let mut files: Vec<FileFigures> = records
         .iter()
         .map(|record| FileFigures {
@@ -76,13 +80,10 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
             embedded(records[record], contract).map_or(0, |text| limits.measure(&text))
         }
     };
-    let mut left_before = vec![None; records.len()];
     for file in &spent.files {
         let figures = &mut files[file.record];
         figures.present = file.raw.units > 0;
         figures.raw = raw(file.record, file.raw.units);
-        figures.injected = limits.measure(&file.body);
-        left_before[file.record] = file.remaining;
     }
     for left in &spent.left_out {
         let figures = &mut files[left.record];
@@ -94,25 +95,30 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
             | WhyLeftOut::NoRoom
             | WhyLeftOut::TotalSpent { .. } => embedded(records[left.record], contract).is_some(),
         };
-        left_before[left.record] = left.remaining;
     }
+    for (at, figures) in files.iter_mut().enumerate() {
+        figures.injected = found(contract.budgets.figures, at, figures, spent)
+            .map_or(0, |file| limits.measure(&file.body));
+    }
+    let total = limits.total.map(|total| total.max(1));
     let present = || files.iter().filter(|file| file.present);
     let raw = present().map(|file| file.raw).sum();
     let injected = present().map(|file| file.injected).sum();
-    for (file, left) in files.iter_mut().zip(left_before) {
+    let mut left = total;
+    for file in &mut files {
+        let before = left;
+        left = left.map(|left| left.saturating_sub(file.injected));
         if contract.budgets.total_cause == TotalCause::Untold {
-            // One release looks its figures up by name, so the last file of a name speaks for all.
-            let last = spent.files.iter().rfind(|one| *one.name == *file.name);
-            file.injected = last.map_or(0, |last| limits.measure(&last.body));
             file.truncated = file.present && file.raw > file.limit;
             continue;
         }
+        let limit = file.limit.max(least);
         file.truncated = file.present && file.injected < file.raw;
-        file.near_limit = file.present && file.raw >= near(file.limit);
+        file.near_limit = file.present && file.raw >= near(limit);
         if !file.truncated {
             continue;
         }
-        if file.raw > file.limit {
+        if file.raw > limit {
             file.causes
                 .push(if limits.plan_for(&file.path) == Some(file.limit) {
                     CutCause::Plan
@@ -122,9 +128,9 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
         }
         let by_total = match contract.budgets.total_cause {
             TotalCause::Untold => false,
-            TotalCause::UsedUp => limits.total.is_some_and(|total| injected >= total),
+            TotalCause::UsedUp => total.is_some_and(|total| injected >= total),
             TotalCause::LeftTooLittle => {
-                left.is_some_and(|left| left < file.limit && left < file.raw)
+                before.is_some_and(|before| before < limit && before < file.raw)
             }
         };
         if by_total {
@@ -135,8 +141,31 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
         raw,
         injected,
         near_total: contract.budgets.total_cause != TotalCause::Untold
-            && limits.total.is_some_and(|total| injected >= near(total)),
+            && total.is_some_and(|total| injected >= near(total)),
         files,
+    }
+}
+
+/// Returns what a record became, as the contract looks it up.
+fn found<'a>(
+    by: FiguresBy,
+    record: usize,
+    figures: &FileFigures,
+    spent: &'a Spent,
+) -> Option<&'a ContextFile> {
+    let mut files = spent.files.iter();
+    let of_path = || {
+        let mut files = spent.files.iter();
+        files.find(|file| *file.path == *figures.path)
+    };
+    match by {
+        FiguresBy::File => files.find(|file| file.record == record),
+        FiguresBy::Name => files.rfind(|file| *file.name == *figures.name),
+        FiguresBy::Path => of_path(),
+        FiguresBy::PathThenName => of_path().or_else(|| {
+            let name_of = |path: &str| path.rsplit(['/', '\\']).next() == Some(&figures.name);
+            files.find(|file| name_of(&file.path))
+        }),
     }
 }
 
@@ -181,27 +210,28 @@ impl Report {
 /// Returns what a user can do about it.
 fn advice(cut: &[&FileFigures], contract: &Contract, limits: &Limits) -> Vec<String> {
     let mut lines = Vec::new();
-    if contract
-        .budgets
-        .digest
-        .is_some_and(|name| cut.iter().any(|file| file.name == name))
+    if cut
+        .iter()
+        .any(|file| digested(&file.name, contract).is_some())
     {
         lines.push(words::DIGEST_ADVICE.to_owned());
     }
-    let capped = |file: &&&FileFigures| {
-        limits.user == Some(file.limit) && file.name == "USER.md" && file.limit < limits.per_file
-    };
-    let user = cut.iter().filter(capped).count();
-    if user > 0 {
+    // The settings do not lift the cap of the user file, so they are no advice when it is all there is.
+    let capped = |file: &FileFigures| limits.user == Some(file.limit) && is_user(&file.name);
+    let by = |file: &FileFigures, cause| file.causes.contains(&cause);
+    if cut
+        .iter()
+        .any(|file| capped(file) && by(file, CutCause::PerFileLimit))
+    {
         lines.push(words::USER_CAP_ADVICE.to_owned());
     }
-    let by_plan = |file: &&&FileFigures| file.causes == [CutCause::Plan];
-    let planned = cut.iter().filter(by_plan).count();
-    if planned > 0 {
+    let by_plan = |file: &FileFigures| file.causes == [CutCause::Plan];
+    if cut.iter().any(|file| by_plan(file)) {
         lines.push(words::PLAN_ADVICE.to_owned());
     }
-    // The settings lift neither the cap of the user file nor a plan, so they are no advice when that is all there is.
-    if user + planned < cut.len() {
+    let by_settings =
+        |file: &FileFigures| !by_plan(file) && (!capped(file) || by(file, CutCause::TotalLimit));
+    if cut.iter().any(|file| by_settings(file)) {
         lines.push(words::LIMITS_ADVICE.to_owned());
     }
     lines
@@ -210,7 +240,12 @@ fn advice(cut: &[&FileFigures], contract: &Contract, limits: &Limits) -> Vec<Str
 fn line(file: &FileFigures, ambiguous: bool) -> String {
     let mut line = file.name.clone();
     if ambiguous {
-        let _ = write!(line, " ({})", file.path);
+        let path = if is_blank_js(&file.path) {
+            &file.name
+        } else {
+            &file.path
+        };
+        let _ = write!(line, " ({path})");
     }
     let _ = write!(
         line,
@@ -256,7 +291,8 @@ pub fn user_notice(lines: &[String], contract: &Contract) -> Option<String> {
 /// recognised by its exact text (W32).
 pub fn around_words(before: Option<&str>, words: &str, after: Option<&str>) -> String {
     let after = after.filter(|_| !is_heartbeat_prompt(words.trim()));
-    let parts = [before, Some(words), after];
+    let words = (!words.is_empty()).then_some(words);
+    let parts = [before, words, after];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 

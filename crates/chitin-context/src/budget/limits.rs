@@ -11,6 +11,11 @@ use serde::Serialize;
 /// The file that one contract holds to a bound of its own.
 const USER: &str = "USER.md";
 
+/// Tells whether a file is the one with a bound of its own. Letter case does not matter here, as W30 was recorded.
+pub(crate) fn is_user(name: &str) -> bool {
+    name.eq_ignore_ascii_case(USER)
+}
+
 /// What each file, and all of them, may take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -73,7 +78,7 @@ impl Limits {
             .find(|(file, _)| file == name)
             .map(|(_, bound)| *bound);
         own.unwrap_or_else(|| match self.user {
-            Some(user) if name == USER => user.min(self.per_file),
+            Some(user) if is_user(name) => user.min(self.per_file),
             Some(_) | None => self.per_file,
         })
     }

@@ -7,6 +7,7 @@ mod limits;
 mod spend;
 
 pub use embed::embedded;
+pub(crate) use limits::is_user;
 pub use limits::{LimitUnit, Limits};
 pub use spend::{ContextFile, LeftOut, Spent, WhyLeftOut, spend};
-pub(crate) use spend::{CutFile, cut, spend_with};
+pub(crate) use spend::{CutFile, cut, digested, spend_with};

@@ -160,7 +160,11 @@ pub(crate) fn spend_with(
                 spent.warnings.push(Warning::Skipped {
                     name: record.name.to_string(),
                 });
-                spent.left_out.push(left(WhyLeftOut::NoPath));
+                let raw = embedded(record, contract).map(|text| text.size());
+                spent.left_out.push(LeftOut {
+                    raw: raw.unwrap_or_default(),
+                    ..left(WhyLeftOut::NoPath)
+                });
                 continue;
             }
             HeadingStyle::Path => path.clone(),
@@ -350,11 +354,19 @@ fn cut_to_units(text: &Body, name: &str, contract: &Contract, limit: usize) -> B
     match contract.budgets.cut {
         CutRule::Never => text.clone(),
         CutRule::FixedShares => fixed_shares(text, name, limit, pairs),
-        CutRule::Fitted if contract.budgets.digest == Some(name) => {
-            with_digest(text, name, limit, pairs)
-        }
-        CutRule::Fitted => fitted(text, name, limit, pairs),
+        CutRule::Fitted => match digested(name, contract) {
+            Some(name) => with_digest(text, name, limit, pairs),
+            None => fitted(text, name, limit, pairs),
+        },
     }
+}
+
+/// Returns the name of the file with a digest of its rules, if it is this one in any letter case.
+pub(crate) fn digested(name: &str, contract: &Contract) -> Option<&'static str> {
+    contract
+        .budgets
+        .digest
+        .filter(|digest| digest.eq_ignore_ascii_case(name))
 }
 
 /// Cuts a marker to what is left.

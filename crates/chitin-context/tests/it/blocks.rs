@@ -43,27 +43,65 @@ fn every_contract_has_its_own_layout() {
     insta::assert_snapshot!(all);
 }
 
+/// An entry lasts until the next line with `- ` or the next heading, whatever stands in between.
 #[test]
-fn entries_of_other_projects_are_left_out_with_their_continuation() {
-    let notes = "# Notes\n- mine <!-- project: a -->\n- other <!-- project: b -->\n  and more of it\n\t\n- nobody's\n\
-                 * second <!-- project: b -->\n1. third <!-- project: c -->";
+fn entries_of_other_projects_are_left_out_with_all_that_follows_them() {
+    let notes = "# Notes\n- mine <!-- project: a -->\n- other <!-- project: b -->\n  and more of it\n\n1. numbered\n\
+                 * starred\n- nobody's\n## Third <!-- project: c -->\nof it\n- last";
     let of = |projects: &[&str]| shown(&OPENCLAW_2026_9, "MEMORY.md", notes, projects);
     insta::assert_snapshot!(of(&["a"]), @"
     # Notes
     - mine <!-- project: a -->
     - nobody's
+    - last
     ");
     insta::assert_snapshot!(of(&["b"]), @"
     # Notes
     - other <!-- project: b -->
       and more of it
-    	
+
+    1. numbered
+    * starred
     - nobody's
-    * second <!-- project: b -->
+    - last
     ");
     assert_eq!(of(&["a", "b", "c"]), notes);
     assert_eq!(shown(&OPENCLAW_2026_9, "AGENTS.md", notes, &[]), notes);
     assert_eq!(shown(&OPENCLAW_2026_4, "MEMORY.md", notes, &[]), notes);
+}
+
+/// All projects that an entry names must be active, and what cannot be read names none that is.
+#[test]
+fn an_entry_stays_only_if_all_its_projects_are_active() {
+    let is_kept = |annotation: &str, projects: &[&str]| {
+        let notes = format!("- plain\n- fact {annotation}");
+        shown(&OPENCLAW_2026_9, "USER.md", &notes, projects) == notes
+    };
+    for stays in [
+        "<!-- project: a;b -->",
+        "<!--PROJECT : a-->",
+        "<!-- project: a --> <!-- project: b -->",
+        "<!-- project: GitHub.com/acme/app -->",
+        "<!-- project: path:/W/x -->",
+        "<!-- trigger: c -->",
+        "project: c",
+    ] {
+        let active = ["a", " b ", "GITHUB.com/acme/app", "path:/W/x"];
+        assert!(is_kept(stays, &active), "{stays}");
+    }
+    for goes in [
+        "<!-- project: a; c -->",
+        "<!-- project: a --> <!-- project: c -->",
+        "<!-- project: -->",
+        "<!-- project: a; -->",
+        "<!-- project: a",
+        "<!-- project: a <!-- project: a -->",
+        "<!-- project: github.com/Acme/app -->",
+        "<!-- project: path:/w/x -->",
+    ] {
+        let active = ["a", "b", "github.com/acme/app", "path:/W/x"];
+        assert!(!is_kept(goes, &active), "{goes}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is left of files that do not fit, and what is said about it.
 
 use crate::given::{Given, extra, file, files_part, missing, oversize, refused};
-use chitin_context::budget::{LimitUnit, Limits, WhyLeftOut};
+use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::files::Outcome;
 use chitin_context::{Context, CutCause, Decision, Source, tokens};
 use chitin_protocol::record::Refusal;
@@ -150,7 +150,7 @@ fn a_file_of_its_own_limit_leaves_the_others_alone() {
     assert!((118..=120).contains(&context.files.files[1].body.units));
 }
 
-/// One release has a limit for the user file that no setting lifts, and no room at all for a limit of zero.
+/// One release has a limit for the user file that no setting lifts; a limit of zero counts as one.
 #[test]
 fn releases_differ_in_what_a_limit_means() {
     let records = || vec![file("USER.md", "x".repeat(5000))];
@@ -161,17 +161,33 @@ fn releases_differ_in_what_a_limit_means() {
     assert_eq!(units(&CANONICAL, 4500), Some(4500));
     assert_eq!(units(&OPENCLAW_2026_9, 4500), Some(3999));
     assert_eq!(units(&OPENCLAW_2026_9, 300), Some(299));
-    assert_eq!(units(&OPENCLAW_2026_4, 0), None);
-    assert_eq!(units(&CANONICAL, 0), Some(1));
+    for contract in [&CANONICAL, &OPENCLAW_2026_4, &OPENCLAW_2026_9] {
+        assert_eq!(units(contract, 0), Some(1), "{}", contract.name);
+    }
     assert!(
         units(&OPENCLAW_2026_2, 3) > Some(5000),
         "the oldest fits nothing"
     );
-    let context = limited(Given::new(&OPENCLAW_2026_4, records()), 0, None).context();
-    let Outcome::LeftOut(left) = &context.files.outcomes[0] else {
-        panic!("{:?}", context.files.outcomes);
-    };
-    assert_eq!(left.why, WhyLeftOut::NoRoom);
+}
+
+/// Hooks may spell names as they like; the user file and the rules are known in any letter case.
+#[test]
+fn letter_case_does_not_lift_a_limit() {
+    let records = vec![
+        file("user.md", "x".repeat(5000)),
+        file("agents.md", "- must ask\n".repeat(200)),
+    ];
+    let context = limited(Given::new(&OPENCLAW_2026_9, records), 4500, None).context();
+    assert_eq!(context.files.files[0].body.units, 3999);
+    let given = Given::new(
+        &OPENCLAW_2026_9,
+        vec![file("agents.md", "- must ask\n".repeat(200))],
+    );
+    let rules = limited(given, 600, None).context().files.files[0]
+        .body
+        .text();
+    assert!(rules.contains("[Policy digest from AGENTS.md]"), "{rules}");
+    assert!(rules.contains("(truncated AGENTS.md: kept"), "{rules}");
 }
 
 /// A pair of units that a cut would part is lost whole; one release counts the half that it was to keep.

@@ -3,7 +3,7 @@
 use crate::given::{Given, extra, file, missing};
 use chitin_context::budget::LimitUnit;
 use chitin_context::report::{system_notice, user_notice};
-use chitin_workspace::contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_9};
+use chitin_workspace::contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use std::fmt::Write as _;
 
 fn lines(given: &Given) -> Vec<String> {
@@ -106,4 +106,67 @@ fn a_limit_that_no_setting_lifts_is_not_blamed_on_settings() {
     USER.md: 5000 raw -> 3999 injected (~20% removed; max/file).
     USER.md has a limit of its own that no setting lifts; keep it short.
     ");
+}
+
+/// Settings do not lift the cap of the user file, so they are advice only when something else was cut as well.
+#[test]
+fn advice_fits_what_was_cut() {
+    let advice = |records, per_file, total| {
+        let mut given = Given::new(&OPENCLAW_2026_9, records);
+        given.limits.per_file = per_file;
+        given.limits.total = Some(total);
+        let lines = lines(&given);
+        let told = lines.iter().filter(|line| !line.contains(" raw -> "));
+        told.map(|line| line.split([' ', ',']).next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let user = |length| file("USER.md", "u".repeat(length));
+    let soul = || file("SOUL.md", "s".repeat(900));
+    let cases = [
+        ("over the cap", advice(vec![user(6000)], 20_000, 60_000)),
+        (
+            "the limit is the cap",
+            advice(vec![user(6000)], 4000, 60_000),
+        ),
+        ("a lower limit", advice(vec![user(6000)], 3000, 60_000)),
+        (
+            "cap and total",
+            advice(vec![soul(), user(6000)], 20_000, 2000),
+        ),
+        ("total only", advice(vec![soul(), user(3000)], 20_000, 2000)),
+        (
+            "the rules too",
+            advice(
+                vec![file("AGENTS.md", "x".repeat(25_000)), user(6000)],
+                20_000,
+                60_000,
+            ),
+        ),
+    ];
+    let told: String = cases
+        .map(|(case, words)| format!("{case}: {words}\n"))
+        .concat();
+    insta::assert_snapshot!(told);
+}
+
+/// Releases look up what became of a file by its path; where two share one, the first speaks for both. One of them then
+/// looks for the name, so that a file which was left out is reported with the length of its namesake.
+#[test]
+fn files_of_one_name_are_told_apart_as_each_release_does() {
+    let figures = |contract| {
+        let mut given = Given::new(contract, vec![file("AGENTS.md", "a".repeat(150))]);
+        given.limits.per_file = 200;
+        given.limits.total = Some(200);
+        given.extras = vec![extra("docs", file("AGENTS.md", "b".repeat(180)))];
+        let context = given.context();
+        let files = context.files.report.files.iter();
+        files
+            .filter(|file| file.present)
+            .map(|file| (file.raw, file.injected))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(figures(&CANONICAL), [(150, 150), (180, 0)]);
+    assert_eq!(figures(&OPENCLAW_2026_4), [(150, 150), (180, 150)]);
+    assert_eq!(figures(&OPENCLAW_2026_9), [(150, 150), (180, 0)]);
 }

@@ -25,6 +25,8 @@ pub struct Budgets {
     pub pairs: PairRule,
     /// The file whose rules are gathered into a digest when it is cut (W29).
     pub digest: Option<&'static str>,
+    /// How a report finds what became of a file (W31).
+    pub figures: FiguresBy,
     /// When the budget of all files counts as a cause of a cut (W31).
     pub total_cause: TotalCause,
     /// Where a truncation is announced to the model (W32).
@@ -51,6 +53,20 @@ pub enum PairRule {
     HalfCounts,
     /// It is left out whole.
     LeftOut,
+}
+
+/// How a report finds what became of a file. It matters only where two files share a path or a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FiguresBy {
+    /// Each file speaks for itself.
+    File,
+    /// The last file of a name speaks for all.
+    Name,
+    /// The first file of a path speaks for all.
+    Path,
+    /// The same; a path that gave nothing looks for the first file of its name.
+    PathThenName,
 }
 
 /// When the budget of all files counts as a cause of a cut.

@@ -13,7 +13,7 @@ mod prompt_builtin;
 mod rendering;
 mod skills;
 
-pub use budgets::{Budgets, CutRule, NoticePlace, PairRule, TotalCause};
+pub use budgets::{Budgets, CutRule, FiguresBy, NoticePlace, PairRule, TotalCause};
 pub use rendering::{HeadingStyle, Layout, MissingMarked, PromptOrder, Rendering};
 
 pub use builtin::{

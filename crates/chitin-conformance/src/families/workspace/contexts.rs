@@ -361,6 +361,9 @@ fn apply(edit: &Value, stage: &Stage) -> Result<()> {
         return Ok(());
     }
     let path = at(&edit["path"])?;
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
     let before = std::fs::metadata(&path).and_then(|m| m.modified()).ok();
     let bytes = stage::content(edit)?;
     if edit["replace"] == true {
