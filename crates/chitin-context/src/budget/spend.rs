@@ -199,7 +199,7 @@ pub(crate) fn spend_with(
                 let body = Body::of(Piece::made(words::left_out(&path)));
                 let body = match remaining {
                     None => body,
-                    Some(rest) => clamp(body, rest, limits, contract.budgets.pairs),
+                    Some(rest) => clamp(body, rest, limits),
                 };
                 remaining = remaining.map(|rest| rest.saturating_sub(limits.measure(&body)));
                 let decision = Decision::Cut {
@@ -258,7 +258,7 @@ pub(crate) fn spend_with(
         let body = Body::of(Piece::made(text));
         let body = match remaining {
             None => body,
-            Some(rest) => clamp(body, rest, limits, contract.budgets.pairs),
+            Some(rest) => clamp(body, rest, limits),
         };
         let measure = limits.measure(&body);
         let entry = file(Arc::new(body), Size::default(), decision);
@@ -369,8 +369,9 @@ pub(crate) fn digested(name: &str, contract: &Contract) -> Option<&'static str> 
         .filter(|digest| digest.eq_ignore_ascii_case(name))
 }
 
-/// Cuts a marker to what is left.
-fn clamp(body: Body, rest: usize, limits: &Limits, pairs: PairRule) -> Body {
+/// Cuts a marker to what is left. No contract parts a pair here, also not the one that does so between head and tail.
+fn clamp(body: Body, rest: usize, limits: &Limits) -> Body {
+    let pairs = PairRule::LeftOut;
     match limits.unit {
         LimitUnit::Characters => body.clamped(rest, pairs),
         LimitUnit::Tokens => {

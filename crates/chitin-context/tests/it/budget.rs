@@ -339,3 +339,17 @@ fn large_workspaces_stay_quick() {
     assert!(given.context().files.files[0].body.units <= 700_000);
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
+
+/// Clamping a marker parts no pair in any release, also not where cuts between head and tail do.
+#[test]
+fn a_clamped_marker_parts_no_pair() {
+    for contract in [&CANONICAL, &OPENCLAW_2026_4, &OPENCLAW_2026_9] {
+        let mut given = Given::new(contract, vec![missing("AGENTS.md")]);
+        given.extras = vec![extra("😀😀", missing("AGENTS.md"))];
+        let whole = utf16_len("[MISSING] Expected at: /w/AGENTS.md");
+        let context = limited(given, 500, Some(whole + 29)).context();
+        let clamped = &context.files.files[1].body;
+        assert_eq!(clamped.text(), "[MISSING] Expected at: /w/😀…");
+        assert_eq!(clamped.units, utf16_len(&clamped.text()));
+    }
+}
