@@ -122,6 +122,7 @@ fn view(rules: &Rules, texts: &[FileText]) -> View {
     }
     files.push(missing(&mut fragments));
     files.push(refused());
+    let cached = sum(fragments.iter().map(|part| part.injected));
     let boundary = rules
         .boundary
         .then(|| fragments.iter().map(|part| part.injected.bytes).sum());
@@ -184,6 +185,7 @@ fn view(rules: &Rules, texts: &[FileText]) -> View {
         }),
         tokens_basis: "estimated from characters".to_owned(),
         size,
+        cached,
         boundary,
         fragments,
         files,

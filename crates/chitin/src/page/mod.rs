@@ -62,6 +62,8 @@ pub(crate) struct View {
     pub tokens_basis: String,
     /// All that is sent, headings and separators included.
     pub size: Size,
+    /// What stands above the cache boundary; all of the system prompt when there is none.
+    pub cached: Size,
     /// The byte of the system prompt at which the reusable part ends.
     pub boundary: Option<usize>,
     /// Every part, in the order of the prompt.

@@ -243,6 +243,7 @@ fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
         model: seen.model.reckon(&plain).page_line(),
         tokens_basis: seen.model.basis(args.tokens).to_owned(),
         size: size(plain.total),
+        cached: size(plain.cached),
         boundary: plain.boundary,
         files: files.collect(),
         fragments,

@@ -54,7 +54,7 @@ function cacheFigure(view) {
   if (view.boundary === null) {
     return figure("Reusable prefix", "not marked", "This contract draws no cache boundary.");
   }
-  const tokens = tokensBefore(view, view.boundary);
+  const tokens = view.cached.tokens;
   const system = promptOf(view).roles.find((role) => role.role === "system");
   const row = system?.rows.find((candidate) => candidate.byte >= view.boundary);
   const line = row ? row.number : (system?.lines ?? 1);
