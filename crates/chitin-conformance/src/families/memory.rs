@@ -52,17 +52,23 @@ fn prompt_section(check: &Check<'_>) -> Value {
             }
             Placed::Section(_) | Placed::Slot(_) => None,
         });
-    let Some(section) = section else {
-        return json!({ "present": false });
-    };
-    let lines: Vec<&str> = section.split('\n').chain([""]).collect();
-    json!({
-        "present": true,
+    let lines: Vec<&str> = section
+        .iter()
+        .flat_map(|section| section.split('\n').chain([""]))
+        .collect();
+    let mentions = |words: &str| section.as_ref().is_some_and(|text| text.contains(words));
+    let mut told = json!({
+        "present": section.is_some(),
         "heading": lines.first(),
         "lineCount": lines.len(),
         "lastLineBlank": lines.last().is_some_and(|line| line.is_empty()),
-        "mentionsSourceFormat": section.contains("Source: <path#line>"),
-        "mentionsSearch": section.contains("memory_search"),
-        "mentionsGet": section.contains("memory_get"),
-    })
+        "mentionsSourceFormat": mentions("Source: <path#line>"),
+        "mentionsSearch": mentions("memory_search"),
+        "mentionsGet": mentions("memory_get"),
+    });
+    // Of a section that is not there, a case may say no more than that.
+    if let (None, Some(fields)) = (&section, told.as_object_mut()) {
+        fields.retain(|key, _| key == "present" || check.expected.get(key).is_some());
+    }
+    told
 }
