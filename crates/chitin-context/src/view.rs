@@ -6,9 +6,13 @@ use crate::cache::volatile_above_boundary;
 use crate::fragment::{CacheClass, Decision, Fragment, Origin, Role, Size, Source};
 use crate::regions::Region;
 use crate::warning::Warning;
+use chitin_protocol::record::Refusal;
 use memchr::memchr_iter;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// The reason of a file that simply is not there.
+pub const NOT_THERE: &str = "it is not there";
 
 /// A context as plain data.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -238,6 +242,11 @@ fn fragment_view(
     }
 }
 
+/// A refusal by its code and in words.
+fn refusal(reason: Refusal) -> String {
+    format!("{reason}: {}", reason.meaning())
+}
+
 fn file_view(
     context: &Context,
     record: usize,
@@ -253,7 +262,7 @@ fn file_view(
         (Some(reason), _) => (FileState::LeftOut, reason.clone()),
         // One contract puts words of its own in the place of a file that it cannot read, and counts them as its text.
         (None, Some(Decision::Whole | Decision::Cut { .. })) if found.refused().is_some() => {
-            let reason = found.refused().map(|reason| reason.to_string());
+            let reason = found.refused().map(refusal);
             (FileState::Refused, reason.unwrap_or_default())
         }
         (None, None | Some(Decision::BuiltIn | Decision::Whole)) => {
@@ -266,8 +275,15 @@ fn file_view(
                 format!("cut to {limit}: {}", causes.join(", ")),
             )
         }
-        (None, Some(Decision::Missing)) => (FileState::Missing, "it is not there".to_owned()),
-        (None, Some(Decision::Refused { reason })) => (FileState::Refused, reason.to_string()),
+        // Some releases tell the model that a file is missing when they refuse to read it. The author should know better.
+        (None, Some(Decision::Missing)) => {
+            let told = |reason| format!("it is there and was not read, {}", refusal(reason));
+            (
+                FileState::Missing,
+                found.refused().map_or_else(|| NOT_THERE.to_owned(), told),
+            )
+        }
+        (None, Some(Decision::Refused { reason })) => (FileState::Refused, refusal(*reason)),
     };
     FileView {
         name: found.name.to_string(),

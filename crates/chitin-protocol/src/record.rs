@@ -42,6 +42,21 @@ impl Refusal {
             Self::Unreadable => "unreadable",
         }
     }
+
+    /// Says the reason in words.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::OutsideRoot => "a link leads out of the workspace",
+            Self::Dangling => "a link names something that does not exist",
+            Self::Loop => "its links go in a circle",
+            Self::NotAFile => "it is no regular file",
+            Self::Hardlinked => "it has a second name, which may lie outside the workspace",
+            Self::LinkNotAllowed => "it is a link, and the contract allows none",
+            Self::TooLarge => "it is larger than the contract reads",
+            Self::Unstable => "it changed all the time while it was read",
+            Self::Unreadable => "the operating system does not let it be read",
+        }
+    }
 }
 
 impl std::fmt::Display for Refusal {

@@ -167,7 +167,9 @@ fn overlay(model: &mut Model, settings: &ModelSettings) {
     let listed = model.prices;
     let input = settings.input_price.or(listed.map(|prices| prices.input));
     let output = settings.output_price.or(listed.map(|prices| prices.output));
-    model.prices = input.zip(output).map(|(input, output)| {
+    // A context is paid as input; a model whose answers nobody priced still has a price.
+    model.prices = input.map(|input| {
+        let output = output.unwrap_or(input);
         let cached = |said: Option<Price>, listed: Option<Price>| said.or(listed).unwrap_or(input);
         Prices {
             input,

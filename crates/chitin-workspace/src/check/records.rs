@@ -59,45 +59,30 @@ fn missing(contract: &Contract, name: &str, path: &str, findings: &mut Findings)
 }
 
 fn refused(name: &str, reason: Refusal, path: &str, findings: &mut Findings) {
-    let (what, remedy) = match reason {
-        Refusal::OutsideRoot => (
-            "a link leads out of the workspace",
-            "Copy the file into the workspace, or name the directory it lies in as trusted, in `chitin.json5`: `links: { trustedRoots: [..] }`.",
-        ),
-        Refusal::Dangling => (
-            "a link names something that does not exist",
-            "Mend or delete the link.",
-        ),
-        Refusal::Loop => (
-            "its links go in a circle",
-            "Delete the link and write a plain file.",
-        ),
-        Refusal::NotAFile => (
-            "it is no regular file",
-            "Move the directory, pipe or device away and write a plain file.",
-        ),
-        Refusal::Hardlinked => (
-            "it has a second name, which may lie outside the workspace",
-            "Make it a file of its own: copy it, delete the original name, rename the copy.",
-        ),
-        Refusal::LinkNotAllowed => (
-            "it is a link, and the contract allows none",
-            "Replace the link by a copy of its target, or check under a contract that follows links.",
-        ),
-        Refusal::TooLarge => (
-            "it is larger than the contract reads",
-            "Split the file, or move what is rarely needed into files that are read on demand.",
-        ),
-        Refusal::Unstable => (
-            "it changed all the time while it was read",
-            "Run the check again when nothing writes to the workspace.",
-        ),
+    let remedy = match reason {
+        Refusal::OutsideRoot => {
+            "Copy the file into the workspace, or name the directory it lies in as trusted, in `chitin.json5`: `links: { trustedRoots: [..] }`."
+        }
+        Refusal::Dangling => "Mend or delete the link.",
+        Refusal::Loop => "Delete the link and write a plain file.",
+        Refusal::NotAFile => "Move the directory, pipe or device away and write a plain file.",
+        Refusal::Hardlinked => {
+            "Make it a file of its own: copy it, delete the original name, rename the copy."
+        }
+        Refusal::LinkNotAllowed => {
+            "Replace the link by a copy of its target, or check under a contract that follows links."
+        }
+        Refusal::TooLarge => {
+            "Split the file, or move what is rarely needed into files that are read on demand."
+        }
+        Refusal::Unstable => "Run the check again when nothing writes to the workspace.",
         Refusal::Unreadable => {
             let message = format!("`{name}` cannot be read by this user.");
             findings.about(path, Draft::new(&rules::UNREADABLE, message));
             return;
         }
     };
+    let what = reason.meaning();
     let message = format!("`{name}` is refused ({reason}): {what}.");
     findings.about(path, Draft::new(&rules::REFUSED, message).remedy(remedy));
 }

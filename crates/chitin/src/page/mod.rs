@@ -12,6 +12,9 @@ mod page_tests;
 
 use serde::Serialize;
 
+/// Stands near the beginning of every page of ours.
+pub(crate) const GENERATOR: &str = "<meta name=\"generator\" content=\"chitin";
+
 /// Renders the page: one HTML file that needs nothing else.
 pub(crate) fn render(page: &Page) -> String {
     html::document(page)

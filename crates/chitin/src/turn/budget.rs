@@ -122,24 +122,36 @@ pub(super) fn limits(
     Ok(limits)
 }
 
-/// Says which files were given a limit on the command line and do not exist for this context.
-pub(super) fn unmatched(typed: Option<&str>, context: &Context) -> Vec<String> {
-    let budget = typed.and_then(|typed| Budget::parse(typed).ok());
+/// Says which files are named by a limit or by a step of a plan and do not exist for this context.
+pub(super) fn unmatched(typed: Option<&str>, own: &Own, context: &Context) -> Vec<String> {
+    let typed = typed.and_then(|typed| Budget::parse(typed).ok());
+    let typed = typed.into_iter().flat_map(|budget| budget.files);
+    let set = own.budget.iter().flat_map(|budget| budget.files.keys());
+    let steps = own
+        .small_window
+        .iter()
+        .flat_map(|setting| match &setting.plan {
+            PlanSetting::Named(_) => &[],
+            PlanSetting::Steps(steps) => steps.as_slice(),
+        });
+    let steps = steps.flat_map(|step| &step.files);
+    let steps = steps.filter(|file| matches!(Which::parse(file), Which::Named(_)));
+    let mut wanted: Vec<String> = typed.map(|(name, _)| name).collect();
+    wanted.extend(set.chain(steps).cloned());
     let names: Vec<&str> = context
         .files
         .records
         .iter()
         .map(|record| &*record.name)
         .collect();
-    budget
+    wanted
         .into_iter()
-        .flat_map(|budget| budget.files)
-        .filter(|(name, _)| !names.contains(&name.as_str()))
-        .map(|(name, _)| {
+        .filter(|name| !names.contains(&name.as_str()))
+        .map(|name| {
             let near = nearest(&name, names.iter().copied());
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let name = plain(&name, '\u{fffd}');
-            format!("`{name}` has a limit and is no file of this context{hint}")
+            format!("`{name}` is named by a limit or a plan and is no file of this context{hint}")
         })
         .collect()
 }

@@ -389,10 +389,19 @@ fn the_page_is_written_whole_or_not_at_all() {
     assert!(page.contains("openclaw-2026.9"));
     env.directory_at("folder");
     env.link("link.html", "page.html");
-    for file in ["folder", "link.html", "no/such/page.html"] {
+    env.file("notes.txt", "mine");
+    for (file, code) in [
+        ("folder", 5),
+        ("link.html", 5),
+        ("notes.txt", 5),
+        ("no/such/page.html", 3),
+    ] {
         let failed = chitin(&env, &["context", "workspace", "--html", file]);
-        assert_eq!(failed.status.code(), Some(3), "{file}");
+        assert_eq!(failed.status.code(), Some(code), "{file}");
     }
+    assert_eq!(env.read("notes.txt"), "mine");
+    let again = chitin(&env, &["context", "workspace", "--html", "page.html"]);
+    assert!(again.status.success(), "an earlier page is replaced");
     assert_eq!(page, env.read("page.html"));
     let soul = env.read("workspace/SOUL.md");
     let refused = chitin(

@@ -12,12 +12,15 @@ use crate::turn::{Place, Seen, WhichTurn};
 use chitin_context::view::{FileState, Measure, view};
 use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
 use chitin_workspace::contract;
-use chitin_workspace::guard::Root;
+use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
 use chitin_workspace::home;
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
+
+/// How much of an existing file is looked at to know an earlier page.
+const HEAD_BYTES: u64 = 4096;
 
 /// What was written.
 #[derive(Debug, Serialize)]
@@ -114,9 +117,28 @@ fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(),
         ));
     };
     let root = Root::open(parent).map_err(|error| unwritable(Box::new(error)))?;
+    if !may_replace(&root, Path::new(name)) {
+        let message = format!("`{}` exists and is no page of ours.", file.display());
+        return Err(CliError::new(Kind::Refused, message)
+            .hint("name another file, or delete this one first"));
+    }
     root.replace(Path::new(name), bytes)
         .map_err(|error| unwritable(Box::new(error)))?;
     Ok(())
+}
+
+/// Only nothing, an empty file and an earlier page may be replaced. What cannot be read is left to the write to refuse.
+fn may_replace(root: &Root, name: &Path) -> bool {
+    let policy = ReadPolicy {
+        links: Links::Refuse,
+        hardlinks: Hardlinks::Allow,
+        max_bytes: HEAD_BYTES,
+        oversized: Oversized::Keep,
+    };
+    root.read(name, &policy).is_ok_and(|read| {
+        let head = String::from_utf8_lossy(&read.bytes);
+        head.is_empty() || head.contains(page::GENERATOR)
+    }) || root.kind(name).is_none()
 }
 
 fn texts(context: &Context) -> Vec<page::FileText> {
@@ -247,7 +269,7 @@ fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
         boundary: plain.boundary,
         files: files.collect(),
         fragments,
-        warnings: plain.warnings.iter().map(super::table::sentence).collect(),
+        warnings: super::table::trouble(&plain, seen.degraded.as_ref()),
     }
 }
 
@@ -272,7 +294,10 @@ fn decision(decision: &Decision) -> (String, String) {
             )
         }
         Decision::Missing => ("missing".to_owned(), "the file is not there".to_owned()),
-        Decision::Refused { reason } => ("refused".to_owned(), reason.to_string()),
+        Decision::Refused { reason } => (
+            "refused".to_owned(),
+            format!("{reason}: {}", reason.meaning()),
+        ),
     }
 }
 

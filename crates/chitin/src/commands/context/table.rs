@@ -7,7 +7,7 @@ use crate::setup::{Setup, shown};
 use crate::turn::{Reckoning, Seen, WhichTurn};
 use chitin_context::degrade::Degraded;
 use chitin_context::refresh::Refresh;
-use chitin_context::view::{FileState, FileView, FragmentView, View, view};
+use chitin_context::view::{FileState, FileView, FragmentView, NOT_THERE, View, view};
 use chitin_context::warning::Warning;
 use chitin_context::{CacheClass, Origin, Role};
 use serde::Serialize;
@@ -140,8 +140,7 @@ impl Figures {
             cache_word(fragment.cache),
         );
         writeln!(out, "{}", painted(line.trim_end().to_owned()))?;
-        if let Some(file) =
-            file.filter(|file| !file.reason.is_empty() && file.state != FileState::Missing)
+        if let Some(file) = file.filter(|file| !file.reason.is_empty() && file.reason != NOT_THERE)
         {
             writeln!(out, "    {}", paint.dim(&plain(&file.reason, '\u{fffd}')))?;
         }
@@ -219,40 +218,44 @@ impl Figures {
 
     /// What the author should look at.
     fn trouble(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        for warning in &self.view.warnings {
-            let line = plain(&sentence(warning), '\u{fffd}');
+        for line in trouble(&self.view, self.degraded.as_ref()) {
+            let line = plain(&line, '\u{fffd}');
             writeln!(out, "{} {line}", paint.warn("warning:"))?;
-        }
-        for at in &self.view.volatile {
-            let name = self.name(&self.view.fragments[*at]);
-            let line = format!(
-                "`{}` may change on any turn and stands above the cache boundary; what follows it is paid again then",
-                name.trim_start_matches("· ")
-            );
-            writeln!(out, "{} {line}", paint.warn("warning:"))?;
-        }
-        if let Some(degraded) = &self.degraded {
-            let line = format!(
-                "plan `{}`: {} of {} steps taken, {} tokens became {}, {} are allowed",
-                degraded.plan.name,
-                degraded.taken,
-                degraded.plan.steps.len(),
-                grouped(degraded.before),
-                grouped(degraded.after),
-                grouped(degraded.allowed)
-            );
-            if degraded.fits() {
-                writeln!(out, "  {}", paint.dim(&line))?;
-            } else {
-                writeln!(
-                    out,
-                    "{} {line}; it still does not fit",
-                    paint.warn("warning:")
-                )?;
-            }
         }
         Ok(())
     }
+}
+
+/// What the author should look at, a sentence each: refusals, cuts, what spoils the cache, what a plan did.
+pub(super) fn trouble(view: &View, degraded: Option<&Degraded>) -> Vec<String> {
+    let mut lines: Vec<String> = view.warnings.iter().map(sentence).collect();
+    for at in &view.volatile {
+        let part = match &view.fragments[*at].origin {
+            Origin::Section { key } => (*key).to_owned(),
+            Origin::File { name, .. } => name.to_string(),
+            Origin::Boundary => continue,
+        };
+        lines.push(format!(
+            "`{part}` may change on any turn and stands above the cache boundary; what follows it is paid again then."
+        ));
+    }
+    if let Some(degraded) = degraded.filter(|degraded| degraded.taken > 0 || !degraded.fits()) {
+        let fits = if degraded.fits() {
+            ""
+        } else {
+            "; it still does not fit"
+        };
+        lines.push(format!(
+            "The plan `{}` took {} of its {} steps: {} tokens became {}, {} are allowed{fits}.",
+            degraded.plan.name,
+            degraded.taken,
+            degraded.plan.steps.len(),
+            grouped(degraded.before),
+            grouped(degraded.after),
+            grouped(degraded.allowed)
+        ));
+    }
+    lines
 }
 
 const fn cache_word(class: CacheClass) -> &'static str {
@@ -286,9 +289,11 @@ fn bar(part: usize, whole: usize) -> String {
 }
 
 /// Says what went otherwise than the author may think, as a sentence.
-pub(super) fn sentence(warning: &Warning) -> String {
+fn sentence(warning: &Warning) -> String {
     match warning {
-        Warning::Refused { name, reason } => format!("`{name}` was not read ({reason})."),
+        Warning::Refused { name, reason } => {
+            format!("`{name}` was not read ({reason}): {}.", reason.meaning())
+        }
         Warning::Oversize { name, size } => {
             format!(
                 "`{name}` has {} bytes; only its beginning was read.",

@@ -1,0 +1,204 @@
+//! What the disk says about a turn's workspace.
+
+use super::{Place, composition};
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::plain;
+use crate::revision::respell;
+use crate::setup::{Setup, shown};
+use chitin_workspace::Workspace;
+use chitin_workspace::contract::{BootstrapModeRule, Layout};
+use chitin_workspace::extras;
+use chitin_workspace::guard::{ReadPolicy, Root};
+use chitin_workspace::load::{self, read_policy};
+use chitin_workspace::persona_swap::{self, Moment};
+use chitin_workspace::seed::{self, OnVanished, SeedFiles, SeedRequest, SetupStatus};
+use chitin_workspace::snapshot::Record;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many extra files that were not taken are named.
+const MAX_NAMED: usize = 5;
+
+/// What the disk says.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) extras: Vec<Record>,
+    /// Whether set-up is complete, in contracts that care.
+    pub(super) status: Option<SetupStatus>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Found {
+    pub(super) fn look(
+        host: &Host,
+        setup: &Setup,
+        place: Place<'_>,
+        session: &str,
+    ) -> Result<Self, CliError> {
+        let contract = setup.contract();
+        let directory = match place {
+            Place::Here => &setup.directory,
+            Place::Revision(revision) => &revision.root,
+        };
+        let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
+            let message = format!(
+                "`{}` cannot be used as a workspace.",
+                shown(&setup.directory, host)
+            );
+            CliError::new(Kind::User, message).caused_by_boxed(source)
+        };
+        let root = Root::open(directory).map_err(|error| {
+            let missing = error.is_missing();
+            let error = unusable(Box::new(error));
+            if missing {
+                error.hint("`chitin init DIR` makes a new workspace")
+            } else {
+                error
+            }
+        })?;
+        let mut workspace = load::load(directory, contract, &setup.options).map_err(|error| {
+            unusable(Box::new(error))
+                .hint("`chitin check` looks at all that can be read, and says what cannot")
+        })?;
+        let policy = read_policy(contract, &setup.options);
+        let mut notes = Vec::new();
+        if let Some(swapped) = persona(setup, &root, &policy, &workspace, session, &mut notes) {
+            workspace = swapped;
+        }
+        let mut extras = match contract.rendering.layout {
+            Layout::ProjectContext => added(setup, place, &root, &policy, &workspace, &mut notes),
+            Layout::Composition => composition::added(&root, &policy, directory),
+        };
+        let status = status(setup, &root, directory);
+        if let Place::Revision(revision) = place {
+            for record in &mut extras {
+                if let Ok(below) = record.path.strip_prefix(&revision.root) {
+                    record.path = setup.directory.join(below);
+                }
+            }
+            workspace = Arc::new(respell(&workspace, &setup.directory));
+            notes.extend(revision.notes.iter().cloned());
+        }
+        Ok(Self {
+            workspace,
+            extras,
+            status,
+            notes,
+        })
+    }
+
+    /// Returns the text of a file of the root.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        let content = self.workspace.record(name)?.content()?;
+        Some(&content.text)
+    }
+
+    /// Tells whether a file of the root has text.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.text(name).is_some()
+    }
+}
+
+/// Puts another persona in place of `SOUL.md`, where a hook of one release does so. A look shows only what is certain.
+fn persona(
+    setup: &Setup,
+    root: &Root,
+    policy: &ReadPolicy,
+    workspace: &Arc<Workspace>,
+    session: &str,
+    notes: &mut Vec<String>,
+) -> Option<Arc<Workspace>> {
+    let (config, contract) = (setup.configuration.value(), setup.contract());
+    if !persona_swap::is_configured(config, contract) {
+        return None;
+    }
+    let moment = Moment {
+        dice: 1.0 - f64::EPSILON,
+        minutes: Host::minutes_of_day(),
+    };
+    let records = workspace.records();
+    let swapped = persona_swap::swapped(
+        config,
+        contract,
+        Some(session),
+        root,
+        policy,
+        records,
+        moment,
+    );
+    let Some(persona) = swapped else {
+        notes.push("a hook may put another persona in place of `SOUL.md` on some turns".to_owned());
+        return None;
+    };
+    notes.push("a hook puts another persona in place of `SOUL.md`".to_owned());
+    let records = records.iter().map(|record| {
+        if record.path == persona.path {
+            persona.clone()
+        } else {
+            record.clone()
+        }
+    });
+    let swapped = Workspace::from_records(workspace.path(), contract, records.collect());
+    Some(Arc::new(swapped))
+}
+
+/// Files that configuration adds from below the root.
+fn added(
+    setup: &Setup,
+    place: Place<'_>,
+    root: &Root,
+    policy: &ReadPolicy,
+    workspace: &Workspace,
+    notes: &mut Vec<String>,
+) -> Vec<Record> {
+    let Some(mut patterns) = extras::patterns(setup.configuration.value()) else {
+        return Vec::new();
+    };
+    if let Place::Revision(revision) = place {
+        for pattern in &mut patterns {
+            let copy = revision.copy_of(Path::new(pattern), &setup.directory);
+            *pattern = copy.to_string_lossy().into_owned();
+        }
+    }
+    let found = extras::find(
+        root,
+        &patterns,
+        setup.contract(),
+        policy,
+        workspace.records(),
+    );
+    for diagnostic in found.diagnostics.iter().take(MAX_NAMED) {
+        let reason = serde_json::to_value(diagnostic.reason).unwrap_or_default();
+        let reason = reason.as_str().unwrap_or_default();
+        let path = plain(&diagnostic.path.to_string_lossy(), '\u{fffd}');
+        notes.push(format!(
+            "`{path}` is named as an extra file and not taken ({reason})"
+        ));
+    }
+    if found.diagnostics.len() > MAX_NAMED {
+        let more = found.diagnostics.len() - MAX_NAMED;
+        notes.push(format!("{more} more extra files are named and not taken"));
+    }
+    found.records
+}
+
+/// Whether set-up is complete; only contracts that care are asked, since the answer costs a look at the disk.
+fn status(setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
+    let contract = setup.contract();
+    let cares = contract.filters.setup_hides_bootstrap
+        || contract.seeding.bootstrap_mode != BootstrapModeRule::Unknown;
+    cares.then(|| {
+        let request = SeedRequest {
+            directory,
+            contract,
+            files: SeedFiles::DirectoryOnly,
+            now: "",
+            state_directory: None,
+            vanished: OnVanished::AsContract,
+            git: None,
+        };
+        seed::status(root, &seed::read_state(root, &request))
+    })
+}
