@@ -1,49 +1,40 @@
 //! The system prompt's own sections: `sections`, `prefix`.
 
+use super::rendering::given_file;
 use crate::Check;
+use chitin_context::render;
 use chitin_context::sections::{
     Confinement, HostFacts, ModelAlias, Placed, PromptFacts, PromptMode, Reactions, Reasoning,
     Slot, ToolFact, bootstrap_notice, sections as placed,
 };
-use chitin_workspace::contract::{PromptPart, PromptRules};
 use chitin_workspace::seed::BootstrapMode;
 use serde_json::{Map, Value, json};
 
 /// Lists the heading lines of a prompt, those of the two context files included.
 pub(super) fn sections(check: &Check<'_>) -> Value {
-    let rules = &check.contract.prompt;
     let facts = facts(check.input);
-    let mut headings = Vec::new();
-    for part in placed(rules, &facts) {
+    let files = ["/w/AGENTS.md", "/w/HEARTBEAT.md"].map(|path| given_file(path, "text".to_owned()));
+    let blocks = render::blocks(&files, &check.contract.rendering, &[]);
+    let mut fragments = Vec::new();
+    for part in placed(&check.contract.prompt, &facts) {
         match part {
-            Placed::Section(fragment) => {
-                let text = fragment.text();
-                let lines = text
-                    .lines()
-                    .filter(|line| line.starts_with('#') || line.starts_with("<!--"));
-                headings.extend(lines.map(str::to_owned));
-            }
-            Placed::Slot(slot) => {
-                headings.extend(slot_headings(rules, slot).map(str::to_owned));
-            }
+            Placed::Section(fragment) => fragments.push(fragment),
+            Placed::Slot(Slot::ProjectContext) => fragments.extend(blocks.stable.iter().cloned()),
+            Placed::Slot(Slot::DynamicContext) => fragments.extend(blocks.dynamic.iter().cloned()),
+            Placed::Slot(Slot::Boundary) => fragments.push(render::boundary()),
+            Placed::Slot(Slot::MemoryResults) => {}
         }
     }
+    let headings: Vec<String> = fragments
+        .iter()
+        .flat_map(|fragment| {
+            let text = fragment.text();
+            let lines = text.lines().map(str::to_owned);
+            lines.collect::<Vec<_>>()
+        })
+        .filter(|line| line.starts_with('#') || line.starts_with("<!--"))
+        .collect();
     json!({ "headings": headings })
-}
-
-/// Returns the heading lines of what the assembler puts into a place, given AGENTS.md and HEARTBEAT.md.
-fn slot_headings(rules: &PromptRules, slot: Slot) -> impl Iterator<Item = &'static str> {
-    let split = rules
-        .parts
-        .contains(&PromptPart::Place(Slot::DynamicContext));
-    let lines: &[&str] = match slot {
-        Slot::ProjectContext if split => &["# Project Context", "## /w/AGENTS.md"],
-        Slot::ProjectContext => &["# Project Context", "## /w/AGENTS.md", "## /w/HEARTBEAT.md"],
-        Slot::Boundary => &["<!-- OPENCLAW_CACHE_BOUNDARY -->"],
-        Slot::MemoryResults => &[],
-        Slot::DynamicContext => &["# Dynamic Project Context", "## /w/HEARTBEAT.md"],
-    };
-    lines.iter().copied()
 }
 
 fn facts(input: &Value) -> PromptFacts {

@@ -140,17 +140,10 @@ pub(super) fn render(check: &Check<'_>) -> Result<Value> {
             continue;
         }
         let text = String::from_utf8(stage::content(entry)?)?;
-        files.push(ContextFile {
-            record: at,
-            name: path.rsplit('/').next().unwrap_or_default().into(),
-            path: path.clone(),
-            heading: path,
-            extra: entry["extra"] == true,
-            body: Arc::new(Body::of(Piece::given(text))),
-            raw: Size::default(),
-            remaining: None,
-            decision: Decision::Whole,
-        });
+        let mut file = given_file(&path, text);
+        file.record = at;
+        file.extra = entry["extra"] == true;
+        files.push(file);
     }
     let projects: Vec<String> = check.input["active_project_keys"]
         .as_array()
@@ -160,6 +153,21 @@ pub(super) fn render(check: &Check<'_>) -> Result<Value> {
         .collect();
     let blocks = blocks(&files, &check.contract.rendering, &projects);
     Ok(json!({ "rendered": rendered(check, blocks, &|text| text.to_owned())? }))
+}
+
+/// A file as cases hand it to the recorded programs: with a path, whatever the contract would head it with.
+pub(super) fn given_file(path: &str, text: String) -> ContextFile {
+    ContextFile {
+        record: 0,
+        name: path.rsplit('/').next().unwrap_or_default().into(),
+        path: path.into(),
+        heading: path.into(),
+        extra: false,
+        body: Arc::new(Body::of(Piece::given(text))),
+        raw: Size::default(),
+        remaining: None,
+        decision: Decision::Whole,
+    }
 }
 
 /// The blocks as cases show them, guidance replaced.
