@@ -6,7 +6,7 @@ use crate::setup::Setup;
 use chitin_context::catalogue::{self, LeftOutReason};
 use chitin_workspace::contract::Layout;
 use chitin_workspace::guard::Root;
-use chitin_workspace::skills::{AllowList, DiscoverOptions, Eligibility, discover};
+use chitin_workspace::skills::{AllowList, DiscoverOptions, Eligibility, Severity, discover};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +34,19 @@ pub(super) fn listed(
     );
     if let Place::Revision(revision) = place {
         set = revision.respell_skills(set, &setup.directory);
+    }
+    let missed = set
+        .problems
+        .iter()
+        .filter(|problem| match problem.severity {
+            Severity::Error => true,
+            Severity::Warning => false,
+        });
+    match missed.count() {
+        0 => {}
+        missed => notes.push(format!(
+            "skills are lost in {missed} place(s); `chitin skills check` says where and why"
+        )),
     }
     if set.skills.is_empty() {
         return None;

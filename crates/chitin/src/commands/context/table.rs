@@ -73,7 +73,7 @@ impl Render for Figures {
         let width = names.iter().map(|name| name.chars().count()).max();
         let width = width.unwrap_or_default().clamp(12, 44);
         let header = format!(
-            "  {:width$}  {:7}  {:>8}   {:>8}  {:>7}  {:17}  cache",
+            "  {:width$}  {:8} {:>9}   {:>9}  {:>7}  {:17}  cache",
             "part", "state", "raw", "injected", "tokens", "share"
         );
         writeln!(out, "{}", paint.dim(&header))?;
@@ -132,7 +132,7 @@ impl Figures {
             Role::AfterUser => ", after the user's words",
         };
         let line = format!(
-            "  {:width$}  {state:7}  {raw:>8} {arrow} {:>8}  {:>7}  {:17}  {}{place}",
+            "  {:width$}  {state:8} {raw:>9} {arrow} {:>9}  {:>7}  {:17}  {}{place}",
             clipped(name, width),
             grouped(fragment.injected.units),
             grouped(fragment.injected.tokens),
