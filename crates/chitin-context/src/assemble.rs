@@ -13,7 +13,7 @@ use chitin_workspace::contract::Contract;
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::seed::BootstrapMode;
 use chitin_workspace::snapshot::Record;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// The key of the announcement of cuts.
@@ -137,11 +137,6 @@ impl Context {
             at += fragment.injected.bytes;
         }
         None
-    }
-
-    /// Returns the workspace.
-    pub fn directory(&self) -> &Path {
-        &self.directory
     }
 }
 

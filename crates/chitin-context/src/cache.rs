@@ -106,21 +106,6 @@ fn identity(origin: &Origin) -> (&str, bool) {
     }
 }
 
-/// Returns the fragment of the system prompt that holds a byte.
-pub fn fragment_at(context: &Context, byte: usize) -> Option<usize> {
-    let mut at = 0;
-    for (index, fragment) in context.fragments.iter().enumerate() {
-        at += match fragment.role {
-            Role::System => fragment.injected.bytes,
-            Role::BeforeUser | Role::AfterUser => 0,
-        };
-        if byte < at {
-            return Some(index);
-        }
-    }
-    None
-}
-
 /// Returns the fragments above the boundary that any turn may change: each of them spoils what is cached below it.
 pub fn volatile_above_boundary(context: &Context) -> Vec<usize> {
     let boundary = context

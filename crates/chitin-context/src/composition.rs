@@ -2,10 +2,9 @@
 
 use crate::body::Body;
 use crate::budget::ContextFile;
-use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role, Size};
-use crate::render::Blocks;
-use chitin_workspace::adapter::is_white_space;
-use std::sync::Arc;
+use crate::fragment::{CacheClass, Fragment};
+use crate::render::{Blocks, file_fragment};
+use chitin_workspace::adapter::{self, is_white_space};
 
 /// Tells whether a file says nothing, as the bridge sees it.
 pub(crate) fn is_blank(file: &ContextFile) -> bool {
@@ -48,11 +47,10 @@ enum Titled {
 }
 
 fn titled(file: &ContextFile) -> Titled {
+    if let Some(title) = adapter::title_of(&file.name) {
+        return Titled::Own(title);
+    }
     match &*file.name {
-        "IDENTITY.md" => Titled::Own("Identity"),
-        "SOUL.md" => Titled::Own("Persona"),
-        "USER.md" => Titled::Own("User"),
-        "AGENTS.md" => Titled::Own("Operating rules"),
         "SKILLS.md" => Titled::Added("Skills".to_owned()),
         "SKILL.md" => {
             let folder = file.path.rsplit('/').nth(1).unwrap_or_default();
@@ -63,27 +61,8 @@ fn titled(file: &ContextFile) -> Titled {
 }
 
 fn placed(file: &ContextFile, title: String, body: &Body, is_last: bool) -> Fragment {
-    let title: Arc<str> = title.into();
-    let mut heading = Size::of("## ") + Size::of(&title);
-    let mut pieces = vec![Piece::ours("## "), Piece::made(title)];
     // The composition as a whole is trimmed too, which shows when nothing is left of its last text.
-    if !(is_last && body.is_empty()) {
-        heading = heading + Size::of("\n\n");
-        pieces.push(Piece::ours("\n\n"));
-    }
-    pieces.extend(body.pieces.iter().cloned());
-    Fragment {
-        origin: Origin::File {
-            name: file.name.clone(),
-            path: file.path.clone(),
-            extra: file.extra,
-        },
-        role: Role::System,
-        cache: CacheClass::Stable,
-        lead: "",
-        pieces: pieces.into(),
-        raw: file.raw,
-        injected: heading + body.size(),
-        decision: file.decision.clone(),
-    }
+    let nothing_follows = is_last && body.is_empty();
+    let between = if nothing_follows { "" } else { "\n\n" };
+    file_fragment(file, CacheClass::Stable, title.into(), between, body)
 }

@@ -107,7 +107,14 @@ impl Context {
                 (self.fragment_of(record).is_none()).then(|| "this prompt has no files".to_owned())
             }
             Outcome::NotKept(reason) => Some(reason.to_string()),
-            Outcome::LeftOut(left) => Some(left.to_string()),
+            Outcome::LeftOut(left) => {
+                let refused = self.files.records[record].refused();
+                let refused = refused.filter(|_| left.why == WhyLeftOut::Absent);
+                Some(refused.map_or_else(
+                    || left.to_string(),
+                    |reason| format!("it was not read, {reason}: {}", reason.meaning()),
+                ))
+            }
             Outcome::ToldApart(apart) => Some(apart.to_string()),
         }
     }

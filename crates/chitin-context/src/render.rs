@@ -1,5 +1,6 @@
 //! Files as blocks of the prompt: headings, guidance, what is cached and what is not (W33–W38, CN8).
 
+use crate::body::Body;
 use crate::budget::ContextFile;
 use crate::compat::{BOUNDARY, DYNAMIC_CONTEXT, PROJECT_CONTEXT};
 use crate::fragment::{CacheClass, Decision, Fragment, Origin, Piece, Role, Size};
@@ -7,6 +8,7 @@ use crate::maker::{Fresh, Maker};
 use crate::order::{ends_in, sort};
 use crate::words;
 use chitin_workspace::contract::Rendering;
+use std::sync::Arc;
 
 /// The file that may change with every turn, in lower case.
 const HEARTBEAT: &str = "heartbeat.md";
@@ -126,15 +128,28 @@ fn placed(
     projects: &[String],
 ) -> Fragment {
     let body = maker.clean(file, rendering, projects);
-    let mut pieces = Vec::with_capacity(body.pieces.len() + 3);
-    pieces.push(Piece::ours("## "));
-    pieces.push(Piece::made(file.heading.clone()));
-    let mut heading = Size::of("## ") + Size::of(&file.heading);
-    if !body.is_empty() {
-        heading = heading + Size::of("\n");
-        pieces.push(Piece::ours("\n"));
-        pieces.extend(body.pieces.iter().cloned());
-    }
+    let between = if body.is_empty() { "" } else { "\n" };
+    file_fragment(file, cache, file.heading.clone(), between, &body)
+}
+
+/// Makes the fragment of a file: its heading, then its text. `between` stands between the two, if anything does.
+pub(crate) fn file_fragment(
+    file: &ContextFile,
+    cache: CacheClass,
+    title: Arc<str>,
+    between: &'static str,
+    body: &Body,
+) -> Fragment {
+    let opening = [Piece::ours("## "), Piece::made(title), Piece::ours(between)];
+    let heading: Size = opening
+        .iter()
+        .map(|piece| Size::of(piece.text.as_str()))
+        .sum();
+    let pieces: Vec<Piece> = opening
+        .into_iter()
+        .filter(|piece| !piece.text.as_str().is_empty())
+        .chain(body.pieces.iter().cloned())
+        .collect();
     Fragment {
         origin: Origin::File {
             name: file.name.clone(),
@@ -144,9 +159,9 @@ fn placed(
         role: Role::System,
         cache,
         lead: "",
-        injected: heading + body.size(),
         pieces: pieces.into(),
         raw: file.raw,
+        injected: heading + body.size(),
         decision: file.decision.clone(),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::tokens;
-use chitin_workspace::contract::Contract;
+use chitin_workspace::contract::{Contract, CutRule};
 use chitin_workspace::settings::Settings;
 use chitin_workspace::snapshot::Record;
 use schemars::JsonSchema;
@@ -50,7 +50,10 @@ impl Limits {
         let size = |units: u32| usize::try_from(units).unwrap_or(usize::MAX);
         Self {
             unit: LimitUnit::Characters,
-            per_file: size(contract.budgets.max_chars),
+            per_file: match contract.budgets.cut {
+                CutRule::Never => usize::MAX,
+                CutRule::Fitted | CutRule::FixedShares => size(contract.budgets.max_chars),
+            },
             total: contract.budgets.total_max_chars.map(size),
             user: contract.budgets.user_max_chars.map(size),
             files: Vec::new(),
@@ -58,9 +61,12 @@ impl Limits {
         }
     }
 
-    /// Puts the bounds that configuration sets in place of the defaults.
+    /// Puts the bounds that configuration sets in place of the defaults; where nothing is cut there are none to set.
     #[must_use]
     pub fn with_settings(self, settings: &Settings) -> Self {
+        if self.per_file == usize::MAX {
+            return self;
+        }
         let size = |units: u64| usize::try_from(units).unwrap_or(usize::MAX);
         Self {
             per_file: size(settings.max_chars),

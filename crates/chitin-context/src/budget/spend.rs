@@ -282,7 +282,10 @@ fn marker(record: &Record, contract: &Contract) -> Option<Marker> {
     }
     match (record.refused(), contract.loading.refusals) {
         (Some(_), RefusalStyle::Unreadable) => None,
-        (Some(reason), RefusalStyle::Named) => Some(Marker::Refused(reason)),
+        (Some(reason), RefusalStyle::Named) => Some(match contract.rendering.missing_marked {
+            MissingMarked::All | MissingMarked::NotOptional => Marker::Refused(reason),
+            MissingMarked::Nothing => Marker::Unsaid,
+        }),
         (Some(_), RefusalStyle::Missing) | (None, _) => {
             let marked = match contract.rendering.missing_marked {
                 MissingMarked::All => true,

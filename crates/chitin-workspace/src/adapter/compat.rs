@@ -43,6 +43,13 @@ pub(crate) const NAMELESS: &str = "agent";
 /// Section titles of the composed prompt, in order (B4).
 pub(crate) const TITLES: [&str; 4] = ["Identity", "Persona", "User", "Operating rules"];
 
+/// Returns the title that a file of the definition stands under in the composed prompt (B4).
+pub fn title_of(name: &str) -> Option<&'static str> {
+    let files = [IDENTITY_FILE, PERSONA_FILE, USER_FILE, RULES_FILE];
+    let at = files.iter().position(|file| *file == name)?;
+    TITLES.get(at).copied()
+}
+
 /// The variable that names the workspace (B15).
 pub(crate) const WORKSPACE_VARIABLE: &str = "ATMOSPHERE_WORKSPACE";
 /// The variable that names the base of kept state (B15).

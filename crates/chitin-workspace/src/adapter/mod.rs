@@ -30,7 +30,7 @@ mod registry;
 mod skills;
 pub(crate) mod text;
 
-pub use compat::EXTENSION_FILES;
+pub use compat::{EXTENSION_FILES, title_of};
 pub use compose::{Composition, Part, Precedence, Provenance, compose};
 pub use definition::{AgentDefinition, Extensions, SkillPath, Warning};
 pub(crate) use files::TextFile;

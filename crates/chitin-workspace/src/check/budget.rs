@@ -3,7 +3,7 @@
 use super::finding::{Draft, Findings};
 use super::front_matter::{FrontMatter, split};
 use super::rules;
-use crate::contract::{self, Contract};
+use crate::contract::{self, Contract, CutRule};
 use crate::settings::Settings;
 use crate::snapshot::Workspace;
 use chitin_protocol::text::{trim_end_js, utf16_len};
@@ -22,6 +22,9 @@ pub struct Limits {
 impl Limits {
     /// Returns the defaults of a contract.
     pub fn of(contract: &Contract) -> Self {
+        if contract.budgets.cut == CutRule::Never {
+            return Self::unlimited();
+        }
         let size = |units: u32| usize::try_from(units).unwrap_or(usize::MAX);
         Self {
             per_file: size(contract.budgets.max_chars),
@@ -42,6 +45,9 @@ impl Limits {
     /// Returns the bounds that configuration sets in place of the defaults.
     #[must_use]
     pub fn with_settings(self, settings: &Settings) -> Self {
+        if self == Self::unlimited() {
+            return self;
+        }
         let size = |units: u64| usize::try_from(units).unwrap_or(usize::MAX);
         Self {
             per_file: size(settings.max_chars),

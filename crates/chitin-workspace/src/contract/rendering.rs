@@ -76,6 +76,6 @@ pub enum MissingMarked {
     All,
     /// Every file but those that may well be absent: heartbeat, bootstrap, memory.
     NotOptional,
-    /// None.
+    /// None, and no refusal either: what cannot be read is simply not there (B3).
     Nothing,
 }

@@ -7,7 +7,7 @@ use chitin_context::Context;
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::degrade::{Plan, Step, Which};
 use chitin_protocol::config::{BudgetUnit, PlanSetting};
-use chitin_workspace::contract::Contract;
+use chitin_workspace::contract::{Contract, CutRule};
 use chitin_workspace::nearest::nearest;
 use chitin_workspace::settings::Settings;
 
@@ -99,6 +99,11 @@ pub(super) fn limits(
     typed: Option<&str>,
 ) -> Result<Limits, CliError> {
     let mut limits = Limits::of(contract).with_settings(settings);
+    if contract.budgets.cut == CutRule::Never {
+        // Still read, so that a slip of the finger does not wait for another contract.
+        typed.map(Budget::parse).transpose()?;
+        return Ok(limits);
+    }
     if let Some(budget) = &own.budget {
         let size = |bound: u32| usize::try_from(bound).unwrap_or(usize::MAX);
         let files = budget

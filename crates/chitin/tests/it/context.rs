@@ -494,6 +494,24 @@ fn watching_what_cannot_be_shown_ends_at_once() {
     }
 }
 
+/// The bridge has neither limits nor placeholders: nothing is said to be cut, and a refusal leaves no trace in the prompt.
+#[test]
+fn the_bridge_cuts_nothing_and_writes_no_placeholder() {
+    let env = yard();
+    env.file("workspace/USER.md", "word ".repeat(4000));
+    std::fs::remove_file(env.workspace().join("SOUL.md")).unwrap();
+    env.link("workspace/SOUL.md", "../home/soul.md");
+    let bridge = ["--contract", "atmosphere", "--budget", "file=100"];
+    let text = text_of(&env, &bridge);
+    assert!(text.len() > 20_000 && !text.contains("[REFUSED]"), "{text}");
+    let table = transcript(&env, &[&["context", "workspace"], &bridge[..]].concat());
+    assert!(table.contains("SOUL.md: it was not read, outside-root: a link leads out"));
+    assert!(table.contains("warning: `SOUL.md` was not read (outside-root)"));
+    assert!(table.contains("no limits: this contract cuts nothing"));
+    let check = transcript(&env, &["check", "workspace", "--contract", "atmosphere"]);
+    assert!(!check.contains("CH301"), "{check}");
+}
+
 #[test]
 fn watching_shows_an_edit() {
     let env = yard();

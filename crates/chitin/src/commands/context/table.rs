@@ -201,13 +201,18 @@ impl Figures {
             chitin_context::budget::LimitUnit::Characters => "characters",
             chitin_context::budget::LimitUnit::Tokens => "tokens",
         };
-        let total = limits.total.map_or_else(|| "no limit".to_owned(), grouped);
+        let bounds = if limits.per_file == usize::MAX {
+            "no limits: this contract cuts nothing".to_owned()
+        } else {
+            let total = limits.total.map_or_else(|| "no limit".to_owned(), grouped);
+            let per_file = grouped(limits.per_file);
+            format!("limits: {per_file} {unit} a file, {total} for all files")
+        };
         writeln!(
             out,
             "  {}",
             paint.dim(&format!(
-                "limits: {} {unit} a file, {total} for all files; an edit shows {}",
-                grouped(limits.per_file),
+                "{bounds}; an edit shows {}",
                 match self.refresh {
                     Refresh::Live => "on the next turn",
                     Refresh::Session => "when the session is reset or compacted",
