@@ -34,22 +34,10 @@ pub const DICTIONARY: &[&str] = &[
     "- must never\n",
     "- entry <!-- project: b -->\n",
     "  continued\n",
-    "Default heartbeat prompt:\n`HEARTBEAT.md HEARTBEAT_OK`\n",
+    "Default heartbeat prompt:\n`Read HEARTBEAT.md if it exists; else HEARTBEAT_OK.`\n",
     "```\n",
     "# AGENTS.md\n",
     "禁止",
-];
-
-const NAMES: [&str; 9] = [
-    "AGENTS.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "IDENTITY.md",
-    "USER.md",
-    "HEARTBEAT.md",
-    "BOOTSTRAP.md",
-    "MEMORY.md",
-    "memory.md",
 ];
 
 /// Takes choices from the first line, then one text per form feed.
@@ -180,7 +168,7 @@ fn bound(choices: &mut Recipe<'_>) -> Option<usize> {
 }
 
 fn record(at: usize, kind: u8, text: &[u8]) -> (Record, bool) {
-    let name = NAMES[(at + usize::from(kind >> 5)) % NAMES.len()];
+    let name = promises::NAMES[(at + usize::from(kind >> 5)) % promises::NAMES.len()];
     let extra = kind & 8 != 0;
     let content = Content {
         oversize: (kind & 4 != 0).then_some(Oversize {

@@ -29,16 +29,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const NAMES: [&str; 8] = [
-    "AGENTS.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "IDENTITY.md",
-    "USER.md",
-    "HEARTBEAT.md",
-    "BOOTSTRAP.md",
-    "MEMORY.md",
-];
+/// The eight names that the contract loads.
+fn names() -> impl Iterator<Item = &'static str> {
+    CANONICAL.loading.files.iter().map(|file| file.name)
+}
 
 /// How long the seven files that nobody edits are, so that all eight make 22 KB, and ten times that.
 const SMALL: usize = 2_900;
@@ -79,7 +73,7 @@ struct Agent {
 impl Agent {
     fn new(bytes: usize) -> Self {
         let env = TestEnv::new();
-        for name in NAMES {
+        for name in names() {
             env.file(&format!("workspace/{name}"), text(name, bytes));
         }
         let mut agent = Self {

@@ -23,16 +23,10 @@ use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const NAMES: [&str; 8] = [
-    "AGENTS.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "IDENTITY.md",
-    "USER.md",
-    "HEARTBEAT.md",
-    "BOOTSTRAP.md",
-    "MEMORY.md",
-];
+/// The eight names that the contract loads.
+fn names() -> impl Iterator<Item = &'static str> {
+    CANONICAL.loading.files.iter().map(|file| file.name)
+}
 
 /// Warm load against the same eight `fstatat` calls.
 const WARM_BUDGET: f64 = 2.0;
@@ -49,7 +43,7 @@ fn main() -> ExitCode {
 
 fn eight_files() -> TestEnv {
     let env = TestEnv::new();
-    for name in NAMES {
+    for name in names() {
         env.file(
             &format!("workspace/{name}"),
             "A line of a workspace file.\n".repeat(100),
@@ -69,10 +63,7 @@ impl Floor {
     fn new(env: &TestEnv) -> Self {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(env.workspace(), flags, Mode::empty()).unwrap();
-        let names = NAMES
-            .iter()
-            .map(|name| CString::new(*name).unwrap())
-            .collect();
+        let names = names().map(|name| CString::new(name).unwrap()).collect();
         Self {
             directory,
             names,
@@ -154,7 +145,7 @@ fn thousand_workspaces_in_turn(bencher: Bencher<'_, '_>) {
     let env = TestEnv::new();
     let mut paths = Vec::new();
     for n in 0..1000 {
-        for name in NAMES {
+        for name in names() {
             env.file(&format!("many/{n}/{name}"), "text");
         }
         paths.push(env.path().join(format!("many/{n}")));

@@ -9,6 +9,19 @@ use chitin_context::{Context, Decision, Origin, Role, Size, Source, tokens};
 use chitin_workspace::contract::{CutRule, PairRule, TotalCause};
 use std::collections::BTreeSet;
 
+/// Every name that some contract loads.
+pub(crate) const NAMES: [&str; 9] = [
+    "AGENTS.md",
+    "SOUL.md",
+    "TOOLS.md",
+    "IDENTITY.md",
+    "USER.md",
+    "HEARTBEAT.md",
+    "BOOTSTRAP.md",
+    "MEMORY.md",
+    "memory.md",
+];
+
 /// Panics when a promise is broken.
 pub(crate) fn check(context: &Context) {
     fragments_make_the_prompt(context);

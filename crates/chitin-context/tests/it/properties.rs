@@ -1,7 +1,7 @@
 //! What never happens, tried on arbitrary workspaces.
 
 use crate::given::{Given, extra, file, missing, oversize, refused};
-use crate::promises;
+use crate::promises::{self, NAMES};
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::cache::common_prefix;
 use chitin_context::degrade::{Plan, assemble_within};
@@ -17,18 +17,6 @@ use chitin_workspace::snapshot::Record;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::sync::Arc;
-
-const NAMES: [&str; 9] = [
-    "AGENTS.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "IDENTITY.md",
-    "USER.md",
-    "HEARTBEAT.md",
-    "BOOTSTRAP.md",
-    "MEMORY.md",
-    "memory.md",
-];
 
 /// What texts are made of: every kind of line end, blank, width and rule.
 const SCRAPS: [&str; 22] = [
@@ -51,7 +39,7 @@ const SCRAPS: [&str; 22] = [
     "必須 tell\n",
     "```\n",
     "\n- entry <!-- project: other -->\n  more of it\n",
-    "\nDefault heartbeat prompt:\n`Read HEARTBEAT.md, else HEARTBEAT_OK`\n",
+    "\nDefault heartbeat prompt:\n`Read HEARTBEAT.md if it exists; else HEARTBEAT_OK.`\n",
     "prose before\n# Heading\n",
     "A rather long line which says that tests must be run before anything is committed to the repository.\n",
 ];
