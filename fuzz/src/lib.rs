@@ -9,15 +9,20 @@
 pub mod check_text;
 pub mod config;
 pub mod context;
+pub mod edit;
 pub mod front_matter;
+pub mod history;
+pub mod model_stream;
 pub mod mutate;
 pub mod novelty;
+pub mod patch;
 pub mod path_guard;
 pub mod permissions;
 pub mod recipe;
 pub mod scratch;
 pub mod session_keys;
 pub mod skill_discovery;
+pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
 
@@ -33,7 +38,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 14] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -50,9 +55,29 @@ pub const TARGETS: [Target; 9] = [
         dictionary: context::DICTIONARY,
     },
     Target {
+        name: "edit",
+        run: edit::run,
+        dictionary: edit::DICTIONARY,
+    },
+    Target {
         name: "front_matter",
         run: front_matter::run,
         dictionary: front_matter::DICTIONARY,
+    },
+    Target {
+        name: "history",
+        run: history::run,
+        dictionary: history::DICTIONARY,
+    },
+    Target {
+        name: "model_stream",
+        run: model_stream::run,
+        dictionary: model_stream::DICTIONARY,
+    },
+    Target {
+        name: "patch",
+        run: patch::run,
+        dictionary: patch::DICTIONARY,
     },
     Target {
         name: "path_guard",
@@ -73,6 +98,11 @@ pub const TARGETS: [Target; 9] = [
         name: "skill_discovery",
         run: skill_discovery::run,
         dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "transcript",
+        run: transcript::run,
+        dictionary: transcript::DICTIONARY,
     },
     Target {
         name: "transcript_marker",

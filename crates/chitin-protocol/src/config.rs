@@ -1,5 +1,9 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
+use crate::settings::{
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, ProviderSettings, SessionSettings,
+    ToolSettings, TraceSettings,
+};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,6 +22,9 @@ pub struct ChitinConfig {
     /// What models take and cost, by `provider/name`, where the built-in list is wrong or silent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelSettings>,
+    /// How model providers are reached, by id, where the built-in list is wrong or silent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub providers: BTreeMap<String, ProviderSettings>,
 }
 
 /// How an agent's workspace is read.
@@ -54,6 +61,36 @@ pub struct AgentSettings {
     /// The model to reckon with, as `provider/name`: its window, its tokens, its prices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The models that are asked when the first cannot answer, as `provider/name`, in this order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallbacks: Option<Vec<String>>,
+    /// How deeply models are asked to think: `off`, `low`, `medium` or `high`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+    /// How often a model is asked again after a failure that may pass; left out, 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u32>,
+    /// What a turn may take at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<LimitSettings>,
+    /// What of a conversation is sent again, and when it is put into a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<HistorySettings>,
+    /// Which tools an agent has, and what they may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolSettings>,
+    /// How commands are run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exec: Option<ExecSettings>,
+    /// Further tools, from MCP servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpSettings>,
+    /// How long sessions last and how much of them is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionSettings>,
+    /// What is written down for people who debug.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSettings>,
 }
 
 /// What files may take in the prompt.

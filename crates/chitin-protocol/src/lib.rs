@@ -5,6 +5,13 @@
 
 pub mod agent_id;
 pub mod config;
+pub mod event;
+pub mod message;
 pub mod record;
+pub mod rules;
+pub mod script;
 pub mod session_key;
+pub mod settings;
 pub mod text;
+pub mod tool;
+pub mod transcript;

@@ -1,8 +1,10 @@
-//! The test kit: one hermetic environment, trees built from plain descriptions.
+//! The test kit: one hermetic environment, trees built from plain descriptions, a model server that reads a script.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests build trees, links and odd entries on purpose"
 )]
+
+pub mod model_server;
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -46,6 +46,12 @@ impl Env {
         self.variables.get(name).map(String::as_str)
     }
 
+    /// Returns every variable, by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let variables = self.variables.iter();
+        variables.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Returns the directory that relative paths start from.
     pub fn working_directory(&self) -> &Path {
         &self.working_directory

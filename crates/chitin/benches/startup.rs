@@ -12,9 +12,11 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+mod floor;
+
+use floor::{median, nothing, released, time};
+use std::path::Path;
+use std::process::ExitCode;
 
 const ROUNDS: usize = 300;
 
@@ -31,18 +33,7 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let directory = tempfile::tempdir().unwrap();
     let nothing = nothing(directory.path());
-    let built = PathBuf::from(env!("CARGO_BIN_EXE_chitin"));
-    let released = built
-        .ancestors()
-        .nth(2)
-        .unwrap()
-        .join("x86_64-unknown-linux-gnu/release/chitin");
-    let chitin = if released.exists() {
-        released
-    } else {
-        println!("no static release: `cargo static` makes one; measuring the bench build instead");
-        built
-    };
+    let chitin = released();
     let example = |name: &str| root.join("examples").join(name).display().to_string();
     let mut rows = vec![(
         "chitin --version".to_owned(),
@@ -81,45 +72,4 @@ fn main() -> ExitCode {
     } else {
         ExitCode::SUCCESS
     }
-}
-
-/// Builds a static program that does nothing.
-fn nothing(directory: &Path) -> PathBuf {
-    let source = directory.join("nothing.rs");
-    std::fs::write(&source, "fn main() {}\n").unwrap();
-    let program = directory.join("nothing");
-    let built = Command::new("rustc")
-        .args([
-            "-O",
-            "-C",
-            "target-feature=+crt-static",
-            "-C",
-            "strip=symbols",
-            "-o",
-        ])
-        .args([&program, &source])
-        .status()
-        .unwrap();
-    assert!(built.success());
-    program
-}
-
-fn time(program: &Path, arguments: &[String], home: &Path) -> Duration {
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .env_clear()
-        .env("HOME", home)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let start = Instant::now();
-    let status = command.status().unwrap();
-    let took = start.elapsed();
-    assert!(status.success(), "{} {arguments:?}", program.display());
-    took
-}
-
-fn median(mut samples: Vec<Duration>) -> Duration {
-    samples.sort();
-    samples[samples.len() / 2]
 }

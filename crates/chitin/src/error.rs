@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Usage,
     /// A guard refused.
     Refused,
+    /// A model's provider failed, or a turn ran into a limit.
+    Upstream,
     /// The reader of our output went away.
     BrokenPipe,
     /// The machine failed, or we did.
@@ -77,6 +79,7 @@ impl CliError {
             Kind::Config => Exit::Config,
             Kind::Usage => Exit::Usage,
             Kind::Refused => Exit::Refused,
+            Kind::Upstream => Exit::Upstream,
             Kind::BrokenPipe => Exit::Success,
             Kind::Internal => Exit::Internal,
         }

@@ -17,8 +17,12 @@ pub(crate) enum Exit {
     Config,
     /// A guard refused.
     Refused,
+    /// A model's provider failed, or a turn ran into a limit.
+    Upstream,
     /// A bug of ours, or the machine failed.
     Internal,
+    /// The user pressed Ctrl-C.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -30,7 +34,9 @@ impl From<Exit> for ExitCode {
             Exit::User => 3,
             Exit::Config => 4,
             Exit::Refused => 5,
+            Exit::Upstream => 6,
             Exit::Internal => 70,
+            Exit::Interrupted => 130,
         })
     }
 }

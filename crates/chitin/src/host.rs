@@ -5,24 +5,33 @@ use chitin_workspace::env::Env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Host {
     pub(crate) env: Env,
 }
 
 impl Host {
-    /// Returns the time as an ISO instant in UTC, to the millisecond.
+    /// Returns the time in milliseconds since 1970.
     #[expect(
         clippy::disallowed_methods,
         reason = "the binary is where the clock is read"
     )]
-    pub(crate) fn now() -> String {
+    pub(crate) fn now_ms() -> i64 {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        let milliseconds = i64::try_from(since.as_millis()).unwrap_or_default();
-        let instant = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or_default()
+    }
+
+    /// Returns the time as an ISO instant in UTC, to the millisecond.
+    pub(crate) fn now() -> String {
+        let instant = jiff::Timestamp::from_millisecond(Self::now_ms()).unwrap_or_default();
         format!("{instant:.3}")
+    }
+
+    /// Returns this program, for when it has to start itself again.
+    pub(crate) fn program() -> std::path::PathBuf {
+        std::env::current_exe().unwrap_or_else(|_| "chitin".into())
     }
 
     /// Returns the name of the time zone that this machine or the user's environment sets.
@@ -39,6 +48,27 @@ impl Host {
             let zone = jiff::tz::TimeZone::system();
             zone.iana_name().map(str::to_owned)
         })
+    }
+
+    /// Returns the time zone itself. One file is read; looking a zone up by its name reads the whole list of zones.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the binary is where the machine's settings are read"
+    )]
+    pub(crate) fn zone(&self) -> jiff::tz::TimeZone {
+        use jiff::tz::TimeZone;
+        let file = match self.env.get("TZ").map(|zone| zone.trim_start_matches(':')) {
+            Some("" | "UTC") => return TimeZone::UTC,
+            Some(name) if name.starts_with('/') => name.to_owned(),
+            Some(name) if name.contains('/') && !name.contains("..") => {
+                format!("/usr/share/zoneinfo/{name}")
+            }
+            Some(_) => return TimeZone::system(),
+            None => "/etc/localtime".to_owned(),
+        };
+        let read = std::fs::read(file).ok();
+        read.and_then(|bytes| TimeZone::tzif("local", &bytes).ok())
+            .unwrap_or_else(TimeZone::system)
     }
 
     /// Returns the minutes since midnight in the user's time zone.

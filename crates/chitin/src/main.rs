@@ -11,6 +11,7 @@ mod page;
 mod printer;
 mod revision;
 mod setup;
+mod terminal;
 mod turn;
 
 use clap::Parser;
@@ -18,6 +19,13 @@ use exit_code::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // The sandbox starts this program again to shut itself in before a command runs.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == chitin_tools::sandbox::HELPER_ARGUMENT)
+    {
+        return chitin_tools::sandbox::helper(std::env::args_os());
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return cli::explain_usage(&error),

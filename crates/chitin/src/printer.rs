@@ -38,6 +38,17 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
+    /// Returns paint with or without colours, whatever the terminal is.
+    #[cfg(test)]
+    pub(crate) const fn forced(colour: bool) -> Self {
+        Self { colour }
+    }
+
+    /// Says whether there are colours.
+    pub(crate) const fn is_coloured(self) -> bool {
+        self.colour
+    }
+
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colour {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
@@ -73,7 +84,7 @@ impl Paint {
 }
 
 /// Knows where output goes and in which form.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Printer {
     json: bool,
     quiet: u8,
@@ -101,6 +112,33 @@ impl Printer {
             quiet: self.quiet.max(1),
             ..*self
         }
+    }
+
+    /// Returns a way to show something piece by piece, while it happens.
+    pub(crate) fn stream(&self) -> Stream {
+        Stream {
+            quiet: self.quiet,
+            out: self.out,
+            err: self.err,
+        }
+    }
+
+    /// Says whether the user wants JSON.
+    pub(crate) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Lets something write bytes as they are: what is copied out of a file must come out as it is in there.
+    pub(crate) fn write_with(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        if self.quiet < 2 {
+            let mut stdout = io::stdout().lock();
+            write(&mut stdout)?;
+            stdout.flush()?;
+        }
+        Ok(())
     }
 
     /// Shows a result and returns the exit code that it asks for.
@@ -168,6 +206,68 @@ impl Printer {
     }
 }
 
+/// Shows something piece by piece. Every piece is out before the next one is made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream {
+    quiet: u8,
+    out: Paint,
+    err: Paint,
+}
+
+/// How much a piece beside the result matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// It may be left out.
+    Note,
+    /// It says what went wrong.
+    Error,
+}
+
+impl Stream {
+    /// Returns the colours of results.
+    pub(crate) const fn out_paint(self) -> Paint {
+        self.out
+    }
+
+    /// Returns the colours of everything else.
+    pub(crate) const fn err_paint(self) -> Paint {
+        self.err
+    }
+
+    /// Says whether results go to a terminal.
+    pub(crate) fn out_is_terminal() -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Says whether everything else goes to a terminal that may be drawn on.
+    pub(crate) fn may_draw(self) -> bool {
+        self.quiet == 0 && io::stderr().is_terminal()
+    }
+
+    /// Writes a piece of the result.
+    pub(crate) fn out(self, text: &str) -> io::Result<()> {
+        if self.quiet < 2 && !text.is_empty() {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(text.as_bytes())?;
+            stdout.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a piece that is no result. It is fit for a terminal already.
+    pub(crate) fn aside(self, text: &str, weight: Weight) {
+        let least = match weight {
+            Weight::Note => 1,
+            Weight::Error => 2,
+        };
+        if self.quiet < least && !text.is_empty() {
+            let mut stderr = io::stderr().lock();
+            let _ = stderr.write_all(text.as_bytes());
+            let _ = stderr.flush();
+        }
+    }
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the printer obeys the user's colour variables"
@@ -183,17 +283,20 @@ fn colours(terminal: bool) -> bool {
 /// Takes out what a terminal would obey: names and texts of files and skills come from strangers. Controls become
 /// `control`, marks that turn the direction of text become U+FFFD.
 pub(crate) fn plain(text: &str, control: char) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => control,
-            c => c,
-        })
-        .collect()
+    text.chars().map(|c| plain_char(c, control)).collect()
+}
+
+/// Does for one character what [`plain`] does for a text.
+pub(crate) fn plain_char(c: char, control: char) -> char {
+    match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => control,
+        c => c,
+    }
 }
 
 /// Makes a message fit for a terminal: whatever its parts came from, only line ends are obeyed.
-fn tame(text: &str) -> String {
+pub(crate) fn tame(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')
         .map(|line| plain(line, '\u{fffd}'))

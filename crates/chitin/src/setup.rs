@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::printer::Printer;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
+use chitin_protocol::settings::ProviderSettings;
 use chitin_workspace::agents;
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
@@ -46,6 +47,8 @@ pub(crate) struct Configuration {
     pub(crate) contract: &'static Contract,
     /// What the user says about models.
     pub(crate) models: BTreeMap<String, ModelSettings>,
+    /// What the user says about their providers.
+    pub(crate) providers: BTreeMap<String, ProviderSettings>,
 }
 
 /// A workspace, found.
@@ -90,11 +93,15 @@ impl Configuration {
         if let Some(flag) = flag {
             layers = layers.with_flag("--contract", "contract", flag.into());
         }
+        let (models, providers) = own
+            .map(|own| (own.config.models, own.config.providers))
+            .unwrap_or_default();
         Ok(Self {
             layers,
             openclaw,
             contract,
-            models: own.map(|own| own.config.models).unwrap_or_default(),
+            models,
+            providers,
         })
     }
 
@@ -238,12 +245,25 @@ pub(crate) fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, CliE
 
 /// A setting that guards the disk and is not understood must not quietly mean its default.
 fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, CliError> {
-    let is_guard = |path: &str| matches!(path.rsplit('.').next(), Some("links" | "hardlinks"));
-    match own.issues.iter().find(|issue| is_guard(&issue.path)) {
-        Some(issue) => Err(CliError::new(Kind::Config, issue.to_string())
-            .hint("`links` is `inside`, `none` or `{ trustedRoots: [..] }`; `hardlinks` is `refuse` or `allow`")),
-        None => Ok(own),
+    let mut issues = own.issues.iter();
+    if let Some(issue) = issues.find(|issue| guards(&issue.path)) {
+        let error = CliError::new(Kind::Config, issue.to_string());
+        return Err(match (&issue.hint, issue.path.rsplit('.').next()) {
+            (Some(hint), _) => error.hint(hint.clone()),
+            (None, Some("links" | "hardlinks")) => error.hint(
+                "`links` is `inside`, `none` or `{ trustedRoots: [..] }`; `hardlinks` is `refuse` or `allow`",
+            ),
+            (None, _) => error.hint("`chitin config validate` shows the place"),
+        });
     }
+    Ok(own)
+}
+
+/// Tells whether a setting says what an agent may reach: links, commands, tools.
+fn guards(path: &str) -> bool {
+    let mut steps = path.split('.');
+    steps.clone().any(|step| matches!(step, "exec" | "tools"))
+        || matches!(steps.next_back(), Some("links" | "hardlinks"))
 }
 
 /// Returns where `openclaw.json` is for this user.

@@ -1,9 +1,14 @@
 //! One module per group of operations. Each takes a check and says what it came to.
 
 mod bridge;
+mod context;
 mod memory;
+mod provider;
 mod runtime;
+mod sessions;
 mod skills;
+mod tools;
+mod traces;
 mod workspace;
 
 use crate::{Check, Outcome};
@@ -12,8 +17,17 @@ use crate::{Check, Outcome};
 pub(crate) fn run(check: &Check<'_>) -> Outcome {
     match check.case.op.as_str() {
         op if op.starts_with("skills.") => skills::run(check),
+        op if op.starts_with("context.") => context::run(check),
         op if op.starts_with("memory.") => memory::run(check),
+        op if op.starts_with("tools.") => tools::run(check),
+        op if op.starts_with("provider.") => provider::run(check),
         op if op.starts_with("session-key.") || op.starts_with("config.") => runtime::run(check),
+        "shape.log" | "shape.trajectory" | "shape.trajectory-data" | "shape.trajectory-bundle" => {
+            traces::run(check)
+        }
+        op if op.starts_with("session.") || op.starts_with("shape.transcript") => {
+            sessions::run(check)
+        }
         op if op.contains('.') => Outcome::NotYet,
         _ if check.case.family == "pack" => Outcome::NotYet,
         _ if check.case.body.get("basis").is_some() => bridge::run(check),

@@ -62,6 +62,20 @@ pub struct LongPrompt {
 }
 
 impl Model {
+    /// A model of which nothing is known but its name.
+    pub fn unknown(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            listed_as: None,
+            context_window: None,
+            max_output: None,
+            prices: None,
+            long_prompt: None,
+            encoding: None,
+            per_thousand: 1000,
+        }
+    }
+
     /// Counts the tokens of a text for this model, as exactly as is possible and asked for.
     ///
     /// Where the model has its own, unpublished vocabulary that is known to make more tokens than others, the count is

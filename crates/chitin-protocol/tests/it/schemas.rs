@@ -6,6 +6,7 @@
 
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::config::ChitinConfig;
+use chitin_protocol::event::TurnEvent;
 use chitin_protocol::record::{Oversize, Refusal};
 use chitin_protocol::session_key::{
     ChatType, Conversation, DmScope, GroupScope, KeyGrammar, KeyShape, ParsedKey, SessionKey,
@@ -36,6 +37,7 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("thread-key", schema_for!(ThreadKey)),
         ("thread-split", schema_for!(ThreadSplit)),
         ("thread-suffix", schema_for!(ThreadSuffix)),
+        ("turn-event", schema_for!(TurnEvent)),
     ]
 }
 

@@ -12,6 +12,10 @@ use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::config::{
     BudgetSetting, HardlinkSetting, LinkSetting, RefreshSetting, SmallWindowSetting,
 };
+use chitin_protocol::settings::{
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, SessionSettings, ToolSettings,
+    TraceSettings,
+};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -132,6 +136,26 @@ pub struct ChitinSettings {
     pub refresh: Option<RefreshSetting>,
     /// The model to reckon with; none leaves it to what is built in.
     pub model: Option<String>,
+    /// The models that are asked when the first cannot answer.
+    pub fallbacks: Vec<String>,
+    /// How deeply to think.
+    pub thinking: Option<String>,
+    /// How often a model is asked again after a failure that may pass.
+    pub retries: Option<u32>,
+    /// What a turn may take at most.
+    pub limits: LimitSettings,
+    /// What of a conversation is sent again.
+    pub history: HistorySettings,
+    /// Which tools an agent has.
+    pub tools: ToolSettings,
+    /// How commands are run.
+    pub exec: ExecSettings,
+    /// Further tools, from servers.
+    pub mcp: McpSettings,
+    /// How long sessions last.
+    pub sessions: SessionSettings,
+    /// What is written down for people who debug.
+    pub trace: TraceSettings,
 }
 
 impl Layers {
@@ -298,6 +322,16 @@ impl Layers {
             model: self
                 .said_above("model", agent, Layer::BuiltIn)
                 .and_then(typed),
+            fallbacks: self.setting("fallbacks", agent).unwrap_or_default(),
+            thinking: self.setting("thinking", agent),
+            retries: self.setting("retries", agent),
+            limits: self.setting("limits", agent).unwrap_or_default(),
+            history: self.setting("history", agent).unwrap_or_default(),
+            tools: self.setting("tools", agent).unwrap_or_default(),
+            exec: self.setting("exec", agent).unwrap_or_default(),
+            mcp: self.setting("mcp", agent).unwrap_or_default(),
+            sessions: self.setting("sessions", agent).unwrap_or_default(),
+            trace: self.setting("trace", agent).unwrap_or_default(),
         }
     }
 

@@ -12,6 +12,7 @@ mod keys;
 mod layers;
 mod load;
 mod own;
+mod own_run;
 mod roster;
 mod scan;
 mod shape;

@@ -2,6 +2,7 @@
 
 use super::include::read_with_includes;
 use super::load::{ConfigError, placed, user_path};
+use super::own_run::{PROVIDER, RUN};
 use super::shape::{COUNT, Field, Shape, TEXTS};
 use super::source::ConfigFile;
 use super::validate::{self, Finding};
@@ -74,10 +75,12 @@ const MODEL: &[Field] = &[
 
 const CHITIN: Shape = Shape::Object(&[
     OVERRIDES,
+    RUN,
     &[
         ("$schema", Shape::Text),
-        ("agents", Shape::Map(&Shape::Object(&[OVERRIDES]))),
+        ("agents", Shape::Map(&Shape::Object(&[OVERRIDES, RUN]))),
         ("models", Shape::Map(&Shape::Object(&[MODEL]))),
+        ("providers", Shape::Map(&Shape::Object(&[PROVIDER]))),
     ],
 ]);
 

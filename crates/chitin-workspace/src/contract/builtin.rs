@@ -10,6 +10,7 @@ use super::{
     TotalCause, Turns, UnknownInjection, UnparsableKey, VanishedRule,
 };
 use crate::config::ConfigRules;
+use chitin_protocol::rules::RuntimeRules;
 use chitin_protocol::session_key::KeyGrammar;
 
 /// Every built-in contract; the first is the default.
@@ -149,6 +150,7 @@ pub const CANONICAL: Contract = Contract {
     skills: SkillRules::CANONICAL,
     prompt: PromptRules::CANONICAL,
     config: ConfigRules::Keys2026_4,
+    runtime: RuntimeRules::CANONICAL,
 };
 
 const RENDERING_2026_4: Rendering = Rendering {
@@ -265,6 +267,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
     skills: SkillRules::A,
     prompt: PromptRules::OPENCLAW_2026_4,
     config: ConfigRules::Keys2026_4,
+    runtime: RuntimeRules::OPENCLAW_2026_4,
 };
 
 /// What 2026.2.9 does.
@@ -367,6 +370,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
     skills: SkillRules::A,
     prompt: PromptRules::OPENCLAW_2026_2,
     config: ConfigRules::Keys2026_2,
+    runtime: RuntimeRules::OPENCLAW_2026_4,
 };
 
 /// What 2026.9.6 does.
@@ -474,6 +478,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
     skills: SkillRules::B,
     prompt: PromptRules::OPENCLAW_2026_9,
     config: ConfigRules::Keys2026_9,
+    runtime: RuntimeRules::OPENCLAW_2026_9,
 };
 
 /// What the Atmosphere bridge takes from a directory; its composition is an adapter's work.

@@ -35,6 +35,7 @@ pub use skills::{
 };
 
 use crate::config::ConfigRules;
+use chitin_protocol::rules::RuntimeRules;
 use chitin_protocol::session_key::KeyGrammar;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -71,6 +72,8 @@ pub struct Contract {
     pub prompt: PromptRules,
     /// Which keys `openclaw.json` may have (R100–R104).
     pub config: ConfigRules,
+    /// What happens once a turn runs (R15–R25, R60–R68, R110–R118, C1–C62, P1–P12).
+    pub runtime: RuntimeRules,
 }
 
 /// Which files are read, and what becomes of those that cannot be.

@@ -4,20 +4,24 @@
 //! [`Links`] policy. A file is opened once, then judged and read through the same descriptor, so no rename or link swap
 //! can put other bytes in its place. Nothing here blocks on a FIFO.
 
+mod change;
 mod fingerprint;
 mod look;
 mod open;
 mod permissions;
 mod policy;
 mod probe;
+mod reader;
 mod root;
 mod scratch;
 mod walk;
 mod write;
 
+pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::Fingerprint;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
 pub use probe::is_executable;
+pub use reader::Reader;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};
 pub use scratch::Scratch;

@@ -106,9 +106,9 @@ impl ReadError {
 }
 
 /// A file that was opened and not yet judged.
-struct Opened {
-    file: OwnedFd,
-    linked_to: Option<PathBuf>,
+pub(super) struct Opened {
+    pub(super) file: OwnedFd,
+    pub(super) linked_to: Option<PathBuf>,
 }
 
 /// A file that stays open to be read on every load.
@@ -293,7 +293,7 @@ impl Root {
     }
 
     /// Opens a file by policy, without judging its type.
-    fn open_file(&self, relative: &Path, links: &Links) -> Result<Opened, ReadError> {
+    pub(super) fn open_file(&self, relative: &Path, links: &Links) -> Result<Opened, ReadError> {
         // Most files are plain: no link on the way, nothing to decide.
         match open::beneath(
             self.directory.as_fd(),
@@ -395,7 +395,12 @@ impl Root {
         })
     }
 
-    fn judge(&self, relative: &Path, stat: &Stat, policy: &ReadPolicy) -> Result<(), ReadError> {
+    pub(super) fn judge(
+        &self,
+        relative: &Path,
+        stat: &Stat,
+        policy: &ReadPolicy,
+    ) -> Result<(), ReadError> {
         if file_type(stat) != FileType::RegularFile {
             return Err(self.refused(relative, Refusal::NotAFile));
         }

@@ -7,6 +7,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
@@ -29,6 +30,12 @@ pub enum WriteError {
         /// The path that was asked for.
         path: PathBuf,
     },
+    /// Something else stands there by now than what the caller saw; nothing was changed.
+    #[error("`{}` is not written: it changed in the meantime", path.display())]
+    Changed {
+        /// The path that was asked for.
+        path: PathBuf,
+    },
     /// The operating system failed; nothing was changed.
     #[error("`{}` cannot be written", path.display())]
     Io {
@@ -37,6 +44,15 @@ pub enum WriteError {
         /// What the operating system said.
         source: io::Error,
     },
+}
+
+impl WriteError {
+    /// Returns the path that was asked for.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::NotBeneath { path } | Self::Changed { path } | Self::Io { path, .. } => path,
+        }
+    }
 }
 
 static NEXT_TEMPORARY: AtomicU64 = AtomicU64::new(0);
@@ -209,18 +225,26 @@ fn plain_components(path: &Path) -> Option<Vec<&OsStr>> {
         .collect()
 }
 
-fn write_temporary(
+/// Makes up a name beside another one that nobody else uses.
+pub(super) fn temporary_name(name: &OsStr) -> OsString {
+    let process = rustix::process::getpid().as_raw_nonzero();
+    let count = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
+    let mut temporary = OsString::from(".");
+    // The longest names leave no room for an ending.
+    let name = name.as_bytes();
+    temporary.push(OsStr::from_bytes(&name[..name.len().min(200)]));
+    temporary.push(format!(".{process}-{count}.tmp"));
+    temporary
+}
+
+pub(super) fn write_temporary(
     parent: &OwnedFd,
     name: &OsStr,
     bytes: &[u8],
     mode: Mode,
 ) -> Result<OsString, Errno> {
-    let process = rustix::process::getpid().as_raw_nonzero();
     loop {
-        let count = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
-        let mut temporary = OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{process}-{count}.tmp"));
+        let temporary = temporary_name(name);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = match rustix::fs::openat(parent, &temporary, flags, mode) {
@@ -251,7 +275,7 @@ fn rename_new(parent: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
     rename_between(parent, from, parent, to)
 }
 
-fn rename_between(
+pub(super) fn rename_between(
     from_parent: &OwnedFd,
     from: &OsStr,
     to_parent: &OwnedFd,
@@ -268,6 +292,6 @@ fn rename_between(
 }
 
 /// Makes a rename durable. A file system that cannot sync a directory has still done the rename.
-fn sync_directory(parent: &OwnedFd) {
+pub(super) fn sync_directory(parent: &OwnedFd) {
     let _ = rustix::fs::fsync(parent.as_fd());
 }

@@ -6,7 +6,10 @@ mod config;
 mod context;
 pub(crate) mod contracts;
 mod init;
+mod run;
+mod sessions;
 mod skills;
+mod trace;
 
 pub(crate) use context::Tokens;
 
@@ -25,7 +28,10 @@ pub(crate) enum Command {
     Context(Box<context::Args>),
     Contracts(contracts::Args),
     Init(init::Args),
+    Run(Box<run::Args>),
+    Sessions(sessions::Args),
     Skills(skills::Args),
+    Trace(trace::Args),
 }
 
 impl Command {
@@ -38,7 +44,10 @@ impl Command {
             Self::Context(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
+            Self::Run(args) => args.run(host, printer),
+            Self::Sessions(args) => args.run(host, printer),
             Self::Skills(args) => args.run(host, printer),
+            Self::Trace(args) => args.run(host, printer),
         }
     }
 }

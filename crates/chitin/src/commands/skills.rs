@@ -136,13 +136,13 @@ impl Survey {
 }
 
 /// Makes text from a file safe for one line of a terminal.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let spaced = printer::plain(text, ' ');
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Cuts text to a width, with an ellipsis where something is missing.
-fn fit(text: &str, width: usize) -> String {
+pub(super) fn fit(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -153,7 +153,7 @@ fn fit(text: &str, width: usize) -> String {
 }
 
 /// Says a count with its noun.
-fn count(number: usize, noun: &str) -> String {
+pub(super) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

@@ -10,7 +10,7 @@ use chitin_workspace::Workspace;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
 use chitin_workspace::guard::{ReadPolicy, Root};
-use chitin_workspace::load::{self, read_policy};
+use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
 use chitin_workspace::seed::{self, OnVanished, SeedFiles, SeedRequest, SetupStatus};
 use chitin_workspace::snapshot::Record;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MAX_NAMED: usize = 5;
 
 /// What the disk says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) workspace: Arc<Workspace>,
     pub(super) extras: Vec<Record>,
@@ -36,6 +36,7 @@ impl Found {
         setup: &Setup,
         place: Place<'_>,
         session: &str,
+        loader: &mut Option<Loader>,
     ) -> Result<Self, CliError> {
         let contract = setup.contract();
         let directory = match place {
@@ -58,7 +59,8 @@ impl Found {
                 error
             }
         })?;
-        let mut workspace = load::load(directory, contract, &setup.options).map_err(|error| {
+        let loader = loader.get_or_insert_with(|| Loader::new(directory, contract, &setup.options));
+        let mut workspace = loader.load().map_err(|error| {
             unusable(Box::new(error))
                 .hint("`chitin check` looks at all that can be read, and says what cannot")
         })?;

@@ -2,11 +2,17 @@
 
 mod budget;
 mod composition;
+mod eye;
 mod found;
 mod model;
 mod prompt;
 mod session;
 mod skills;
+mod source;
+
+pub(crate) use eye::Eye;
+pub(crate) use session::session_key;
+pub(crate) use source::WorkspaceSource;
 
 pub(crate) use model::{ModelFigures, Reckoning};
 
@@ -18,14 +24,16 @@ use crate::setup::{Setup, Target};
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::refresh::Refresh;
 use chitin_context::sections::PromptMode;
-use chitin_context::{Context, TellCuts, Turn, assemble};
-use chitin_protocol::session_key;
+use chitin_context::sections::ToolFact;
+use chitin_context::{Context, TellCuts, Turn};
+use chitin_protocol::session_key as keys;
 use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
 use chitin_workspace::heartbeat;
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
-use chitin_workspace::settings::{Settings, TruncationWarning, settings};
+use chitin_workspace::settings::{Settings, TruncationWarning, injection, settings};
+use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
 use clap::ValueEnum;
 use found::Found;
 use std::sync::Arc;
@@ -104,16 +112,31 @@ pub(crate) enum Mode {
 /// What a turn comes to.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    pub(crate) context: Context,
+    pub(crate) context: Arc<Context>,
     /// The session's key.
     pub(crate) session: String,
     /// What a plan for small windows did, when there is one.
     pub(crate) degraded: Option<Degraded>,
     pub(crate) model: ModelFigures,
+    /// The names of the tools that are offered.
+    pub(crate) tools: Vec<String>,
     /// When an edit of the workspace shows.
     pub(crate) refresh: Refresh,
     /// What the user should know beside the context itself.
     pub(crate) notes: Vec<String>,
+    /// Whether such a turn, when it ends well, is marked in the transcript as a full first one.
+    pub(crate) mark_when_done: bool,
+}
+
+/// What a turn that is about to run knows better than the command line.
+#[derive(Debug)]
+pub(crate) struct RunningTurn {
+    /// The model that will be asked, as `provider/name`.
+    pub(crate) model: String,
+    /// Whether the user named it: only then does the prompt speak of it.
+    pub(crate) named: bool,
+    /// The tools that are offered.
+    pub(crate) tools: Vec<ToolFact>,
 }
 
 /// Where the files are.
@@ -162,24 +185,43 @@ impl TurnArgs {
         }
     }
 
-    /// Looks at the turn.
+    /// Looks at the turn, once.
     pub(crate) fn look(
         &self,
         host: &Host,
         setup: &Setup,
         place: Place<'_>,
     ) -> Result<Seen, CliError> {
+        self.look_with(&mut Eye::fresh(), host, setup, place, None)
+    }
+
+    /// Looks at the turn with an eye that remembers what it saw before.
+    pub(crate) fn look_with(
+        &self,
+        eye: &mut Eye,
+        host: &Host,
+        setup: &Setup,
+        place: Place<'_>,
+        running: Option<RunningTurn>,
+    ) -> Result<Seen, CliError> {
         let contract = setup.contract();
         let config = setup.configuration.value();
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let session = session::key(self, setup)?;
-        let found = Found::look(host, setup, place, &session)?;
+        let refresh = Refresh::chosen(contract, own.refresh);
+        let found = eye.found(&session, refresh, |loader| {
+            Found::look(host, setup, place, &session, loader)
+        })?;
         let settings = settings(config, Some(setup.agent.as_str()), contract);
         let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;
-        let model = ModelFigures::find(self.model.as_deref(), &own, setup)?;
-        let is_minimal = session_key::is_subagent(&session, contract.session_keys)
+        let model = match &running {
+            Some(running) => ModelFigures::running(&running.model, running.named, setup),
+            None => ModelFigures::find(self.model.as_deref(), &own, setup)?,
+        };
+        let tools = running.map(|running| running.tools);
+        let is_minimal = keys::is_subagent(&session, contract.session_keys)
             || (contract.filters.cron_files.is_some()
-                && session_key::is_cron(&session, contract.session_keys));
+                && keys::is_cron(&session, contract.session_keys));
         let mode = match self.mode {
             Some(Mode::None) => PromptMode::None,
             Some(Mode::Minimal) => PromptMode::Minimal,
@@ -189,7 +231,7 @@ impl TurnArgs {
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
         let listed = skills::listed(host, setup, place, model.window(), &mut notes);
-        let mut prompt = prompt::facts(self, host, setup, &own, &model)?;
+        let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
         prompt.skills = listed;
         prompt.heartbeats = !heartbeat_off;
@@ -226,18 +268,37 @@ impl TurnArgs {
         let (context, degraded) = match budget::plan(&own, &model)? {
             Some((plan, allowed)) => {
                 let (context, degraded) = assemble_within(&turn, &plan, allowed);
-                (context, Some(degraded))
+                (Arc::new(context), Some(degraded))
             }
-            None => (assemble(&turn), None),
+            None => (eye.assemble(&turn, &session, &settings), None),
         };
+        let reduced = self.light
+            || (self.turn == WhichTurn::Next
+                && settings.context_injection == injection::CONTINUATION_SKIP);
+        let mark_when_done = turn_marker::is_due(
+            contract,
+            &FinishedTurn {
+                outcome: TurnOutcome::Completed,
+                reduced: if reduced { Reduced::Yes } else { Reduced::No },
+                context_injection: &settings.context_injection,
+                marked: self.turn == WhichTurn::Next,
+                bootstrap_full: facts.bootstrap_full,
+            },
+        );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
         Ok(Seen {
             context,
             session,
             degraded,
             model,
-            refresh: Refresh::chosen(contract, own.refresh),
+            tools: prompt
+                .tools
+                .iter()
+                .map(|tool| tool.name.to_string())
+                .collect(),
+            refresh,
             notes,
+            mark_when_done,
         })
     }
 

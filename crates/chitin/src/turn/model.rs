@@ -63,6 +63,15 @@ impl ModelFigures {
         })
     }
 
+    /// Takes the model that a turn is about to ask; nothing need be known of it.
+    pub(super) fn running(name: &str, named: bool, setup: &Setup) -> Self {
+        let model = models::find(name, &setup.configuration.models);
+        Self {
+            model: model.unwrap_or_else(|_| Model::unknown(name)),
+            named,
+        }
+    }
+
     /// Returns the model's name, if the user named one: only then does the prompt speak of it.
     pub(crate) fn name(&self) -> Option<&str> {
         self.named.then_some(&*self.model.id)

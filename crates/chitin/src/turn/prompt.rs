@@ -7,21 +7,48 @@ use crate::host::Host;
 use crate::printer::plain;
 use crate::setup::Setup;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
 use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The tools that a run offers unless told otherwise.
-const TOOLS: [(&str, &str); 8] = [
-    ("read", "read a file"),
-    ("write", "write a file, whole"),
-    ("edit", "replace text in a file"),
-    ("apply_patch", "change several files at once"),
-    ("exec", "run a command"),
-    ("process", "look after commands in the background"),
-    ("search", "find files and lines"),
-    ("session_status", "time, model and cost of this session"),
+/// The tools that `chitin run` has, with the first sentence of what it tells the model of each. A test compares them.
+const TOOLS: [(&str, &str); 10] = [
+    (
+        "read",
+        "Shows a text file, or a picture (PNG, JPEG, GIF, WebP)",
+    ),
+    (
+        "list",
+        "Shows what is in a directory, with sizes; directories end in `/`, links in `@`",
+    ),
+    ("search", "Finds lines in text files, as `path:line: text`"),
+    (
+        "write",
+        "Writes a file whole: makes it, or replaces all that it held",
+    ),
+    ("edit", "Replaces pieces of a text file"),
+    (
+        "apply_patch",
+        "Changes several files at once: all of it happens, or nothing",
+    ),
+    ("exec", "Run a shell command in the workspace"),
+    (
+        "process",
+        "Look after commands that `exec` left running in the background",
+    ),
+    (
+        "session_status",
+        "Shows the time, the model, how full its window is, and what the session took in tokens and money",
+    ),
+    (
+        WEB_FETCH,
+        "Fetches a page of the public web and shows it as text",
+    ),
 ];
+
+/// The one tool that has to be switched on.
+const WEB_FETCH: &str = "web_fetch";
 
 /// Gathers the facts that do not depend on the files of this turn.
 pub(super) fn facts(
@@ -30,6 +57,7 @@ pub(super) fn facts(
     setup: &Setup,
     own: &Own,
     model: &ModelFigures,
+    offered: Option<Vec<ToolFact>>,
 ) -> Result<PromptFacts, CliError> {
     let rules = &setup.contract().prompt;
     for key in &own.sections_off {
@@ -49,7 +77,10 @@ pub(super) fn facts(
         .map(str::to_owned)
         .or_else(|| host.time_zone());
     Ok(PromptFacts {
-        tools: tools(turn),
+        tools: match offered {
+            Some(offered) => offered,
+            None => tools(turn, setup, own, model)?,
+        },
         workspace: setup.directory.to_string_lossy().into(),
         time_zone: zone.map(Into::into),
         host: HostFacts {
@@ -73,26 +104,50 @@ fn is_known_elsewhere(key: &str) -> bool {
         .any(|contract| section_keys(&contract.prompt).any(|known| known == key))
 }
 
-fn tools(turn: &TurnArgs) -> Vec<ToolFact> {
+/// Returns the tools that the user names, or those that a run would have: the policy decides. Tools of servers are not
+/// known without starting them.
+fn tools(
+    turn: &TurnArgs,
+    setup: &Setup,
+    own: &Own,
+    model: &ModelFigures,
+) -> Result<Vec<ToolFact>, CliError> {
     let fact = |name: &str, summary: &str| ToolFact {
         name: name.into(),
         summary: summary.into(),
     };
-    match &turn.tools {
-        None => TOOLS
-            .iter()
-            .map(|(name, summary)| fact(name, summary))
-            .collect(),
-        Some(names) => names
-            .iter()
-            .map(|name| name.trim())
-            .filter(|name| !name.is_empty())
-            .map(|name| {
-                let known = TOOLS.iter().find(|(known, _)| *known == name);
-                fact(name, known.map_or("", |(_, summary)| summary))
-            })
-            .collect(),
+    if let Some(names) = &turn.tools {
+        let names = names.iter().map(|name| name.trim());
+        let facts = names.filter(|name| !name.is_empty()).map(|name| {
+            let known = TOOLS.iter().find(|(known, _)| *known == name);
+            fact(name, known.map_or("", |(_, summary)| summary))
+        });
+        return Ok(facts.collect());
     }
+    let contract = setup.contract();
+    let rules = &contract.runtime.tools;
+    let session = super::session::key(turn, setup)?;
+    let config = PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
+    let mut input = PolicyInput::new(&config, contract.session_keys, &session);
+    input.agent_id = Some(setup.agent.as_str());
+    if let Some((provider, name)) = model.name().and_then(|name| name.split_once('/')) {
+        input.provider = Some(provider);
+        input.model = Some(name);
+    }
+    let fetches = own.tools.web_fetch.as_ref().and_then(|fetch| fetch.enabled) == Some(true);
+    let allowed = effective_tools(rules, &input).allowed.into_iter();
+    Ok(allowed
+        .filter(|name| fetches || name != WEB_FETCH)
+        .filter_map(|name| {
+            let ours = if name == rules.list_tool {
+                "list"
+            } else {
+                &name
+            };
+            let (_, summary) = TOOLS.iter().find(|(known, _)| *known == ours)?;
+            Some(fact(&name, summary))
+        })
+        .collect())
 }
 
 fn shell(host: &Host) -> Option<Arc<str>> {

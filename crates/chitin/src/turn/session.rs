@@ -64,15 +64,20 @@ pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, CliE
     Ok(Some(agent))
 }
 
+/// Returns a key as the user names it, in full.
+pub(crate) fn session_key(key: &str, setup: &Setup) -> Result<String, CliError> {
+    agent_of(key, setup)?;
+    Ok(match key.trim() {
+        "main" => format!("agent:{}:main", setup.agent),
+        key => key.to_owned(),
+    })
+}
+
 /// Returns the session's key: the one given, or one that fits the run.
 pub(super) fn key(turn: &TurnArgs, setup: &Setup) -> Result<String, CliError> {
     let agent = &setup.agent;
     if let Some(key) = &turn.session {
-        agent_of(key, setup)?;
-        return Ok(match key.trim() {
-            "main" => format!("agent:{agent}:main"),
-            key => key.to_owned(),
-        });
+        return session_key(key, setup);
     }
     Ok(match turn.run {
         Run::User | Run::Heartbeat => format!("agent:{agent}:main"),

@@ -66,8 +66,31 @@ fn arrows_point_one_way() {
         ours("chitin-context"),
         ["chitin-protocol", "chitin-workspace"]
     );
+    assert_eq!(ours("chitin-model"), ["chitin-protocol"]);
+    assert_eq!(ours("chitin-store"), ["chitin-protocol"]);
+    assert_eq!(
+        ours("chitin-tools"),
+        ["chitin-protocol", "chitin-workspace"]
+    );
+    let below_agent = [
+        "chitin-context",
+        "chitin-model",
+        "chitin-protocol",
+        "chitin-store",
+        "chitin-tools",
+        "chitin-workspace",
+    ];
+    assert_eq!(ours("chitin-agent"), below_agent);
     assert_eq!(
         ours("chitin"),
-        ["chitin-context", "chitin-protocol", "chitin-workspace"]
+        [&["chitin-agent"], below_agent.as_slice()].concat()
     );
+}
+
+#[test]
+fn there_is_one_tls_stack() {
+    let names = pulled_in("chitin");
+    for other in ["aws-lc-sys", "aws-lc-rs", "openssl-sys", "native-tls"] {
+        assert!(!names.iter().any(|name| name == other), "{other} came in");
+    }
 }

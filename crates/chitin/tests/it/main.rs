@@ -8,3 +8,6 @@ mod config;
 mod context;
 mod process;
 mod reference;
+mod run;
+mod sessions;
+mod trace;

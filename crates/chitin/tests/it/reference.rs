@@ -72,7 +72,7 @@ fn describe(path: &[&str], page: &mut String) {
 fn commands() {
     let mut page = "# Commands\n\nMade from the program's own help; do not edit.\n\n\
         Exit codes: 0 it worked; 1 `check` found errors; 2 the command line is wrong; 3 something named is not there or \
-        not usable; 4 a configuration file is wrong; 5 a guard refused; 70 an internal failure.\n"
+        not usable; 4 a configuration file is wrong; 5 a guard refused; 6 a model provider failed or a turn ran into a limit; 70 an internal failure; 130 stopped by Ctrl-C.\n"
         .to_owned();
     describe(&[], &mut page);
     compare("commands.md", &page);

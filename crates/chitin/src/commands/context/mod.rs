@@ -119,3 +119,34 @@ impl Args {
         Figures::new(self, host, setup, seen)
     }
 }
+
+/// Shows the table of a running conversation.
+pub(crate) fn show(
+    host: &Host,
+    setup: &Setup,
+    session: &str,
+    model: &str,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let turn = TurnArgs {
+        session: Some(session.to_owned()),
+        ..TurnArgs::plain()
+    };
+    let args = Args {
+        target: Target::default(),
+        turn: TurnArgs {
+            model: chitin_context::models::find(model, &setup.configuration.models)
+                .is_ok()
+                .then(|| model.to_owned()),
+            ..turn
+        },
+        text: false,
+        explain: None,
+        diff: None,
+        html: None,
+        watch: false,
+        tokens: Tokens::Estimate,
+    };
+    let seen = args.turn.look(host, setup, Place::Here)?;
+    printer.result(&args.figures(host, setup, &seen))
+}

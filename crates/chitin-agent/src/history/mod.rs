@@ -1,0 +1,53 @@
+//! What of a conversation is sent again: repair, limits, pruning, cut points, summaries (C10–C62). Pure functions.
+//!
+//! In: the records of a branch, or messages, and [`chitin_protocol::rules::HistoryRules`]. Out: messages for a model
+//! ([`messages_for_model`]), or a plan for a summary ([`plan_compaction`]) and the record that comes of it. Nothing here
+//! asks a model, reads a file or knows the time. No list of messages, however damaged, makes any of it panic.
+
+mod assemble;
+mod audit;
+mod cut;
+mod estimate;
+mod files;
+mod images;
+mod limit;
+mod marker;
+mod plan;
+mod prepare;
+mod prompt;
+mod prune;
+mod repair;
+mod serialize;
+mod split;
+mod suffix;
+mod summary_text;
+mod tool_results;
+mod trigger;
+mod view;
+
+pub use assemble::{
+    Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
+};
+pub use audit::{Audit, Findings, IdentifierPolicy, audit, identifiers};
+pub use cut::{CutPoint, cut_point};
+pub use estimate::{
+    ContextTokens, context_tokens, estimate, estimate_all, estimate_text, usage_tokens,
+};
+pub use files::FileOperations;
+pub use images::{images_kept_from, without_images};
+pub use limit::{LimitedHistory, limit_start};
+pub use marker::{first_turn_marker, is_marked};
+pub use plan::{Author, Plan, PlanOptions, Step, SummaryRequest, Written, plan_compaction};
+pub use prepare::{Preparation, branch_tokens, prepare};
+pub use prune::{Pruned, Pruning, prune};
+pub use repair::{CallRepair, FailedResults, Repair, repair, repair_calls};
+pub use split::split;
+pub use suffix::{
+    Preserved, ToolFailure, critical_rules, failures_section, preserve_turns, preserved_section,
+    split_turn_section, tool_failures,
+};
+pub use summary_text::{cap_summary, cap_with_suffix};
+pub use tool_results::{cap_result, tool_result_limit, truncate_text};
+pub use trigger::{
+    Compacting, Outgoing, Preflight, Route, effective_reserve, preflight, should_compact,
+};

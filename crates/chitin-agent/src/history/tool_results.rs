@@ -1,0 +1,280 @@
+//! How long one tool result may be (C62).
+
+use super::view::{prefix, suffix, weight};
+use crate::compat::MIDDLE_CUT;
+use chitin_protocol::message::{Block, Content, Message, ToolResultMessage};
+use chitin_protocol::rules::{ResultsTogether, ToolResultRules};
+use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix, utf16_suffix};
+
+/// How much of the end is looked at for words that matter.
+const TAIL_LOOKED_AT: usize = 2000;
+/// Words that make the end of a result worth keeping.
+const TAIL_WORDS: [&str; 15] = [
+    "error",
+    "exception",
+    "failed",
+    "fatal",
+    "traceback",
+    "panic",
+    "stack trace",
+    "errno",
+    "exit code",
+    "total",
+    "summary",
+    "result",
+    "complete",
+    "finished",
+    "done",
+];
+
+/// Returns the longest tool result for a window of this many tokens.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a window; numbers that a double cannot hold do not occur"
+)]
+pub fn tool_result_limit(window: u64, rules: &ToolResultRules) -> usize {
+    let share = (window as f64 * rules.window_share).floor() as usize;
+    share.saturating_mul(4).min(rules.max_chars).max(1)
+}
+
+/// Shortens a tool result's text: the beginning stays, and the end too if it seems to matter.
+pub fn truncate_text(text: &str, limit: usize, rules: &ToolResultRules) -> String {
+    truncate_keeping(text, limit, rules.min_keep_chars, rules)
+}
+
+fn note(cut: usize, rules: &ToolResultRules) -> String {
+    format!(
+        "[... {} more characters truncated{}]",
+        cut.max(1),
+        rules.note
+    )
+}
+
+fn truncate_keeping(text: &str, limit: usize, keep: usize, rules: &ToolResultRules) -> String {
+    let by = rules.text;
+    if weight(text, by) <= limit {
+        return text.to_owned();
+    }
+    let units = utf16_len(text);
+    let keep = keep.min(limit.saturating_sub(weight(&note(1, rules), by)));
+    let cut = units - utf16_len(prefix(text, limit, by));
+    let budget = limit
+        .saturating_sub(weight(&note(cut, rules), by))
+        .max(keep);
+    let kept = both_ends(text, budget, keep, rules)
+        .unwrap_or_else(|| to_line_end(text, prefix(text, budget, by), rules).to_owned());
+    with_note(kept, units, limit, rules)
+}
+
+/// Returns the beginning and the end with a mark between, if the end matters and both are worth it.
+fn both_ends(text: &str, budget: usize, keep: usize, rules: &ToolResultRules) -> Option<String> {
+    if budget <= keep * 2 || !tail_matters(text) {
+        return None;
+    }
+    let by = rules.text;
+    let tail_budget = (budget * 3 / 10).min(rules.max_tail_chars);
+    let head_budget = budget
+        .checked_sub(tail_budget + weight(MIDDLE_CUT, by))
+        .filter(|head| *head > keep)?;
+    let head = to_line_end(text, prefix(text, head_budget, by), rules);
+    let mut tail = suffix(text, tail_budget, by);
+    if let Some((line, rest)) = tail.split_once('\n')
+        && utf16_len(line) * 5 < utf16_len(tail)
+    {
+        tail = rest;
+    }
+    (head.len() + tail.len() < text.len()).then(|| format!("{head}{MIDDLE_CUT}{tail}"))
+}
+
+/// Cuts a beginning at its last line end, if that costs less than a fifth.
+fn to_line_end<'a>(text: &str, head: &'a str, rules: &ToolResultRules) -> &'a str {
+    if rules.line_end_behind_cut && text[head.len()..].starts_with('\n') {
+        return head;
+    }
+    match head.rfind('\n') {
+        Some(at) if utf16_len(&head[..at]) * 5 > utf16_len(head) * 4 => &head[..at],
+        _ => head,
+    }
+}
+
+/// Adds the note on what is missing; what is kept gives way to it.
+fn with_note(mut kept: String, units: usize, limit: usize, rules: &ToolResultRules) -> String {
+    let by = rules.text;
+    loop {
+        let note = note(units.saturating_sub(utf16_len(&kept)), rules);
+        let room = limit.saturating_sub(weight(&note, by));
+        if weight(&kept, by) <= room {
+            return if weight(&note, by) > limit {
+                prefix(&note, limit, by).to_owned()
+            } else {
+                kept + &note
+            };
+        }
+        let shorter = prefix(&kept, room, by).len();
+        kept.truncate(shorter);
+    }
+}
+
+fn tail_matters(text: &str) -> bool {
+    let tail = utf16_suffix(text, TAIL_LOOKED_AT).to_lowercase();
+    let tail = trim_js(&tail);
+    tail.ends_with('}') || TAIL_WORDS.iter().any(|word| has_word(tail, word))
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let part_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(part_of_word) && !text[at + word.len()..].starts_with(part_of_word)
+    })
+}
+
+/// Returns what the text of a tool result weighs. Text that is not in blocks is left alone, as it is by others.
+fn result_weight(result: &ToolResultMessage, rules: &ToolResultRules) -> usize {
+    result
+        .content
+        .blocks()
+        .iter()
+        .filter_map(Block::as_text)
+        .map(|text| weight(text, rules.text))
+        .sum()
+}
+
+/// Shortens a tool result to `limit`; each of its texts gives its share. Tells nothing if it is short enough.
+pub fn cap_result(
+    result: &ToolResultMessage,
+    limit: usize,
+    rules: &ToolResultRules,
+) -> Option<ToolResultMessage> {
+    if let Content::Text(text) = &result.content {
+        let cut = truncate_text(text, limit, rules);
+        return (cut != *text).then(|| ToolResultMessage {
+            content: Content::Text(cut),
+            ..result.clone()
+        });
+    }
+    let shorter = shorten(result, limit, rules.min_keep_chars, rules)?;
+    if result_weight(&shorter, rules) <= limit {
+        return Some(shorter);
+    }
+    // So many texts that each one's least share is too much: they become one.
+    Some(ToolResultMessage {
+        content: joined(&result.content, limit, rules),
+        ..shorter
+    })
+}
+
+fn joined(content: &Content, limit: usize, rules: &ToolResultRules) -> Content {
+    let text = Block::text(truncate_text(&content.text(), limit, rules));
+    let others = content
+        .blocks()
+        .iter()
+        .filter(|block| block.as_text().is_none());
+    Content::Blocks(std::iter::once(text).chain(others.cloned()).collect())
+}
+
+fn shorten(
+    result: &ToolResultMessage,
+    limit: usize,
+    keep: usize,
+    rules: &ToolResultRules,
+) -> Option<ToolResultMessage> {
+    let total = result_weight(result, rules);
+    if total <= limit {
+        return None;
+    }
+    let keep = keep.min(limit.saturating_sub(weight(&note(1, rules), rules.text)));
+    let mut shorter = result.clone();
+    if let Content::Blocks(blocks) = &mut shorter.content {
+        for block in blocks {
+            let Block::Text(text) = block else { continue };
+            let length = weight(&text.text, rules.text);
+            let share = share_of(limit, length, total);
+            let least = keep + weight(&note(length.saturating_sub(share), rules), rules.text);
+            let budget = share.max(least).min(limit).max(1);
+            text.text = truncate_keeping(&text.text, budget, keep, rules);
+        }
+    }
+    Some(shorter)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a length; numbers that a double cannot hold do not occur"
+)]
+fn share_of(limit: usize, part: usize, total: usize) -> usize {
+    (limit as f64 * (part as f64 / total.max(1) as f64)).floor() as usize
+}
+
+/// Returns how many characters shortening tool results would save: first each that is too long, then all together.
+pub(super) fn reducible_chars(messages: &[Message], window: u64, rules: &ToolResultRules) -> u64 {
+    let limit = tool_result_limit(window, rules);
+    let mut saved = 0;
+    let mut results: Vec<ToolResultMessage> = Vec::new();
+    for message in messages {
+        let Message::ToolResult(result) = message else {
+            continue;
+        };
+        let before = result_weight(result, rules);
+        let result = shorten(result, limit, 0, rules).unwrap_or_else(|| result.clone());
+        let after = result_weight(&result, rules);
+        saved += before.saturating_sub(after);
+        if after > 0 {
+            results.push(result);
+        }
+    }
+    let together = match rules.together {
+        ResultsTogether::AsOneNewestFirst => {
+            results.reverse();
+            limit
+        }
+        ResultsTogether::AsFourOldestFirst => (limit * 4).max(
+            usize::try_from(window)
+                .unwrap_or(usize::MAX / 2)
+                .saturating_mul(2),
+        ),
+    };
+    saved += reducible_together(&results, together, rules);
+    u64::try_from(saved).unwrap_or(u64::MAX)
+}
+
+fn reducible_together(
+    results: &[ToolResultMessage],
+    budget: usize,
+    rules: &ToolResultRules,
+) -> usize {
+    let weights = results.iter().map(|result| result_weight(result, rules));
+    let mut too_much = weights.sum::<usize>().saturating_sub(budget);
+    if results.len() < 2 {
+        return 0;
+    }
+    let least = weight(&note(1, rules), rules.text);
+    let mut saved = 0;
+    for result in results {
+        if too_much == 0 {
+            break;
+        }
+        let length = result_weight(result, rules);
+        let target = length.saturating_sub(too_much).max(least);
+        if length <= least {
+            continue;
+        }
+        let after = shorten(result, target, 0, rules)
+            .map_or(length, |shorter| result_weight(&shorter, rules));
+        let less = length.saturating_sub(after);
+        saved += less;
+        too_much = too_much.saturating_sub(less);
+    }
+    saved
+}
+
+/// Returns the beginning of a text that is at most `units` long, with a mark if something is missing.
+pub(super) fn clip(text: &str, units: usize, mark: &str) -> String {
+    if utf16_len(text) <= units {
+        return text.to_owned();
+    }
+    format!("{}{mark}", utf16_prefix(text, units))
+}

@@ -1,0 +1,173 @@
+//! The journal's one door to the disk: appends to logs, reads trajectories, puts whole directories in place.
+//!
+//! Everything here is below the state directory or where the user said.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the door: logs are no files of the workspace, and bundles go where the user says"
+)]
+
+use rustix::fs::OFlags;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Only the owner reads logs.
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
+/// Longer than one write of another process takes.
+const TORN_WAIT: Duration = Duration::from_millis(5);
+
+/// A file that lines are appended to.
+#[derive(Debug)]
+pub(super) struct Appender {
+    file: File,
+    /// How long the file was when it was opened, and what was appended since.
+    pub(super) bytes: u64,
+}
+
+impl Appender {
+    /// Opens a file, or makes it and its directories. A line that was cut short by a crash gets its end first.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        if let Some(parent) = path.parent() {
+            make_directory(parent)?;
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(FILE_MODE)
+            .custom_flags(OFlags::CLOEXEC.bits().cast_signed())
+            .open(path)?;
+        let mut opened = Self {
+            bytes: file.metadata()?.len(),
+            file,
+        };
+        // Another process may be in the middle of a write: only what stays as it is was cut short.
+        if opened.is_torn() {
+            std::thread::sleep(TORN_WAIT);
+            let bytes = opened.file.metadata()?.len();
+            if bytes == opened.bytes && opened.is_torn() {
+                opened.append(b"\n")?;
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Tells whether the last line has no end.
+    fn is_torn(&self) -> bool {
+        let mut last = [0];
+        self.bytes > 0 && self.file.read_at(&mut last, self.bytes - 1).is_ok() && last != *b"\n"
+    }
+
+    /// Appends in one write: the lines of several processes follow each other, never mix.
+    pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        self.file.write_all(line)?;
+        self.bytes += line.len() as u64;
+        Ok(())
+    }
+}
+
+/// Makes a directory and those above it, for the owner only.
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(DIRECTORY_MODE)
+        .create(path)
+}
+
+/// Writes a small file anew, unless it says the same already. A link in its place is not followed.
+pub(super) fn write_small(path: &Path, text: &str) -> io::Result<()> {
+    if std::fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(FILE_MODE)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// Reads a file up to a length; what comes after it is not looked at.
+pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads the end of a file.
+pub(super) fn read_tail(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(limit)))?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the entries of a directory, sorted; none when it is not there.
+pub(super) fn entries(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let read = match std::fs::read_dir(path) {
+        Ok(read) => read,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut entries = Vec::new();
+    for entry in read {
+        entries.push(entry?.path());
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+/// Tells whether something is there.
+pub(super) fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Tells whether a symbolic link is there.
+pub(super) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|found| found.file_type().is_symlink())
+}
+
+/// Puts a directory of files in place, whole or not at all: it is made under another name and renamed. What is there
+/// already is never touched.
+pub(super) fn place_directory(target: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
+    let parent = target.parent().unwrap_or(Path::new("."));
+    make_directory(parent)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let staging = parent.join(format!(".{name}.{}", std::process::id()));
+    DirBuilder::new().mode(DIRECTORY_MODE).create(&staging)?;
+    let placed = fill(&staging, files).and_then(|()| {
+        rustix::fs::renameat_with(
+            rustix::fs::CWD,
+            &staging,
+            rustix::fs::CWD,
+            target,
+            rustix::fs::RenameFlags::NOREPLACE,
+        )
+        .map_err(io::Error::from)
+    });
+    if placed.is_err() {
+        let _ = std::fs::remove_dir_all(&staging);
+    }
+    placed
+}
+
+fn fill(directory: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
+    for (name, bytes) in files {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(FILE_MODE)
+            .open(directory.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    Ok(())
+}

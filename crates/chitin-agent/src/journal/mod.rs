@@ -1,0 +1,316 @@
+//! What is written down for people who debug: payload log, raw stream, cache trace, trajectories (R110–R118).
+//!
+//! A turn loop tells a [`Journal`] of its [`Moment`]s; what is written, and where, is decided by [`Switches`]. A journal
+//! that is off costs one comparison per moment. Nothing that cannot be written ever fails a turn: it is said once, as a note.
+//!
+//! Until the first request is on its way lines wait in memory; from then on each is written at once, in one write. So the
+//! journal never stands between the user's words and the first byte to the provider.
+
+mod bundle;
+mod cache_trace;
+mod compat;
+mod digest;
+mod door;
+mod log;
+mod moment;
+mod oversize;
+mod payload;
+mod raw_stream;
+mod read;
+mod redact;
+mod request_text;
+mod run;
+mod summary;
+mod switches;
+mod trajectory;
+mod trajectory_data;
+
+pub use bundle::{Bundle, BundleFile, BundleInput, Transcript, build, default_export_path};
+pub use moment::{Moment, RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, Stopped};
+pub use read::{
+    LoggedRequest, RecordedRun, TraceError, TraceEvent, TraceFile, TraceSummary, find,
+    logged_request, read, summarize,
+};
+pub use redact::{REDACTED, Redactor};
+pub use run::{Clock, Say, Surroundings};
+pub use switches::{CacheTraceSwitch, Places, SummarySwitch, Switches, TrajectorySwitch};
+pub use trajectory::trajectory_path;
+
+use cache_trace::CacheTrace;
+use chitin_model::model::Tee;
+use compat::stage;
+use log::Log;
+use payload::PayloadLog;
+use raw_stream::RawStream;
+use run::Run;
+use trajectory::Trajectory;
+
+/// Writes down what happens in turns, as far as the user switched it on.
+#[derive(Debug)]
+pub struct Journal {
+    writers: Option<Box<Writers>>,
+}
+
+#[derive(Debug)]
+struct Writers {
+    around: Surroundings,
+    payload: Option<PayloadLog>,
+    raw_stream: Option<RawStream>,
+    cache_trace: Option<CacheTrace>,
+    summary: Option<SummarySwitch>,
+    trajectory: Option<Trajectory>,
+    run: Option<Run>,
+}
+
+impl Journal {
+    /// Makes a journal that writes nothing.
+    pub const fn off() -> Self {
+        Self { writers: None }
+    }
+
+    /// Makes a journal. The disk is not touched before there is something to write.
+    pub fn new(switches: &Switches, around: Surroundings) -> Self {
+        if switches.is_off() {
+            return Self::off();
+        }
+        let log = |path: &std::path::PathBuf| Log::new(path.clone(), None);
+        Self {
+            writers: Some(Box::new(Writers {
+                payload: switches
+                    .payload_log
+                    .as_ref()
+                    .map(|path| PayloadLog::new(log(path))),
+                raw_stream: switches
+                    .raw_stream
+                    .as_ref()
+                    .map(|path| RawStream::new(log(path))),
+                cache_trace: switches.cache_trace.clone().map(CacheTrace::new),
+                summary: switches.payload_summary,
+                trajectory: switches.trajectory.clone().map(Trajectory::new),
+                around,
+                run: None,
+            })),
+        }
+    }
+
+    /// Tells whether the journal writes nothing at all.
+    pub const fn is_off(&self) -> bool {
+        self.writers.is_none()
+    }
+
+    /// Returns what is to get every byte of an answer before it is parsed, when somebody wants to know.
+    pub fn tee(&self) -> Option<Tee> {
+        let writers = self.writers.as_deref()?;
+        writers.payload.as_ref()?.tee(&writers.around.rules)
+    }
+
+    /// Writes down a moment of a turn. Moments outside a turn are passed over.
+    pub fn observe(&mut self, moment: Moment<'_>) {
+        if let Some(writers) = self.writers.as_deref_mut()
+            && let Some(trouble) = writers.observe(moment)
+        {
+            (writers.around.note)(&trouble);
+        }
+    }
+}
+
+/// Keeps the first trouble of several writers; each says its own only once.
+struct Troubles(Vec<String>);
+
+impl Troubles {
+    fn note(&mut self, trouble: Option<String>) {
+        self.0.extend(trouble);
+    }
+
+    fn text(self) -> Option<String> {
+        (!self.0.is_empty()).then(|| self.0.join("; "))
+    }
+}
+
+impl Writers {
+    fn observe(&mut self, moment: Moment<'_>) -> Option<String> {
+        let mut troubles = Troubles(Vec::new());
+        if let Moment::RunStarted(started) = moment {
+            let run = Run::new(started);
+            self.hold();
+            if let Some(trace) = &mut self.cache_trace {
+                trace.start(started);
+            }
+            if let Some(trajectory) = &mut self.trajectory {
+                troubles.note(trajectory.start(started, &run, &self.around));
+            }
+            self.run = Some(run);
+            return troubles.text();
+        }
+        let mut run = self.run.take()?;
+        if let Moment::RequestSent(sent) = moment {
+            run.api = sent.prepared.api;
+            sent.provider.clone_into(&mut run.provider);
+            sent.model.clone_into(&mut run.model);
+        }
+        self.write(moment, &run, &mut troubles);
+        match moment {
+            Moment::RequestSent(_) | Moment::NotAnswered { .. } => self.release(&mut troubles),
+            Moment::RunEnded(_) => {
+                self.release(&mut troubles);
+                return troubles.text();
+            }
+            Moment::RunStarted(_)
+            | Moment::SessionLoaded { .. }
+            | Moment::SessionSanitized { .. }
+            | Moment::SessionLimited { .. }
+            | Moment::PromptBefore { .. }
+            | Moment::PromptImages { .. }
+            | Moment::Streamed(_)
+            | Moment::Answered { .. }
+            | Moment::ToolCalled(_)
+            | Moment::ToolDone { .. }
+            | Moment::Compacted
+            | Moment::SessionAfter { .. } => {}
+        }
+        self.run = Some(run);
+        troubles.text()
+    }
+
+    fn write(&mut self, moment: Moment<'_>, run: &Run, troubles: &mut Troubles) {
+        let around = &self.around;
+        let Self {
+            payload,
+            raw_stream,
+            cache_trace,
+            trajectory,
+            ..
+        } = self;
+        match moment {
+            Moment::RunStarted(_) => {}
+            Moment::SessionLoaded { messages, system } => {
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.loaded(messages, system, run, around));
+                }
+            }
+            Moment::SessionSanitized { messages } => {
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.messages(stage::SANITIZED, messages, run, around));
+                }
+            }
+            Moment::SessionLimited { messages } => {
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.messages(stage::LIMITED, messages, run, around));
+                }
+            }
+            Moment::PromptBefore { prompt, messages } => {
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.prompt(prompt, messages, run, around));
+                }
+            }
+            Moment::PromptImages {
+                prompt,
+                messages,
+                images,
+            } => {
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.images(prompt, messages, images, run, around));
+                }
+            }
+            Moment::RequestSent(sent) => {
+                if let Some(trajectory) = trajectory {
+                    troubles.note(trajectory.request(sent, run, around));
+                }
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.request(sent, run, around));
+                }
+                if let Some(payload) = payload {
+                    troubles.note(payload.request(sent, run, around));
+                }
+                if let Some(switch) = self.summary {
+                    summary::say(switch, sent, run, around);
+                }
+            }
+            Moment::Streamed(event) => {
+                if let Some(stream) = raw_stream {
+                    troubles.note(stream.event(event, run, around));
+                }
+            }
+            Moment::Answered { call, message } => {
+                if let Some(trajectory) = trajectory {
+                    trajectory.answer(message, around);
+                }
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.answer(message.usage, run, around));
+                }
+                if let Some(payload) = payload {
+                    troubles.note(payload.answer(call, message, run, around));
+                }
+            }
+            Moment::NotAnswered { call, error } => {
+                if let Some(payload) = payload {
+                    troubles.note(payload.no_answer(call, error, run, around));
+                }
+                if let Some(stream) = raw_stream {
+                    troubles.note(stream.flush(around));
+                }
+            }
+            Moment::ToolCalled(call) => {
+                if let Some(trajectory) = trajectory {
+                    troubles.note(trajectory.tool_call(call, run, around));
+                }
+            }
+            Moment::ToolDone { result, summary } => {
+                if let Some(trajectory) = trajectory {
+                    troubles.note(trajectory.tool_result(result, summary, run, around));
+                }
+                if let Some(stream) = raw_stream {
+                    troubles.note(stream.tool_result(result, run, around));
+                }
+            }
+            Moment::Compacted => {
+                if let Some(trajectory) = trajectory {
+                    trajectory.compacted();
+                }
+            }
+            Moment::SessionAfter { messages } => {
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.messages(stage::AFTER, messages, run, around));
+                }
+            }
+            Moment::RunEnded(ended) => {
+                if let Some(trajectory) = trajectory {
+                    troubles.note(trajectory.end(ended, run, around));
+                }
+                if let Some(trace) = cache_trace {
+                    troubles.note(trace.end(run, around));
+                }
+                if let Some(payload) = payload {
+                    troubles.note(payload.end(run, around));
+                }
+                if let Some(stream) = raw_stream {
+                    troubles.note(stream.flush(around));
+                }
+            }
+        }
+    }
+
+    /// Keeps every log in memory until the request is out.
+    fn hold(&mut self) {
+        for log in self.logs() {
+            log.hold();
+        }
+    }
+
+    fn release(&mut self, troubles: &mut Troubles) {
+        for log in self.logs() {
+            let trouble = log.release();
+            troubles.note(trouble);
+        }
+        if let Some(trajectory) = &mut self.trajectory {
+            troubles.note(trajectory.release());
+        }
+    }
+
+    fn logs(&mut self) -> impl Iterator<Item = &mut Log> {
+        let payload = self.payload.as_mut().map(|payload| &mut payload.log);
+        let raw_stream = self.raw_stream.as_mut().map(|stream| &mut stream.log);
+        let cache_trace = self.cache_trace.as_mut().map(|trace| &mut trace.log);
+        [payload, raw_stream, cache_trace].into_iter().flatten()
+    }
+}

@@ -1,0 +1,384 @@
+//! Reads trajectories back: which there are, what their turns came to, which requests they hold.
+
+use super::compat::{self, event};
+use super::door;
+use super::oversize::is_left_out;
+use super::request_text::Decoder;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Longer files than any trajectory gets are not read to their end.
+const READ_LIMIT: u64 = 256 * 1024 * 1024;
+/// Where in a line the type of its event stands, at the latest.
+const HEAD_BYTES: usize = 512;
+
+/// Why a trajectory or a bundle could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The operating system says no.
+    #[error("`{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: std::io::Error,
+    },
+    /// Something is there already.
+    #[error("`{}` is there already", path.display())]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A link stands where a directory should be.
+    #[error("`{}` is a link, which is not followed", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// The file is no transcript.
+    #[error("`{}` is no transcript: {reason}", path.display())]
+    NoTranscript {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl TraceError {
+    pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        |source| Self::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+/// One event of a trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceEvent {
+    /// The line, from 1.
+    pub line: usize,
+    /// The event as it was written.
+    pub value: Value,
+}
+
+impl TraceEvent {
+    /// Returns the type.
+    pub fn kind(&self) -> &str {
+        self.text("type")
+    }
+
+    /// Returns the time, as an ISO instant.
+    pub fn time(&self) -> &str {
+        self.text("ts")
+    }
+
+    /// Returns the turn that it belongs to.
+    pub fn run_id(&self) -> &str {
+        self.text("runId")
+    }
+
+    /// Returns what it says.
+    pub fn data(&self) -> &Value {
+        &self.value["data"]
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.value[name].as_str().unwrap_or_default()
+    }
+}
+
+/// A trajectory.
+#[derive(Debug, Clone)]
+pub struct TraceFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Its events in order.
+    pub events: Vec<TraceEvent>,
+    /// How many lines are no events: cut short by a crash, or somebody else's.
+    pub damaged: usize,
+}
+
+/// A turn of a trajectory.
+#[derive(Debug, Clone)]
+pub struct RecordedRun<'a> {
+    /// The turn's own name.
+    pub run_id: &'a str,
+    /// Its events in order.
+    pub events: Vec<&'a TraceEvent>,
+}
+
+/// A request as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedRequest {
+    /// The SHA-256 of the bytes that were sent.
+    pub digest: String,
+    /// The body as far as it was kept; nothing when it was too long.
+    pub body: Option<String>,
+}
+
+impl LoggedRequest {
+    /// Tells whether the body is what was sent, to the byte.
+    pub fn is_exact(&self) -> bool {
+        let body = self.body.as_deref();
+        body.is_some_and(|body| super::digest::sha256(body.as_bytes()) == self.digest)
+    }
+}
+
+/// What a trajectory comes to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TraceSummary {
+    /// The session's key.
+    pub session_key: String,
+    /// The session's id.
+    pub session_id: String,
+    /// The workspace.
+    pub workspace: String,
+    /// The model that was asked last, as `provider/name`.
+    pub model: String,
+    /// When the first turn began, as an ISO instant.
+    pub started: String,
+    /// When the last event was written.
+    pub ended: String,
+    /// How many turns.
+    pub turns: usize,
+    /// Tokens sent fresh.
+    pub input: u64,
+    /// Tokens answered.
+    pub output: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+    /// US dollars, where the contract has them recorded.
+    pub cost: Option<f64>,
+    /// How the last turn ended; nothing when it did not end.
+    pub status: Option<String>,
+    /// The file.
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    pub path: PathBuf,
+}
+
+/// Finds every trajectory: below a state directory, and in a directory that the user named.
+pub fn find(state: Option<&Path>, directory: Option<&Path>) -> Result<Vec<PathBuf>, TraceError> {
+    let mut found = Vec::new();
+    let mut look = |directory: &Path, ending: &str| -> Result<(), TraceError> {
+        let entries = door::entries(directory).map_err(TraceError::io(directory))?;
+        found.extend(entries.into_iter().filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.ends_with(ending)
+        }));
+        Ok(())
+    };
+    if let Some(directory) = directory {
+        look(directory, ".jsonl")?;
+    }
+    if let Some(state) = state {
+        look(
+            &state.join("logs").join(compat::TRAJECTORY_DIRECTORY),
+            ".jsonl",
+        )?;
+        let agents = state.join("agents");
+        for agent in door::entries(&agents).map_err(TraceError::io(&agents))? {
+            // An entry that is no agent has no sessions below it.
+            let _ = look(&agent.join("sessions"), compat::TRAJECTORY_ENDING);
+        }
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// Reads a trajectory. Lines that are no events are counted and passed over.
+pub fn read(path: &Path) -> Result<TraceFile, TraceError> {
+    let bytes = door::read(path, READ_LIMIT).map_err(TraceError::io(path))?;
+    let mut file = TraceFile {
+        path: path.to_owned(),
+        events: Vec::new(),
+        damaged: 0,
+    };
+    for (line, text) in lines(&bytes) {
+        match event_in(text) {
+            Some(value) => file.events.push(TraceEvent { line, value }),
+            None => file.damaged += 1,
+        }
+    }
+    Ok(file)
+}
+
+/// Sums a trajectory up without reading what is long in it. Nothing, when it holds no event at all.
+pub fn summarize(path: &Path) -> Result<Option<TraceSummary>, TraceError> {
+    let bytes = door::read(path, READ_LIMIT).map_err(TraceError::io(path))?;
+    let mut sum = TraceSummary {
+        path: path.to_owned(),
+        ..TraceSummary::default()
+    };
+    let wanted = [event::STARTED, event::ARTIFACTS, event::ENDED].map(|kind| format!("\"{kind}\""));
+    let mut last = None;
+    for (_, text) in lines(&bytes) {
+        let head = &text[..text.len().min(HEAD_BYTES)];
+        let is_wanted = |kind: &String| memchr::memmem::find(head, kind.as_bytes()).is_some();
+        if !wanted.iter().any(is_wanted) {
+            last = Some(text);
+            continue;
+        }
+        let Some(value) = event_in(text) else {
+            continue;
+        };
+        last = None;
+        sum.take(&value);
+    }
+    // A turn that did not end still says when it was last heard of.
+    if let Some(value) = last.and_then(event_in) {
+        value["ts"]
+            .as_str()
+            .unwrap_or_default()
+            .clone_into(&mut sum.ended);
+    }
+    Ok((!sum.session_id.is_empty()).then_some(sum))
+}
+
+impl TraceSummary {
+    fn take(&mut self, event: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let data = &event["data"];
+        self.session_id = text(&event["sessionId"]);
+        self.session_key = text(&event["sessionKey"]);
+        self.workspace = text(&event["workspaceDir"]);
+        self.model = format!("{}/{}", text(&event["provider"]), text(&event["modelId"]));
+        self.ended = text(&event["ts"]);
+        match event["type"].as_str() {
+            Some(event::STARTED) => {
+                if self.started.is_empty() {
+                    self.started = text(&event["ts"]);
+                }
+                self.turns += 1;
+                self.status = None;
+            }
+            Some(event::ARTIFACTS) => {
+                let usage = &data["usage"];
+                let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
+                self.input += tokens("input");
+                self.output += tokens("output");
+                self.cache_read += tokens("cacheRead");
+                self.cache_write += tokens("cacheWrite");
+                if let Some(cost) = usage["cost"]["total"].as_f64() {
+                    *self.cost.get_or_insert_default() += cost;
+                }
+            }
+            Some(event::ENDED) => self.status = data["status"].as_str().map(str::to_owned),
+            Some(_) | None => {}
+        }
+    }
+}
+
+impl TraceFile {
+    /// Returns the turns in the order in which they began.
+    pub fn runs(&self) -> Vec<RecordedRun<'_>> {
+        let mut runs: Vec<RecordedRun<'_>> = Vec::new();
+        for event in &self.events {
+            let run_id = event.run_id();
+            match runs.iter_mut().rev().find(|run| run.run_id == run_id) {
+                Some(run) => run.events.push(event),
+                None => runs.push(RecordedRun {
+                    run_id,
+                    events: vec![event],
+                }),
+            }
+        }
+        runs
+    }
+
+    /// Returns the requests in the order in which they were sent, where the contract has them recorded.
+    pub fn requests(&self) -> Vec<LoggedRequest> {
+        let mut requests = Vec::new();
+        for run in self.runs() {
+            let mut decoder = Decoder::default();
+            for event in run.events {
+                if event.kind() == event::REQUEST {
+                    let body = decoder.decode(event.data()).map(str::to_owned);
+                    let digest = event.data()["digest"].as_str().unwrap_or_default();
+                    requests.push(LoggedRequest {
+                        digest: digest.to_owned(),
+                        body,
+                    });
+                }
+            }
+        }
+        requests
+    }
+}
+
+impl<'a> RecordedRun<'a> {
+    /// Returns the first event of a type.
+    pub fn event(&self, kind: &str) -> Option<&'a TraceEvent> {
+        self.events
+            .iter()
+            .copied()
+            .find(|event| event.kind() == kind)
+    }
+
+    /// Returns every context that was compiled in this turn: one, or more when it was put into a summary.
+    pub fn contexts(&self) -> impl Iterator<Item = &'a TraceEvent> {
+        let events = self.events.iter().copied();
+        events.filter(|event| event.kind() == event::CONTEXT)
+    }
+}
+
+/// Finds the requests of a session in a payload log, in the order in which they were sent.
+pub fn logged_request(log: &Path, session_id: &str) -> Result<Vec<LoggedRequest>, TraceError> {
+    let bytes = door::read_tail(log, READ_LIMIT).map_err(TraceError::io(log))?;
+    let mut found = Vec::new();
+    for (_, text) in lines(&bytes) {
+        let Ok(record) = serde_json::from_slice::<Value>(text) else {
+            continue;
+        };
+        if record["stage"] != "request" || record["sessionId"] != session_id {
+            continue;
+        }
+        found.push(LoggedRequest {
+            digest: record["payloadDigest"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+            body: payload_text(text),
+        });
+    }
+    Ok(found)
+}
+
+/// Cuts the payload out of a line as it was written.
+fn payload_text(line: &[u8]) -> Option<String> {
+    let (begin, end) = (b",\"payload\":", b",\"payloadDigest\":");
+    let from = memchr::memmem::find(line, begin)? + begin.len();
+    let to = memchr::memmem::rfind(line, end)?;
+    let text = line.get(from..to)?;
+    String::from_utf8(text.to_vec()).ok()
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    lines
+        .map(|(at, line)| (at + 1, line))
+        .filter(|(_, line)| !line.trim_ascii().is_empty())
+}
+
+fn event_in(line: &[u8]) -> Option<Value> {
+    let value: Value = serde_json::from_slice(line).ok()?;
+    let is_event = value["traceSchema"] == compat::TRACE_SCHEMA
+        && value["type"].is_string()
+        && value["sessionId"].is_string();
+    is_event.then_some(value)
+}
+
+/// Returns a text of an event's data, unless it was too long to be kept.
+pub(super) fn text_of<'a>(event: &'a TraceEvent, name: &str) -> Option<&'a str> {
+    let data = event.data();
+    if is_left_out(data) {
+        return None;
+    }
+    data.get(name).and_then(Value::as_str)
+}

@@ -1,0 +1,16 @@
+//! Runs a turn: context, model, tools, transcript, as a stream of events.
+//!
+//! In: somebody's words for a session. Out: [`chitin_protocol::event::TurnEvent`]s, and records in the transcript. This is
+//! the only place where the parts meet; it prints nothing and knows neither home directory nor environment.
+
+pub mod clock;
+pub mod compat;
+pub mod engine;
+pub mod history;
+pub mod journal;
+mod lane;
+mod limits;
+pub mod source;
+pub mod turn;
+
+pub use limits::TurnLimits;

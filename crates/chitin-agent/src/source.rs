@@ -1,0 +1,53 @@
+//! Where the context of a turn comes from: the workspace is looked at again for every turn.
+
+use chitin_context::Context;
+use chitin_protocol::tool::ToolSpec;
+use std::sync::Arc;
+
+/// Looks at the workspace. Implemented by whoever knows the configuration: the command line, a server.
+///
+/// An implementor reads the disk anew for every turn (what did not change may be remembered by fingerprint) and returns the
+/// same context for an unchanged workspace and the same question.
+pub trait ContextSource: Send + Sync {
+    /// Puts the context of a turn together.
+    fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError>;
+
+    /// The session was reset or compacted: a session that kept what it began with looks again.
+    fn release(&self, session_key: &str);
+}
+
+/// What the context of a turn depends on, besides the workspace and the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The session.
+    pub session_key: &'a str,
+    /// The session's id.
+    pub session_id: &'a str,
+    /// Whether a full first turn is marked in the transcript.
+    pub marked: bool,
+    /// The model, as `provider/name`.
+    pub model: &'a str,
+    /// The tools that are offered.
+    pub tools: &'a [ToolSpec],
+}
+
+/// What a look at the workspace gave.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Exactly what the model gets besides the conversation.
+    pub context: Arc<Context>,
+    /// What people should know.
+    pub notes: Vec<String>,
+    /// Whether a turn that ends well is to be marked as a full first turn.
+    pub mark_when_done: bool,
+}
+
+/// Why there is no context.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SourceError {
+    /// What happened, as a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}

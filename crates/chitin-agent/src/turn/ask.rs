@@ -1,0 +1,286 @@
+//! Asks a model: builds the request to bytes, sends those bytes, tells the answer while it comes.
+
+use super::{Candidate, Running, TurnError};
+use crate::journal::Moment;
+use chitin_model::{EventStream, ModelError, Prepared, Request, StreamEvent};
+use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::{
+    AssistantMessage, Block, Content, Extra, Message, StopReason, Usage,
+};
+use chitin_protocol::tool::ToolSpec;
+use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_store::Pending;
+use futures_util::StreamExt;
+use std::time::Duration;
+
+/// How long the journal waits before it writes, so that the request goes first.
+const AFTER_THE_FIRST_BYTE: Duration = Duration::from_millis(2);
+
+/// What the model is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) system: &'a str,
+    pub(crate) messages: &'a [Message],
+    pub(crate) tools: &'a [ToolSpec],
+}
+
+/// What came of it.
+pub(crate) enum Answer {
+    /// The model answered, wholly or in part.
+    Message(Box<AssistantMessage>),
+    /// Nothing was answered: the conversation is too long.
+    TooLong(ModelError),
+}
+
+impl Question<'_> {
+    /// Builds the request for a model.
+    pub(crate) fn prepare(
+        &self,
+        candidate: &Candidate,
+        rules: &chitin_protocol::rules::ProviderRules,
+    ) -> Result<Prepared, ModelError> {
+        candidate.model.prepare(&Request {
+            model: candidate.model.name(),
+            system: self.system,
+            messages: self.messages,
+            tools: self.tools,
+            max_tokens: candidate.max_tokens,
+            context_window: candidate.context_window,
+            thinking: candidate.thinking.as_deref(),
+            retention: candidate.retention,
+            extra: &candidate.extra,
+            rules,
+        })
+    }
+}
+
+impl Running<'_> {
+    /// Asks the model, and the next one on the list where that may help. Records that are still to be written are written
+    /// while the request is on its way; nothing of the answer is told before they are on the disk.
+    pub(crate) async fn ask(&mut self, pending: Vec<EntryBody>) -> Result<Answer, TurnError> {
+        let now = self.agent.parts.clock.now();
+        let mut pending = self.session.append_pending(pending, &now)?;
+        if let Some(pending) = &pending {
+            self.conversation.push(pending.entries());
+        }
+        for reason in self.conversation.sent_anew() {
+            let note = format!("the provider's cache is of less use from here on: {reason}");
+            self.teller.note(&note).await;
+        }
+        self.let_engine_choose().await?;
+        let mut attempt = 1;
+        loop {
+            let rules = self.agent.parts.contract.runtime.provider;
+            let candidate = self.candidate();
+            let mut prepared = self.question().prepare(candidate, &rules)?;
+            prepared.tee = self.journal.tee();
+            self.spent.calls += 1;
+            let told = self.request_event(&prepared);
+            let sending = candidate.model.send(prepared.clone(), self.cancel.clone());
+            let noting = async {
+                let stored = on_disk(pending.take()).await;
+                // The first byte goes before the journal's files.
+                tokio::time::sleep(AFTER_THE_FIRST_BYTE).await;
+                self.journal_request(&prepared);
+                stored
+            };
+            let (sent, stored) = tokio::join!(sending, noting);
+            self.tell_stored(&stored?).await;
+            self.teller.tell(told).await;
+            if let Err(error) = &sent {
+                let error = error.to_string();
+                self.journal.observe(Moment::NotAnswered {
+                    call: self.spent.calls,
+                    error: &error,
+                });
+            }
+            let error = match sent {
+                Ok(stream) => return self.listen(stream).await.map(Answer::Message),
+                Err(error @ ModelError::TooLong { .. }) => return Ok(Answer::TooLong(error)),
+                Err(ModelError::Cancelled) => {
+                    return Ok(Answer::Message(Box::new(self.partial(String::new()))));
+                }
+                Err(error) => error,
+            };
+            attempt = self.try_again(error, attempt).await?;
+        }
+    }
+
+    /// Waits and picks who is asked next, or gives up.
+    async fn try_again(&mut self, error: ModelError, attempt: u32) -> Result<u32, TurnError> {
+        let parts = &self.agent.parts;
+        let another_may = match &error {
+            ModelError::Unauthorized { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::RateLimited { .. }
+            | ModelError::Upstream { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::TimedOut { .. }
+            | ModelError::Malformed { .. } => true,
+            ModelError::TooLong { .. }
+            | ModelError::Unscripted(_)
+            | ModelError::Unbuildable(_)
+            | ModelError::Cancelled => false,
+        };
+        let (attempt, wait) = match parts.retry.wait(attempt, &error) {
+            Some(wait) => (attempt + 1, wait),
+            None if another_may && self.candidate + 1 < parts.models.len() => {
+                self.candidate += 1;
+                (1, Duration::ZERO)
+            }
+            None => return Err(error.into()),
+        };
+        self.teller
+            .tell(TurnEvent::Retrying {
+                attempt,
+                wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                reason: error.to_string(),
+                model: self.candidate().full_name(),
+            })
+            .await;
+        tokio::select! {
+            () = tokio::time::sleep(wait) => Ok(attempt),
+            () = self.cancel.cancelled() => Err(ModelError::Cancelled.into()),
+        }
+    }
+
+    /// Says what is sent, and how much of it the provider has seen already.
+    fn request_event(&self, prepared: &Prepared) -> TurnEvent {
+        let same_prefix = self
+            .agent
+            .repeated_prefix(&self.session_key, &prepared.body);
+        TurnEvent::RequestSent {
+            call: self.spent.calls,
+            api: prepared.api.name().to_owned(),
+            bytes: prepared.body.len(),
+            digest: prepared.digest.clone(),
+            same_prefix,
+        }
+    }
+
+    /// Tells the answer while it comes.
+    async fn listen(
+        &mut self,
+        mut stream: EventStream,
+    ) -> Result<Box<AssistantMessage>, TurnError> {
+        let mut heard = String::new();
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = stream.next() => event,
+                // A model that does not heed the token must not keep us.
+                () = cancelled_for(&self.cancel, Duration::from_millis(200)) => None,
+            };
+            let event = match event {
+                Some(Ok(event)) => event,
+                Some(Err(ModelError::Cancelled)) | None if self.cancel.is_cancelled() => {
+                    return Ok(Box::new(self.partial(heard)));
+                }
+                Some(Err(error)) => {
+                    let mut message = self.partial(heard);
+                    message.stop_reason = Some(StopReason::Error);
+                    message.error_message = Some(error.to_string());
+                    return Ok(Box::new(message));
+                }
+                None => {
+                    let mut message = self.partial(heard);
+                    message.stop_reason = Some(StopReason::Error);
+                    message.error_message = Some("the answer ended too soon".to_owned());
+                    return Ok(Box::new(message));
+                }
+            };
+            self.journal.observe(Moment::Streamed(&event));
+            match event {
+                StreamEvent::TextDelta { delta, .. } => {
+                    heard.push_str(&delta);
+                    self.teller.tell(TurnEvent::TextDelta { delta }).await;
+                }
+                StreamEvent::ThinkingDelta { delta, .. } => {
+                    self.teller.tell(TurnEvent::ThinkingDelta { delta }).await;
+                }
+                StreamEvent::Done(message) | StreamEvent::Failed(message) => {
+                    return Ok(Box::new(self.priced(*message)));
+                }
+                StreamEvent::Start
+                | StreamEvent::TextStart { .. }
+                | StreamEvent::TextEnd { .. }
+                | StreamEvent::ThinkingStart { .. }
+                | StreamEvent::ThinkingEnd { .. }
+                | StreamEvent::ToolCallStart { .. }
+                | StreamEvent::ToolCallDelta { .. }
+                | StreamEvent::ToolCallEnd { .. } => {}
+            }
+        }
+    }
+
+    /// Adds time and cost to an answer, and counts it.
+    fn priced(&mut self, mut message: AssistantMessage) -> AssistantMessage {
+        message.timestamp = Some(self.agent.parts.clock.now_ms());
+        if let Some(usage) = &mut message.usage {
+            usage.cost = (self.candidate().price)(usage);
+            self.spent.add(usage);
+        }
+        self.journal.observe(Moment::Answered {
+            call: self.spent.calls,
+            message: &message,
+        });
+        message
+    }
+
+    /// Makes an answer of what was heard before it was stopped.
+    fn partial(&mut self, heard: String) -> AssistantMessage {
+        let candidate = self.candidate();
+        let content = if heard.is_empty() {
+            Vec::new()
+        } else {
+            vec![Block::text(heard)]
+        };
+        let message = AssistantMessage {
+            content: Content::Blocks(content),
+            api: Some(candidate.model.api().name().to_owned()),
+            provider: Some(candidate.model.provider().to_owned()),
+            model: Some(candidate.model.name().to_owned()),
+            usage: Some(Usage::default()),
+            stop_reason: Some(StopReason::Aborted),
+            error_message: None,
+            timestamp: None,
+            response_id: None,
+            extra: Extra::new(),
+        };
+        self.priced(message)
+    }
+}
+
+/// Waits on another thread until records are on the disk.
+async fn on_disk(pending: Option<Pending>) -> Result<Vec<Entry>, TurnError> {
+    let Some(pending) = pending else {
+        return Ok(Vec::new());
+    };
+    let waited = tokio::task::spawn_blocking(move || pending.wait()).await;
+    Ok(waited.map_err(|error| super::session::internal(&error))??)
+}
+
+/// Waits until the token has been cancelled for so long.
+async fn cancelled_for(cancel: &tokio_util::sync::CancellationToken, grace: Duration) {
+    cancel.cancelled().await;
+    tokio::time::sleep(grace).await;
+}
+
+impl super::Agent {
+    /// Returns how many bytes of a request the session's last one had too, and remembers this one.
+    fn repeated_prefix(&self, session_key: &str, body: &bytes::Bytes) -> Option<usize> {
+        let mut last = self
+            .last_body
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let same = last
+            .as_ref()
+            .filter(|(key, _)| key == session_key)
+            .map(|(_, last)| {
+                let pairs = last.iter().zip(body.iter());
+                pairs.take_while(|(left, right)| left == right).count()
+            });
+        *last = Some((session_key.to_owned(), body.clone()));
+        same
+    }
+}

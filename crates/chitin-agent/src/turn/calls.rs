@@ -1,0 +1,213 @@
+//! Runs the tools that an answer asks for: those that only look beside each other, the others one by one, in order.
+
+use super::teller::Teller;
+use super::{Running, TurnError};
+use crate::journal::Moment;
+use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::{
+    AssistantMessage, Content, Extra, Message, ToolCallBlock, ToolResultMessage,
+};
+use chitin_protocol::transcript::EntryBody;
+use chitin_tools::{Approval, Approver, CallContext, Concurrency, ToolOutcome};
+use futures_util::future::{BoxFuture, join_all};
+use std::time::Instant;
+
+/// How many tools run beside each other.
+const BESIDE: usize = 8;
+/// How much text a tool may give back.
+const MAX_OUTPUT: usize = 256 * 1024;
+/// How long the line about an outcome is that people see.
+const SUMMARY: usize = 200;
+
+/// A tool that has run.
+struct Ran {
+    call: ToolCallBlock,
+    outcome: ToolOutcome,
+    runtime_ms: u64,
+}
+
+impl Running<'_> {
+    /// Runs the tools of an answer. Every call gets a result, whatever happens, so that the transcript stays valid.
+    pub(crate) async fn run_tools(&mut self, answer: &AssistantMessage) -> Result<(), TurnError> {
+        let calls: Vec<ToolCallBlock> = answer.tool_calls().cloned().collect();
+        let mut over = None;
+        let mut rest = calls.as_slice();
+        while !rest.is_empty() {
+            let shared = rest
+                .iter()
+                .take(BESIDE)
+                .take_while(|call| self.concurrency(call) == Concurrency::Shared)
+                .count();
+            let (batch, later) = rest.split_at(shared.max(1));
+            rest = later;
+            let mut refused = Vec::new();
+            for call in batch {
+                let why = over
+                    .clone()
+                    .or_else(|| self.spent.count(call, &self.agent.parts.limits));
+                over = over.or_else(|| why.clone());
+                refused.push(why);
+                self.teller
+                    .tell(TurnEvent::ToolStarted {
+                        call_id: call.id.clone(),
+                        name: call.name.clone(),
+                        arguments: call.arguments.clone().unwrap_or_default(),
+                    })
+                    .await;
+                self.journal.observe(Moment::ToolCalled(call));
+            }
+            let running = batch
+                .iter()
+                .zip(refused)
+                .map(|(call, why)| self.run_one(call, why));
+            let ran = join_all(running).await;
+            self.keep(ran).await?;
+        }
+        match over {
+            Some(limit) => Err(TurnError::Limit(limit)),
+            None => Ok(()),
+        }
+    }
+
+    fn concurrency(&self, call: &ToolCallBlock) -> Concurrency {
+        let tool = self.agent.parts.tools.get(&call.name);
+        tool.map_or(Concurrency::Shared, |tool| tool.concurrency())
+    }
+
+    async fn run_one(&self, call: &ToolCallBlock, refused: Option<String>) -> Ran {
+        let began = Instant::now();
+        let outcome = self.outcome(call, refused).await;
+        Ran {
+            call: call.clone(),
+            outcome,
+            runtime_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    async fn outcome(&self, call: &ToolCallBlock, refused: Option<String>) -> ToolOutcome {
+        let parts = &self.agent.parts;
+        if let Some(why) = refused {
+            return ToolOutcome::error(format!("Not run: {why}."));
+        }
+        if self.cancel.is_cancelled() {
+            return ToolOutcome::error("Not run: the user stopped the turn.");
+        }
+        // A call of a tool that does not exist is answered by the toolbox, which knows the nearest one and why.
+        let arguments = match usable_arguments(call) {
+            Some(arguments) => arguments,
+            None if parts.tools.get(&call.name).is_none() => serde_json::Value::Null,
+            None => {
+                return ToolOutcome::error(
+                    "Not run: the arguments are no complete JSON object. Call the tool again with all of them.",
+                );
+            }
+        };
+        if let Some(why) = (parts.screen)(&call.name, &arguments.to_string()) {
+            return ToolOutcome::error(format!("Not run: {why}"));
+        }
+        let teller = &self.teller;
+        let progress = |text: &str| teller.progress(&call.id, text);
+        let context = CallContext {
+            workspace: &parts.workspace,
+            session_key: &self.session_key,
+            call_id: &call.id,
+            cancel: &self.cancel,
+            max_output_bytes: MAX_OUTPUT,
+            progress: &progress,
+            approver: &Telling {
+                approver: &*parts.approver,
+                teller,
+                call_id: &call.id,
+            },
+        };
+        tokio::select! {
+            biased;
+            outcome = parts.tools.call(&call.name, arguments, &context) => outcome,
+            // A tool that does not heed the token must not keep us.
+            () = async {
+                self.cancel.cancelled().await;
+                tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+            } => ToolOutcome::error("Stopped by the user; the tool did not say how far it came."),
+        }
+    }
+
+    /// Stores the results in the order of the calls, then tells of them.
+    async fn keep(&mut self, ran: Vec<Ran>) -> Result<(), TurnError> {
+        let now_ms = self.agent.parts.clock.now_ms();
+        let mut bodies = Vec::new();
+        for Ran { call, outcome, .. } in &ran {
+            let result = ToolResultMessage {
+                tool_call_id: call.id.clone(),
+                tool_name: Some(call.name.clone()),
+                content: Content::Blocks(self.conversation.capped(&outcome.content)),
+                details: outcome.details.clone(),
+                is_error: outcome.is_error,
+                timestamp: Some(now_ms),
+                extra: Extra::new(),
+            };
+            let summary = shortened(&result.content.text());
+            self.journal.observe(Moment::ToolDone {
+                result: &result,
+                summary: Some(&summary),
+            });
+            bodies.push(EntryBody::Message(Message::ToolResult(result)));
+        }
+        self.store(bodies).await?;
+        for one in ran {
+            let text = Content::Blocks(one.outcome.content).text();
+            self.teller
+                .tell(TurnEvent::ToolFinished {
+                    call_id: one.call.id,
+                    name: one.call.name,
+                    is_error: one.outcome.is_error,
+                    summary: shortened(&text),
+                    runtime_ms: one.runtime_ms,
+                })
+                .await;
+        }
+        Ok(())
+    }
+}
+
+/// Tells of a question before it is asked.
+struct Telling<'a> {
+    approver: &'a dyn Approver,
+    teller: &'a Teller,
+    call_id: &'a str,
+}
+
+impl Approver for Telling<'_> {
+    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            self.teller
+                .tell(TurnEvent::ApprovalNeeded {
+                    call_id: self.call_id.to_owned(),
+                    name: tool.to_owned(),
+                    what: what.to_owned(),
+                })
+                .await;
+            self.approver.ask(tool, what, why).await
+        })
+    }
+}
+
+/// Returns the arguments, if they are whole.
+fn usable_arguments(call: &ToolCallBlock) -> Option<serde_json::Value> {
+    match &call.arguments {
+        Some(arguments)
+            if arguments.is_object() && chitin_model::wire::broken_arguments(call).is_none() =>
+        {
+            Some(arguments.clone())
+        }
+        Some(_) | None => None,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty());
+    let line = line.unwrap_or_default();
+    match line.char_indices().nth(SUMMARY) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,232 @@
+//! Puts a conversation into a summary: the engine plans, a model writes, the record is stored.
+
+use super::conversation::window_of;
+use super::{Agent, Candidate, Running, TurnError, TurnInput, TurnReport};
+use crate::engine::{
+    CompactError, CompactOrder, EngineError, Outcome, SessionRef, Summarizer, SummaryError, When,
+};
+use crate::history::{Author, PlanOptions, SummaryRequest, estimate_text};
+use crate::journal::Moment;
+use chitin_model::{ModelError, Request, Retention, StreamEvent};
+use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::{Message, StopReason, Usage};
+use chitin_protocol::rules::ProviderRules;
+use chitin_protocol::transcript::EntryBody;
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use std::sync::{Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// How many tokens a summary may have.
+const SUMMARY_TOKENS: u64 = 8_000;
+
+/// Why a conversation is put into a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// It fills the window.
+    Full,
+    /// The provider refused it for its length.
+    Refused,
+    /// The user asks for it.
+    Asked,
+}
+
+impl Reason {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Full => "the conversation fills the window",
+            Self::Refused => "the provider says that the conversation is too long",
+            Self::Asked => "the user asks for it",
+        }
+    }
+}
+
+/// Writes summaries with the session's model.
+struct ModelSummarizer<'a> {
+    candidate: &'a Candidate,
+    rules: ProviderRules,
+    cancel: CancellationToken,
+    now_ms: i64,
+    /// What it took, call by call.
+    taken: Mutex<Vec<Usage>>,
+}
+
+impl Running<'_> {
+    /// Puts the conversation into a summary. Returns whether anything was gained.
+    pub(crate) async fn compact(
+        &mut self,
+        reason: Reason,
+        instructions: Option<&str>,
+    ) -> Result<bool, TurnError> {
+        let parts = &self.agent.parts;
+        let rules = &parts.contract.runtime.history;
+        let candidate = self.candidate();
+        let options = self.conversation.options();
+        let records = self.seen.context.files.records.iter();
+        let agents_file = records
+            .filter(|record| *record.name == *"AGENTS.md")
+            .find_map(|record| record.content().map(|content| content.text.to_string()));
+        let before = self.conversation.tokens(&self.system);
+        let mut plan = PlanOptions::new(window_of(candidate), rules);
+        plan.compacting = options.compacting;
+        plan.agents_file = agents_file.as_deref();
+        plan.instructions = instructions.or(options.instructions.as_deref());
+        if let Some(turns) = options.preserved_turns {
+            plan.preserved_turns = turns;
+        }
+        if reason == Reason::Asked {
+            // Somebody wants the room, so little is kept.
+            plan.compacting.keep_recent_tokens = plan.compacting.keep_recent_tokens.min(before / 4);
+        }
+        let order = CompactOrder {
+            branch: self.conversation.entries(),
+            options: plan,
+            tokens: before,
+            overhead_tokens: estimate_text(&self.system, &rules.estimate),
+            when: match reason {
+                Reason::Full => When::IfNeeded,
+                Reason::Refused | Reason::Asked => When::Now,
+            },
+            rules,
+        };
+        let summarizer = ModelSummarizer {
+            candidate,
+            rules: parts.contract.runtime.provider,
+            cancel: self.cancel.clone(),
+            now_ms: parts.clock.now_ms(),
+            taken: Mutex::new(Vec::new()),
+        };
+        let open = self.session.get()?;
+        let session = SessionRef {
+            id: &open.header().id,
+            key: open.key(),
+        };
+        let outcome = parts.engine.compact(session, &order, &summarizer).await;
+        let taken = summarizer.taken.into_inner();
+        for usage in taken.unwrap_or_else(PoisonError::into_inner) {
+            self.spent.calls += 1;
+            self.spent.add(&usage);
+        }
+        let compacted = match outcome {
+            Ok(Outcome::Compacted(compacted)) => compacted,
+            Ok(Outcome::Nothing { .. }) => return Ok(false),
+            Err(EngineError::Compaction(CompactError::Cancelled)) => {
+                return Err(ModelError::Cancelled.into());
+            }
+            Err(error) => return Err(TurnError::Limit(error.to_string())),
+        };
+        if let Author::Records { reason } = &compacted.author {
+            let note =
+                format!("no model wrote the summary, so it lists what the records say: {reason}");
+            self.teller.note(&note).await;
+        }
+        let key = open.key().to_owned();
+        self.store(vec![EntryBody::Compaction(compacted.record)])
+            .await?;
+        self.journal.observe(Moment::Compacted);
+        parts.source.release(&key);
+        self.marked = false;
+        self.session
+            .update(|entry| {
+                entry.compaction_count = Some(entry.compaction_count.unwrap_or(0) + 1);
+            })
+            .await?;
+        self.teller
+            .tell(TurnEvent::Compacted {
+                tokens_before: before,
+                tokens_after: compacted.tokens_after,
+                reason: reason.words().to_owned(),
+            })
+            .await;
+        Ok(true)
+    }
+}
+
+impl Summarizer for ModelSummarizer<'_> {
+    fn summarize(&self, request: SummaryRequest) -> BoxFuture<'_, Result<String, SummaryError>> {
+        Box::pin(async move {
+            self.ask(&request).await.map_err(|error| match error {
+                ModelError::Cancelled => SummaryError::Cancelled,
+                error => SummaryError::Failed(error.to_string()),
+            })
+        })
+    }
+}
+
+impl ModelSummarizer<'_> {
+    async fn ask(&self, request: &SummaryRequest) -> Result<String, ModelError> {
+        let candidate = self.candidate;
+        let messages = [Message::user(&*request.user, self.now_ms)];
+        let prepared = candidate.model.prepare(&Request {
+            model: candidate.model.name(),
+            system: &request.system,
+            messages: &messages,
+            tools: &[],
+            max_tokens: candidate.max_tokens.min(SUMMARY_TOKENS),
+            context_window: candidate.context_window,
+            thinking: None,
+            retention: Retention::None,
+            extra: &candidate.extra,
+            rules: &self.rules,
+        })?;
+        let mut stream = candidate.model.send(prepared, self.cancel.clone()).await?;
+        let useless = |what: &str| ModelError::Malformed {
+            provider: candidate.model.provider().to_owned(),
+            message: what.to_owned(),
+        };
+        while let Some(event) = stream.next().await {
+            match event? {
+                StreamEvent::Done(message) => {
+                    if let Some(mut usage) = message.usage {
+                        usage.cost = (candidate.price)(&usage);
+                        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+                        taken.push(usage);
+                    }
+                    let text = message.content.text();
+                    return if text.trim().is_empty() {
+                        Err(useless("an empty summary"))
+                    } else {
+                        Ok(text)
+                    };
+                }
+                StreamEvent::Failed(_) if self.cancel.is_cancelled() => {
+                    return Err(ModelError::Cancelled);
+                }
+                StreamEvent::Failed(message) => {
+                    let said = message.error_message.unwrap_or_default();
+                    return Err(useless(&said));
+                }
+                _ => {}
+            }
+        }
+        Err(useless("an answer without an end"))
+    }
+}
+
+impl Agent {
+    /// Puts a session into a summary now, whatever its length. Returns nothing if there is nothing to summarise.
+    pub async fn compact_session(
+        &self,
+        session_key: &str,
+        instructions: Option<&str>,
+        events: super::Events,
+        cancel: CancellationToken,
+    ) -> Result<Option<TurnReport>, TurnError> {
+        let _lane = self.lane(session_key).await;
+        let input = TurnInput {
+            session_key: session_key.to_owned(),
+            ..TurnInput::default()
+        };
+        let teller = super::teller::Teller::new(events);
+        let mut running = Running::begin(self, &input, teller, cancel).await?;
+        if !running.compact(Reason::Asked, instructions).await? {
+            return Ok(None);
+        }
+        Ok(Some(TurnReport {
+            stop_reason: StopReason::Stop,
+            text: String::new(),
+            usage: running.spent.usage,
+            error: None,
+        }))
+    }
+}

@@ -1,0 +1,232 @@
+//! The session's records, and what of them is sent again.
+
+use super::{Candidate, Parts};
+use crate::history::{
+    Assembled, Assembling, Compacting, PrefixChange, Pruning, branch_tokens, cap_result,
+    effective_reserve, estimate_text, is_marked, messages_for_model, prefix_changes,
+    should_compact, tool_result_limit,
+};
+use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
+use chitin_protocol::rules::HistoryRules;
+use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_store::Branch;
+use serde_json::json;
+
+/// The window of a model of which nobody knows it.
+const COMMON_WINDOW: u64 = 128_000;
+
+/// The custom record that says which model answers (R23).
+const MODEL_SNAPSHOT: &str = "model-snapshot";
+
+/// How the conversation is kept short.
+#[derive(Debug, Clone)]
+pub struct HistoryOptions {
+    /// When it is put into a summary.
+    pub compacting: Compacting,
+    /// How many of the user's turns are sent again; none means all.
+    pub turns: Option<usize>,
+    /// The longest tool result.
+    pub tool_result_chars: Option<usize>,
+    /// How old tool results are shortened; none if they are not.
+    pub pruning: Option<Pruning>,
+    /// How many of the newest turns that go are kept word by word; none leaves it to the contract.
+    pub preserved_turns: Option<usize>,
+    /// What summaries are to look after besides.
+    pub instructions: Option<String>,
+}
+
+/// A conversation under way.
+pub(crate) struct Conversation {
+    entries: Vec<Entry>,
+    assembled: Assembled,
+    /// What the last request of this turn held.
+    sent: Option<Assembled>,
+    window: u64,
+    rules: &'static HistoryRules,
+    options: HistoryOptions,
+    /// Whether the provider's cache has gone cold since the last answer, so that old results may be shortened.
+    cold: bool,
+}
+
+impl Conversation {
+    pub(crate) fn of(branch: &Branch, parts: &Parts) -> Self {
+        let candidate = parts.models.first();
+        let provider = candidate.map_or("", |one| one.model.provider());
+        let cold = parts.history.pruning.as_ref().is_some_and(|pruning| {
+            pruning.is_due(idle(&branch.entries, parts.clock.now_ms()), provider)
+        });
+        let mut conversation = Self {
+            entries: branch.entries.clone(),
+            assembled: Assembled::default(),
+            sent: None,
+            window: candidate.map_or(COMMON_WINDOW, window_of),
+            rules: &parts.contract.runtime.history,
+            options: parts.history.clone(),
+            cold,
+        };
+        conversation.assemble();
+        conversation
+    }
+
+    fn assemble(&mut self) {
+        let options = Assembling {
+            window: self.window,
+            turns: self.options.turns,
+            tool_result_chars: self.options.tool_result_chars,
+            prune: self.options.pruning.as_ref().filter(|_| self.cold),
+            pruned: Some(&self.assembled.pruned),
+        };
+        self.assembled = messages_for_model(&self.entries, &options, self.rules);
+    }
+
+    /// Adds records.
+    pub(crate) fn push(&mut self, entries: &[Entry]) {
+        self.entries.extend_from_slice(entries);
+        self.assemble();
+    }
+
+    /// Says why the request that is made now does not begin as the last one did, if so, and remembers this one.
+    pub(crate) fn sent_anew(&mut self) -> Vec<&'static str> {
+        let before = self.sent.replace(self.assembled.clone());
+        let changes = before.map(|before| prefix_changes(&before, &self.assembled));
+        let changes = changes.into_iter().flatten();
+        changes.map(PrefixChange::reason).collect()
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.assembled.messages
+    }
+
+    pub(crate) fn leaf(&self) -> Option<&str> {
+        self.entries.last().map(|entry| &*entry.id)
+    }
+
+    pub(crate) fn is_marked(&self) -> bool {
+        is_marked(&self.entries)
+    }
+
+    pub(crate) const fn window(&self) -> u64 {
+        self.window
+    }
+
+    pub(crate) const fn options(&self) -> &HistoryOptions {
+        &self.options
+    }
+
+    /// Returns how many tokens the next request will have, estimated from what the last one had.
+    pub(crate) fn tokens(&self, system: &str) -> u64 {
+        let counted = branch_tokens(&self.entries, self.rules);
+        // What a provider counted includes the system prompt.
+        match counted.counted {
+            0 => counted.total() + estimate_text(system, &self.rules.estimate),
+            _ => counted.total(),
+        }
+    }
+
+    /// Tells whether the conversation is to be put into a summary before the model is asked (C20).
+    pub(crate) fn is_too_long(&self, system: &str, candidate: &Candidate) -> bool {
+        let window = window_of(candidate);
+        let cap = self.rules.compaction.reserve_cap;
+        let compacting = Compacting {
+            reserve_tokens: effective_reserve(self.options.compacting.reserve_tokens, window, cap),
+            ..self.options.compacting
+        };
+        should_compact(self.tokens(system), window, &compacting)
+    }
+
+    /// Shortens a tool's output to what a transcript keeps (C62).
+    pub(crate) fn capped(&self, content: &[Block]) -> Vec<Block> {
+        let mut limit = tool_result_limit(self.window, &self.rules.tool_results);
+        if let Some(chars) = self.options.tool_result_chars {
+            limit = limit.min(chars.max(1));
+        }
+        let result = ToolResultMessage {
+            tool_call_id: String::new(),
+            tool_name: None,
+            content: Content::Blocks(content.to_vec()),
+            details: None,
+            is_error: false,
+            timestamp: None,
+            extra: Extra::new(),
+        };
+        match cap_result(&result, limit, &self.rules.tool_results).map(|one| one.content) {
+            Some(Content::Blocks(blocks)) => blocks,
+            Some(Content::Text(_) | Content::Other(_)) | None => content.to_vec(),
+        }
+    }
+
+    /// Returns the records that say who answers from here on, where that is new (R22, R23).
+    pub(crate) fn model_records(&self, candidate: &Candidate, now_ms: i64) -> Vec<EntryBody> {
+        let (provider, model) = (candidate.model.provider(), candidate.model.name());
+        let last = self
+            .entries
+            .iter()
+            .rev()
+            .find_map(|entry| match &entry.body {
+                EntryBody::ModelChange { provider, model_id } => Some((provider, model_id)),
+                EntryBody::Message(_)
+                | EntryBody::ThinkingLevelChange { .. }
+                | EntryBody::Custom { .. }
+                | EntryBody::Compaction(_)
+                | EntryBody::Other(_) => None,
+            });
+        let mut bodies = Vec::new();
+        let is_new = last.is_none_or(|(last, id)| last != provider || id != model);
+        if is_new {
+            bodies.push(EntryBody::ModelChange {
+                provider: provider.to_owned(),
+                model_id: model.to_owned(),
+            });
+        }
+        let level = candidate.thinking.as_deref().unwrap_or("off");
+        let thought = self
+            .entries
+            .iter()
+            .rev()
+            .find_map(|entry| match &entry.body {
+                EntryBody::ThinkingLevelChange { thinking_level } => Some(thinking_level.as_str()),
+                EntryBody::Message(_)
+                | EntryBody::ModelChange { .. }
+                | EntryBody::Custom { .. }
+                | EntryBody::Compaction(_)
+                | EntryBody::Other(_) => None,
+            });
+        if thought != Some(level) {
+            bodies.push(EntryBody::ThinkingLevelChange {
+                thinking_level: level.to_owned(),
+            });
+        }
+        if is_new {
+            bodies.push(EntryBody::Custom {
+                custom_type: MODEL_SNAPSHOT.to_owned(),
+                data: Some(json!({
+                    "timestamp": now_ms,
+                    "provider": provider,
+                    "modelApi": candidate.model.api().name(),
+                    "modelId": model,
+                })),
+            });
+        }
+        bodies
+    }
+}
+
+pub(crate) fn window_of(candidate: &Candidate) -> u64 {
+    candidate.context_window.unwrap_or(COMMON_WINDOW)
+}
+
+/// Returns how long ago the last answer came, in milliseconds.
+fn idle(entries: &[Entry], now_ms: i64) -> Option<u64> {
+    let last = entries
+        .iter()
+        .rev()
+        .find_map(|entry| match entry.message() {
+            Some(Message::Assistant(message)) => message.timestamp,
+            Some(Message::User(_) | Message::ToolResult(_) | Message::Other(_)) | None => None,
+        })?;
+    u64::try_from(now_ms.saturating_sub(last)).ok()
+}

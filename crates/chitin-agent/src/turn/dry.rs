@@ -1,0 +1,54 @@
+//! Shows a request without sending it and without writing anything.
+
+use super::ask::Question;
+use super::conversation::Conversation;
+use super::{Agent, TurnError, TurnInput};
+use crate::source::Ask;
+use chitin_model::Prepared;
+use chitin_protocol::message::Message;
+use chitin_store::Branch;
+
+/// A request that was not sent.
+#[derive(Debug, Clone)]
+pub struct DryRun {
+    /// The request, to the byte.
+    pub prepared: Prepared,
+    /// What people should know.
+    pub notes: Vec<String>,
+}
+
+impl Agent {
+    /// Builds the first request of a turn. Nothing is sent and nothing is written.
+    pub fn dry_run(&self, input: &TurnInput) -> Result<DryRun, TurnError> {
+        let parts = &self.parts;
+        let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
+        let known = parts.store.find(&input.session_key)?;
+        let (branch, session_id) = match known {
+            Some(entry) if !input.afresh => {
+                (parts.store.read(&input.session_key)?, entry.session_id)
+            }
+            Some(_) | None => (Branch::default(), String::new()),
+        };
+        let conversation = Conversation::of(&branch, parts);
+        let seen = parts.source.look(&Ask {
+            session_key: &input.session_key,
+            session_id: &session_id,
+            marked: conversation.is_marked(),
+            model: &candidate.full_name(),
+            tools: &self.specs,
+        })?;
+        let system = seen.context.system();
+        let mut messages: Vec<Message> = conversation.messages().to_vec();
+        let words = seen.context.user_message(&input.words);
+        messages.push(input.message(words, parts.clock.now_ms()));
+        let question = Question {
+            system: &system,
+            messages: &messages,
+            tools: &self.specs,
+        };
+        Ok(DryRun {
+            prepared: question.prepare(candidate, &parts.contract.runtime.provider)?,
+            notes: seen.notes,
+        })
+    }
+}

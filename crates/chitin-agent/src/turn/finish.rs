@@ -1,0 +1,150 @@
+//! The end of a turn: what went wrong is kept too, the index is brought up to date, and the listener hears how it ended.
+
+use super::{Running, TurnError, TurnReport};
+use crate::history::first_turn_marker;
+use crate::journal::{Moment, RunEnded, RunError, Stopped};
+use chitin_model::ModelError;
+use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::{AssistantMessage, Content, Extra, Message, StopReason, Usage};
+use chitin_protocol::transcript::EntryBody;
+
+impl Running<'_> {
+    /// Ends the turn. A failure of the disk is returned as an error: what it concerns was never told as stored.
+    pub(super) async fn finish(
+        mut self,
+        outcome: Result<(), TurnError>,
+    ) -> Result<TurnReport, TurnError> {
+        let cancelled = self.cancel.is_cancelled();
+        let error = match outcome {
+            Ok(()) | Err(TurnError::Model(ModelError::Cancelled)) => None,
+            Err(error @ (TurnError::Store(_) | TurnError::Internal(_) | TurnError::Source(_))) => {
+                self.end_journal(&StopReason::Error, Some(("store", &error.to_string())));
+                return Err(error);
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(error) = &error {
+            self.keep_failure(error).await?;
+        }
+        let stop_reason = match (&error, cancelled) {
+            (Some(_), _) => StopReason::Error,
+            (None, true) => StopReason::Aborted,
+            (None, false) => self
+                .last
+                .as_ref()
+                .and_then(|last| last.stop_reason.clone())
+                .unwrap_or(StopReason::Stop),
+        };
+        let completed = matches!(stop_reason, StopReason::Stop | StopReason::Length);
+        if completed && self.seen.mark_when_done && !self.marked {
+            let now_ms = self.agent.parts.clock.now_ms();
+            let id = self.session.get()?.header().id.clone();
+            self.store(vec![first_turn_marker(now_ms, &self.run_id, &id)])
+                .await?;
+        }
+        if error.is_none() {
+            self.tell_engine().await?;
+        }
+        self.update_index(&stop_reason).await?;
+        let said = self.last.as_ref();
+        let report = TurnReport {
+            text: said.map_or_else(String::new, |last| last.content.text()),
+            usage: self.spent.usage,
+            error: error
+                .as_ref()
+                .map(ToString::to_string)
+                .or_else(|| said.and_then(|last| last.error_message.clone())),
+            stop_reason,
+        };
+        let failed = report.error.as_deref().map(|error| ("model", error));
+        self.end_journal(&report.stop_reason, failed);
+        self.teller
+            .tell(TurnEvent::TurnFinished {
+                stop_reason: report.stop_reason.clone(),
+                text: report.text.clone(),
+                usage: report.usage,
+                calls: self.spent.calls,
+                context_tokens: self.in_window(),
+                context_window: self.candidate().context_window,
+                error: report.error.clone(),
+            })
+            .await;
+        match error {
+            Some(error) => Err(error),
+            None => Ok(report),
+        }
+    }
+
+    fn end_journal(&mut self, stop_reason: &StopReason, failed: Option<(&str, &str)>) {
+        self.open_journal();
+        let messages = self.conversation.messages();
+        self.journal.observe(Moment::SessionAfter { messages });
+        let stopped = match (stop_reason, self.cancel.is_cancelled()) {
+            (_, true) => Some(Stopped::ByCaller),
+            (StopReason::Error, false) if failed.is_none() => Some(Stopped::ByItself),
+            (_, false) => None,
+        };
+        self.journal.observe(Moment::RunEnded(&RunEnded {
+            stop_reason: Some(stop_reason),
+            stopped,
+            error: failed.map(|(source, message)| RunError { source, message }),
+            prompt: &self.prompt.text,
+            messages,
+        }));
+    }
+
+    /// Writes into the transcript that nothing was answered, and why.
+    async fn keep_failure(&mut self, error: &TurnError) -> Result<(), TurnError> {
+        let candidate = self.candidate();
+        let message = AssistantMessage {
+            content: Content::Blocks(Vec::new()),
+            api: Some(candidate.model.api().name().to_owned()),
+            provider: Some(candidate.model.provider().to_owned()),
+            model: Some(candidate.model.name().to_owned()),
+            usage: Some(Usage::default()),
+            stop_reason: Some(StopReason::Error),
+            error_message: Some(error.to_string()),
+            timestamp: Some(self.agent.parts.clock.now_ms()),
+            response_id: None,
+            extra: Extra::new(),
+        };
+        self.store(vec![EntryBody::Message(Message::Assistant(message))])
+            .await
+    }
+
+    /// Returns how many tokens the last request had, as the provider counted them.
+    fn in_window(&self) -> Option<u64> {
+        let usage = self.last.as_ref()?.usage?;
+        let sent = usage.input + usage.cache_read + usage.cache_write;
+        (sent > 0).then_some(sent)
+    }
+
+    async fn update_index(&mut self, stop_reason: &StopReason) -> Result<(), TurnError> {
+        let now_ms = self.agent.parts.clock.now_ms();
+        let candidate = self.candidate();
+        let (provider, model) = (
+            candidate.model.provider().to_owned(),
+            candidate.model.name().to_owned(),
+        );
+        let (window, usage) = (candidate.context_window, self.spent.usage);
+        let in_window = self.in_window();
+        let cost = self.cost_before + usage.cost.total;
+        let aborted = *stop_reason == StopReason::Aborted;
+        self.session
+            .update(move |entry| {
+                entry.updated_at = now_ms;
+                entry.model_provider = Some(provider.clone());
+                entry.model = Some(model.clone());
+                entry.context_tokens = window;
+                entry.input_tokens = Some(usage.input);
+                entry.output_tokens = Some(usage.output);
+                entry.cache_read = Some(usage.cache_read);
+                entry.cache_write = Some(usage.cache_write);
+                entry.total_tokens = in_window.or(entry.total_tokens);
+                entry.total_tokens_fresh = Some(in_window.is_some());
+                entry.estimated_cost_usd = Some(cost);
+                entry.aborted_last_run = Some(aborted);
+            })
+            .await
+    }
+}

@@ -1,0 +1,564 @@
+//! One turn: context → model → tools → transcript, told as events while it happens.
+//!
+//! Reading order: [`Agent::turn`] here is the whole flow; `ask.rs` asks a model, `calls.rs` runs tools, `session.rs` keeps
+//! records, `conversation.rs` decides what of them is sent again, `compact.rs` puts them into a summary.
+
+mod ask;
+mod calls;
+mod compact;
+mod conversation;
+mod dry;
+mod finish;
+mod noted;
+mod session;
+mod teller;
+
+pub use conversation::HistoryOptions;
+pub use dry::DryRun;
+pub use teller::Events;
+
+use crate::clock::Clock;
+use crate::engine::{Assembly, ContextEngine, SessionRef, TurnEnd};
+use crate::journal::Journal;
+use crate::lane::Lanes;
+use crate::limits::{Spent, TurnLimits};
+use crate::source::{Ask, ContextSource, Seen, SourceError};
+use ask::{Answer, Question};
+use chitin_model::{Model, ModelError, Retention, RetryPolicy};
+use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::{
+    AssistantMessage, Block, Content, Extra, ImageBlock, Message, StopReason, Usage, UserMessage,
+};
+use chitin_protocol::tool::ToolSpec;
+use chitin_protocol::transcript::EntryBody;
+use chitin_store::{Begin, SessionStore, StoreError};
+use chitin_tools::{Approver, Toolbox};
+use chitin_workspace::contract::Contract;
+use compact::Reason;
+use conversation::Conversation;
+use serde_json::{Map, Value};
+use session::Held;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use teller::Teller;
+use tokio::sync::OwnedMutexGuard;
+use tokio_util::sync::CancellationToken;
+
+/// Everything that an agent is made of. The parts are handed in; nothing is looked up.
+pub struct Parts {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// The agent's id.
+    pub agent_id: String,
+    /// Where sessions are kept.
+    pub store: Arc<dyn SessionStore>,
+    /// Where the context comes from.
+    pub source: Arc<dyn ContextSource>,
+    /// The models, in the order in which they are tried.
+    pub models: Vec<Candidate>,
+    /// The tools.
+    pub tools: Arc<Toolbox>,
+    /// Says why the workspace's own rules refuse a call, if they do: the tool, and its arguments as JSON.
+    pub screen: Screen,
+    /// Who is asked for permission.
+    pub approver: Arc<dyn Approver>,
+    /// Time and names.
+    pub clock: Arc<dyn Clock>,
+    /// What a turn may take at most.
+    pub limits: TurnLimits,
+    /// Who decides what of a conversation is sent again.
+    pub engine: Arc<dyn ContextEngine>,
+    /// How the conversation is kept short.
+    pub history: HistoryOptions,
+    /// When a session starts afresh.
+    pub reset: Arc<dyn Fn(&ResetAsk<'_>) -> bool + Send + Sync>,
+    /// When a model is asked again after a failure that may pass.
+    pub retry: RetryPolicy,
+    /// How long to wait for a session that another process has open, in milliseconds.
+    pub lock_wait_ms: u64,
+    /// Makes the journal of a turn.
+    pub journal: Arc<dyn Fn() -> Journal + Send + Sync>,
+    /// What the journal says about the program around it.
+    pub surroundings: Surroundings,
+}
+
+/// What the journal says about the program around a turn.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The version of the program.
+    pub version: String,
+    /// The program and its arguments, without what the user said.
+    pub invocation: Vec<String>,
+    /// What started the turn, such as `user`.
+    pub trigger: String,
+}
+
+/// Says why a call is refused, if it is: the tool, and its arguments as JSON.
+pub type Screen = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
+
+/// What decides whether a session starts afresh.
+#[derive(Debug, Clone, Copy)]
+pub struct ResetAsk<'a> {
+    /// The session.
+    pub session_key: &'a str,
+    /// When it was last used, in milliseconds since 1970.
+    pub updated_at: i64,
+    /// The time.
+    pub now_ms: i64,
+}
+
+/// A model with what is known of it.
+#[derive(Clone)]
+pub struct Candidate {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// How many tokens it takes in all.
+    pub context_window: Option<u64>,
+    /// How many tokens an answer may have.
+    pub max_tokens: u64,
+    /// Works out what an answer cost.
+    pub price: Arc<dyn Fn(&Usage) -> chitin_protocol::message::CostShares + Send + Sync>,
+    /// How deeply to think.
+    pub thinking: Option<String>,
+    /// How long the provider keeps the prefix.
+    pub retention: Retention,
+    /// Fields that the user adds to the body.
+    pub extra: Map<String, Value>,
+}
+
+impl Candidate {
+    /// Returns `provider/name`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.model.provider(), self.model.name())
+    }
+}
+
+/// What a turn is about.
+#[derive(Debug, Clone, Default)]
+pub struct TurnInput {
+    /// The session.
+    pub session_key: String,
+    /// Somebody's words.
+    pub words: String,
+    /// Pictures that go with them.
+    pub images: Vec<ImageBlock>,
+    /// Whether a new session begins.
+    pub afresh: bool,
+}
+
+impl TurnInput {
+    /// Makes the message of somebody's words, as they are sent.
+    fn message(&self, words: String, now_ms: i64) -> Message {
+        let content = if self.images.is_empty() {
+            Content::Text(words)
+        } else {
+            let images = self.images.iter().cloned().map(Block::Image);
+            Content::Blocks(std::iter::once(Block::text(words)).chain(images).collect())
+        };
+        Message::User(UserMessage {
+            content,
+            timestamp: Some(now_ms),
+            extra: Extra::new(),
+        })
+    }
+}
+
+/// Runs turns.
+pub struct Agent {
+    pub(crate) parts: Parts,
+    /// What the model is told of the tools: the same bytes on every turn.
+    pub(crate) specs: Vec<ToolSpec>,
+    lanes: Lanes,
+    /// The last request of each session, to see how much of it the next one repeats.
+    pub(crate) last_body: Mutex<Option<(String, bytes::Bytes)>>,
+}
+
+/// How a turn went wrong before, or beside, the model's answer.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// There is no context.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The session cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The model cannot be asked.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A limit was reached.
+    #[error("stopped: {0}")]
+    Limit(String),
+    /// There is no model.
+    #[error("no model is configured")]
+    NoModel,
+    /// Something of ours went wrong.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// What a turn came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnReport {
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// The last answer's text.
+    pub text: String,
+    /// Tokens and cost of all calls.
+    pub usage: Usage,
+    /// What went wrong, if something did.
+    pub error: Option<String>,
+}
+
+impl Agent {
+    /// Makes an agent of its parts.
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            specs: parts.tools.specs().cloned().collect(),
+            parts,
+            lanes: Lanes::default(),
+            last_body: Mutex::new(None),
+        }
+    }
+
+    pub(crate) async fn lane(&self, session_key: &str) -> OwnedMutexGuard<()> {
+        self.lanes.enter(session_key).await
+    }
+
+    /// Returns what the model is told of the tools.
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+
+    /// Returns the parts.
+    pub const fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// Runs a turn and tells what happens.
+    ///
+    /// Stop it by the token: the partial answer is then kept and marked. Do not drop the future in the middle: records that
+    /// were being written would still be written, but nobody would hear of it.
+    pub async fn turn(
+        &self,
+        input: TurnInput,
+        events: Events,
+        cancel: CancellationToken,
+    ) -> Result<TurnReport, TurnError> {
+        let teller = Teller::new(events);
+        let _lane = self.lane(&input.session_key).await;
+        let mut running = Running::begin(self, &input, teller, cancel).await?;
+        let stop = running.cancel.clone();
+        let (outcome, late) = {
+            let conversing = running.converse(&input);
+            tokio::pin!(conversing);
+            // The token stops the turn in an orderly way; dropping it here would lose the session.
+            tokio::select! {
+                outcome = &mut conversing => (outcome, false),
+                () = tokio::time::sleep(self.parts.limits.time) => {
+                    stop.cancel();
+                    (conversing.await, true)
+                }
+            }
+        };
+        let outcome = if late {
+            let seconds = self.parts.limits.time.as_secs();
+            Err(TurnError::Limit(format!("the turn may take {seconds} s")))
+        } else {
+            outcome
+        };
+        running.finish(outcome).await
+    }
+}
+
+/// Somebody's words as they are sent.
+pub(crate) struct Prompt {
+    pub(crate) text: String,
+    pub(crate) images: usize,
+    /// How many messages stood before them.
+    pub(crate) before: usize,
+}
+
+/// A turn under way.
+pub(crate) struct Running<'a> {
+    pub(crate) agent: &'a Agent,
+    pub(crate) run_id: String,
+    pub(crate) session_key: String,
+    pub(crate) teller: Teller,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) session: Held,
+    pub(crate) conversation: Conversation,
+    pub(crate) seen: Seen,
+    pub(crate) system: String,
+    /// What the engine lets the model see, where that is not the whole conversation.
+    pub(crate) chosen: Option<Vec<Message>>,
+    /// How many records there were before the turn.
+    pub(crate) records_before: usize,
+    pub(crate) candidate: usize,
+    pub(crate) spent: Spent,
+    pub(crate) journal: Journal,
+    /// Whether the journal has been told how the turn began.
+    pub(crate) journal_open: bool,
+    pub(crate) session_id: String,
+    pub(crate) transcript: PathBuf,
+    pub(crate) prompt: Prompt,
+    pub(crate) marked: bool,
+    pub(crate) last: Option<AssistantMessage>,
+    pub(crate) cost_before: f64,
+}
+
+impl<'a> Running<'a> {
+    async fn begin(
+        agent: &'a Agent,
+        input: &TurnInput,
+        teller: Teller,
+        cancel: CancellationToken,
+    ) -> Result<Self, TurnError> {
+        let parts = &agent.parts;
+        let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
+        let now_ms = parts.clock.now_ms();
+        let key = input.session_key.clone();
+        let stale = match parts.store.find(&key)? {
+            Some(entry) if !input.afresh => (parts.reset)(&ResetAsk {
+                session_key: &key,
+                updated_at: entry.updated_at,
+                now_ms,
+            }),
+            Some(_) | None => false,
+        };
+        if stale || input.afresh {
+            parts.source.release(&key);
+        }
+        let now = crate::clock::iso(now_ms);
+        let begin = Begin {
+            workspace: &parts.workspace.to_string_lossy(),
+            now: &now,
+            now_ms,
+            afresh: stale || input.afresh,
+        };
+        let session = Held::open(parts, &key, &begin, &cancel).await?;
+        let run_id = parts.clock.unique();
+        let open = session.get()?;
+        let (session_id, transcript) = (open.header().id.clone(), open.transcript());
+        let conversation = Conversation::of(open.branch(), parts);
+        let marked = conversation.is_marked();
+        let records_before = conversation.entries().len();
+        let session_ref = SessionRef {
+            id: &session_id,
+            key: &key,
+        };
+        if records_before > 0 {
+            let entries = conversation.entries();
+            if let Err(error) = parts.engine.bootstrap(session_ref, entries).await {
+                teller.note(&error.to_string()).await;
+            }
+        }
+        let model = candidate.full_name();
+        teller
+            .tell(TurnEvent::TurnStarted {
+                run_id: run_id.clone(),
+                session_key: key.clone(),
+                session_id: session_id.clone(),
+                model: model.clone(),
+                contract: parts.contract.name.to_owned(),
+            })
+            .await;
+        if stale {
+            teller
+                .note("the session was last used too long ago: a new one begins")
+                .await;
+        }
+        for note in open.notes() {
+            teller.note(&teller::words_of(note)).await;
+        }
+        let cost_before = open.entry().estimated_cost_usd.unwrap_or_default();
+        let seen = parts.source.look(&Ask {
+            session_key: &key,
+            session_id: &session_id,
+            marked,
+            model: &model,
+            tools: &agent.specs,
+        })?;
+        for note in &seen.notes {
+            teller.note(note).await;
+        }
+        let system = seen.context.system();
+        let journal = (parts.journal)();
+        let prompt = Prompt {
+            text: seen.context.user_message(&input.words),
+            images: input.images.len(),
+            before: conversation.messages().len(),
+        };
+        Ok(Self {
+            agent,
+            run_id,
+            session_key: key,
+            teller,
+            cancel,
+            session,
+            conversation,
+            seen,
+            system,
+            chosen: None,
+            records_before,
+            candidate: 0,
+            spent: Spent::default(),
+            journal,
+            journal_open: false,
+            session_id,
+            transcript,
+            prompt,
+            marked,
+            last: None,
+            cost_before,
+        })
+    }
+
+    /// Asks and runs tools until the model has nothing more to do.
+    async fn converse(&mut self, input: &TurnInput) -> Result<(), TurnError> {
+        let mut pending = self.opening(input);
+        loop {
+            if self
+                .conversation
+                .is_too_long(&self.system, self.candidate())
+            {
+                self.store(std::mem::take(&mut pending)).await?;
+                self.compact(Reason::Full, None).await?;
+            }
+            if let Some(limit) = self.spent.over(&self.agent.parts.limits, self.cost_before) {
+                self.store(pending).await?;
+                return Err(TurnError::Limit(limit));
+            }
+            let answer = match self.ask(std::mem::take(&mut pending)).await? {
+                Answer::TooLong(error) => {
+                    if !self.compact(Reason::Refused, None).await? {
+                        return Err(error.into());
+                    }
+                    continue;
+                }
+                Answer::Message(message) => *message,
+            };
+            let wants_tools = answer.stop_reason == Some(StopReason::ToolUse)
+                && answer.tool_calls().next().is_some();
+            self.store(vec![EntryBody::Message(Message::Assistant(answer.clone()))])
+                .await?;
+            self.last = Some(answer.clone());
+            if !wants_tools {
+                return Ok(());
+            }
+            self.run_tools(&answer).await?;
+            if self.cancel.is_cancelled() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the records that come before the first answer: what changed about the model, and somebody's words.
+    fn opening(&self, input: &TurnInput) -> Vec<EntryBody> {
+        let parts = &self.agent.parts;
+        let now_ms = parts.clock.now_ms();
+        let mut bodies = self.conversation.model_records(self.candidate(), now_ms);
+        let message = input.message(self.prompt.text.clone(), now_ms);
+        bodies.push(EntryBody::Message(message));
+        bodies
+    }
+
+    pub(crate) fn candidate(&self) -> &'a Candidate {
+        &self.agent.parts.models[self.candidate]
+    }
+
+    /// Puts records on the disk, then into the conversation, then tells of them.
+    pub(crate) async fn store(&mut self, bodies: Vec<EntryBody>) -> Result<(), TurnError> {
+        if bodies.is_empty() {
+            return Ok(());
+        }
+        let now = self.agent.parts.clock.now();
+        let entries = self.session.append(bodies, now).await?;
+        self.conversation.push(&entries);
+        self.tell_stored(&entries).await;
+        Ok(())
+    }
+
+    /// Tells of records that are on the disk.
+    pub(crate) async fn tell_stored(&self, entries: &[chitin_protocol::transcript::Entry]) {
+        for entry in entries {
+            self.teller
+                .tell(TurnEvent::Stored {
+                    entry_id: entry.id.clone(),
+                    kind: teller::kind_of(entry),
+                })
+                .await;
+        }
+    }
+
+    /// Returns what the model is asked now.
+    pub(crate) fn question(&self) -> Question<'_> {
+        Question {
+            system: &self.system,
+            messages: self.messages(),
+            tools: &self.agent.specs,
+        }
+    }
+
+    /// Returns what the model sees of the conversation.
+    pub(crate) fn messages(&self) -> &[Message] {
+        let chosen = self.chosen.as_deref();
+        chosen.unwrap_or_else(|| self.conversation.messages())
+    }
+
+    /// Lets the engine decide what the model sees. One that fails is passed over: the conversation itself is sent.
+    pub(crate) async fn let_engine_choose(&mut self) -> Result<(), TurnError> {
+        let parts = &self.agent.parts;
+        if parts.engine.passes_through() {
+            return Ok(());
+        }
+        let open = self.session.get()?;
+        let session = SessionRef {
+            id: &open.header().id,
+            key: open.key(),
+        };
+        let assembly = Assembly {
+            messages: self.conversation.messages().to_vec(),
+            token_budget: self.conversation.window(),
+            model: self.candidate().full_name(),
+            prompt: Some(self.prompt.text.clone()),
+        };
+        match parts.engine.assemble(session, assembly).await {
+            Ok(context) => {
+                self.chosen = Some(context.messages);
+                if let Some(addition) = context.system_prompt_addition {
+                    self.system = format!("{}\n\n{addition}", self.seen.context.system());
+                }
+            }
+            Err(error) => {
+                self.chosen = None;
+                self.teller.note(&error.to_string()).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the engine what the turn added.
+    pub(crate) async fn tell_engine(&mut self) -> Result<(), TurnError> {
+        let parts = &self.agent.parts;
+        let open = self.session.get()?;
+        let session = SessionRef {
+            id: &open.header().id,
+            key: open.key(),
+        };
+        let turn = TurnEnd {
+            branch: self.conversation.entries(),
+            records_before: self.records_before.min(self.conversation.entries().len()),
+            is_heartbeat: false,
+        };
+        let mut told = parts.engine.after_turn(session, turn).await;
+        if told.is_ok() {
+            told = parts.engine.maintain(session).await.map(drop);
+        }
+        if let Err(error) = told {
+            self.teller.note(&error.to_string()).await;
+        }
+        Ok(())
+    }
+}

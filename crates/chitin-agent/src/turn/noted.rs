@@ -1,0 +1,81 @@
+//! What the journal is told. The beginning of a turn is told late: nothing stands before the first byte to the provider.
+
+use super::Running;
+use crate::journal::{Moment, RequestSent, RunStarted, RunSurroundings};
+use chitin_model::Prepared;
+
+impl Running<'_> {
+    /// Tells how the turn began, once.
+    pub(super) fn open_journal(&mut self) {
+        if self.journal_open || self.journal.is_off() {
+            return;
+        }
+        self.journal_open = true;
+        let parts = &self.agent.parts;
+        let candidate = &parts.models[0];
+        self.journal.observe(Moment::RunStarted(&RunStarted {
+            run_id: &self.run_id,
+            session_id: &self.session_id,
+            session_key: &self.session_key,
+            agent_id: &parts.agent_id,
+            workspace: &parts.workspace,
+            session_file: Some(&self.transcript),
+            provider: candidate.model.provider(),
+            model: candidate.model.name(),
+            api: candidate.model.api(),
+            thinking: candidate.thinking.as_deref(),
+            tools: &self.agent.specs,
+            trigger: &parts.surroundings.trigger,
+            channel: None,
+            contract: parts.contract.name,
+            surroundings: &RunSurroundings {
+                version: &parts.surroundings.version,
+                invocation: &parts.surroundings.invocation,
+                ..RunSurroundings::default()
+            },
+        }));
+        let messages = self.conversation.messages();
+        let messages = &messages[..self.prompt.before.min(messages.len())];
+        self.journal.observe(Moment::SessionLoaded {
+            messages,
+            system: &self.system,
+        });
+        self.journal.observe(Moment::SessionSanitized { messages });
+        self.journal.observe(Moment::SessionLimited { messages });
+        self.journal.observe(Moment::PromptBefore {
+            prompt: &self.prompt.text,
+            messages,
+        });
+        self.journal.observe(Moment::PromptImages {
+            prompt: &self.prompt.text,
+            messages,
+            images: self.prompt.images,
+        });
+    }
+
+    /// Tells that a request is on its way.
+    pub(super) fn journal_request(&mut self, prepared: &Prepared) {
+        if self.journal.is_off() {
+            return;
+        }
+        self.open_journal();
+        let candidate = self.candidate();
+        let chosen = self.chosen.as_deref();
+        let messages = chosen.unwrap_or_else(|| self.conversation.messages());
+        self.journal.observe(Moment::RequestSent(&RequestSent {
+            call: self.spent.calls,
+            provider: candidate.model.provider(),
+            model: candidate.model.name(),
+            prepared,
+            system: &self.system,
+            messages,
+            before_prompt: self.prompt.before,
+            tools: &self.agent.specs,
+            prompt: &self.prompt.text,
+            images: self.prompt.images,
+            max_tokens: candidate.max_tokens,
+            leaf: self.conversation.leaf(),
+            sent_at: self.agent.parts.clock.now_ms(),
+        }));
+    }
+}

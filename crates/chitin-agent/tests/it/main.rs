@@ -1,0 +1,9 @@
+//! The promises of `chitin-agent`.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod engine;
+mod history;
+mod history_odd;
+mod history_summary;
+mod history_texts;
+mod journal;

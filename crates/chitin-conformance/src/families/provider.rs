@@ -1,0 +1,211 @@
+//! Model providers: requests as bytes, answers as events, breakpoints.
+
+use crate::{Check, Outcome};
+use anyhow::{Context, Result, bail};
+use chitin_model::stream::StreamEvent;
+use chitin_model::wire::{self, cache};
+use chitin_model::{Api, Request, Retention};
+use chitin_protocol::message::{AssistantMessage, Message};
+use chitin_protocol::rules::ProviderRules;
+use chitin_protocol::tool::ToolSpec;
+use serde_json::{Map, Value, json};
+
+/// What the recorded calls were made with.
+const MODEL: &str = "test-model";
+const PROVIDER: &str = "test-provider";
+const KEY: &str = "$KEY";
+const MAX_TOKENS: u64 = 1000;
+const WINDOW: u64 = 32_768;
+
+/// Stands for the wording of an error, which every program has of its own.
+const ANY_MESSAGE: &str = "{MESSAGE}";
+
+pub(super) fn run(check: &Check<'_>) -> Outcome {
+    let actual = match check.case.op.as_str() {
+        "provider.anthropicCache" => anthropic_cache(check),
+        "provider.stream" => stream(check),
+        "provider.ollama" => ollama(check),
+        _ => return Outcome::NotYet,
+    };
+    match actual {
+        Ok(actual) => Outcome::judge(check.expected, &actual),
+        Err(error) => Outcome::Failed(format!("{error:#}\n")),
+    }
+}
+
+fn rules(check: &Check<'_>) -> &'static ProviderRules {
+    &check.contract.runtime.provider
+}
+
+fn anthropic_cache(check: &Check<'_>) -> Result<Value> {
+    let policy = &check.input["policy"];
+    let rules = &rules(check).anthropic;
+    let retention = match &policy["cacheRetention"] {
+        Value::Null => Retention::default(),
+        word => serde_json::from_value(word.clone())?,
+    };
+    let base_url = policy["baseUrl"].as_str().unwrap_or_default();
+    let retention = cache::retention_at(retention, base_url, rules);
+    let mut payload = check.input["payload"]
+        .as_object()
+        .cloned()
+        .context("no payload")?;
+    cache::set_breakpoints(&mut payload, retention, rules);
+    Ok(json!({ "payload": payload }))
+}
+
+fn stream(check: &Check<'_>) -> Result<Value> {
+    let api = match check.input["api"].as_str() {
+        Some("anthropic-messages") => Api::AnthropicMessages,
+        Some("openai-completions") => Api::OpenaiCompletions,
+        Some("openai-responses") => Api::OpenaiResponses,
+        other => bail!("unknown API {other:?}"),
+    };
+    let mut sent = String::new();
+    for event in items(&check.input["sse"]) {
+        if let Some(name) = event["event"].as_str() {
+            sent.extend(["event: ", name, "\n"]);
+        }
+        match &event["data"] {
+            Value::String(text) => sent.extend(["data: ", text, "\n\n"]),
+            data => sent.extend(["data: ", &data.to_string(), "\n\n"]),
+        }
+    }
+    exchange(check, api, &sent)
+}
+
+fn ollama(check: &Check<'_>) -> Result<Value> {
+    // The lines that the server sends are the one list besides what it is asked.
+    let lists = check.input.as_object().into_iter().flatten();
+    let lines = lists
+        .filter(|(name, _)| !matches!(name.as_str(), "messages" | "tools"))
+        .find_map(|(_, value)| value.as_array())
+        .context("no lines")?;
+    let mut sent = String::new();
+    for line in lines {
+        match line.as_str() {
+            Some(text) => sent += text,
+            None => sent += &line.get("data").unwrap_or(line).to_string(),
+        }
+        sent += "\n";
+    }
+    let mut answer = exchange(check, Api::Ollama, &sent)?;
+    for block in answer["result"]["content"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+    {
+        if block["type"] == "toolCall" {
+            block["id"] = json!("$ID");
+        }
+    }
+    Ok(answer)
+}
+
+/// Builds the request, reads the answer and tells both.
+fn exchange(check: &Check<'_>, api: Api, sent: &str) -> Result<Value> {
+    let wire = wire::of(api);
+    let messages = messages(check, api)?;
+    let tools: Vec<ToolSpec> = items(&check.input["tools"])
+        .iter()
+        .map(|tool| serde_json::from_value(tool.clone()))
+        .collect::<Result<_, _>>()?;
+    let request = Request {
+        model: MODEL,
+        system: check.input["systemPrompt"].as_str().unwrap_or_default(),
+        messages: &messages,
+        tools: &tools,
+        max_tokens: MAX_TOKENS,
+        context_window: Some(WINDOW),
+        thinking: None,
+        retention: Retention::Short,
+        extra: &Map::new(),
+        rules: rules(check),
+    };
+    let body: Value = serde_json::from_slice(&wire.body(&request)?)?;
+    let mut headers: Map<String, Value> = wire
+        .headers(&request)
+        .into_iter()
+        .map(|(name, value)| (name, json!(value)))
+        .collect();
+    for (name, before) in wire.key_headers() {
+        headers.insert((*name).to_owned(), json!(format!("{before}{KEY}")));
+    }
+    let url = wire::url(wire, "http://localhost");
+    let mut events = Vec::new();
+    let mut decoder = wire.decoder_by(PROVIDER, MODEL, rules(check));
+    decoder.feed(sent.as_bytes(), &mut events)?;
+    decoder.finish(&mut events)?;
+    let mut names: Vec<&str> = events.iter().map(StreamEvent::name).collect();
+    names.dedup();
+    let Some(StreamEvent::Done(message) | StreamEvent::Failed(message)) = events.last() else {
+        bail!("the answer has no end");
+    };
+    Ok(json!({
+        "request": {
+            "method": "POST",
+            "path": url.trim_start_matches("http://localhost"),
+            "headers": headers,
+            "body": body,
+        },
+        "events": names,
+        "result": result(message, &check.expected["result"])?,
+    }))
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn messages(check: &Check<'_>, api: Api) -> Result<Vec<Message>> {
+    let text = check.input["messages"].to_string();
+    let text = text
+        .replace("\"$api\"", &json!(api.name()).to_string())
+        .replace("\"$provider\"", &json!(PROVIDER).to_string());
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// Tells of a message what the cases tell.
+fn result(message: &AssistantMessage, expected: &Value) -> Result<Value> {
+    let told = serde_json::to_value(message)?;
+    let mut result = Map::new();
+    result.insert("content".to_owned(), plain_names(&told["content"]));
+    result.insert("stopReason".to_owned(), told["stopReason"].clone());
+    if let Some(words) = told.get("errorMessage") {
+        let words = match expected["errorMessage"].as_str() {
+            Some(ANY_MESSAGE) => json!(ANY_MESSAGE),
+            Some(_) | None => words.clone(),
+        };
+        result.insert("errorMessage".to_owned(), words);
+    }
+    let mut usage = told["usage"].clone();
+    if let Some(usage) = usage.as_object_mut() {
+        usage.shift_remove("cost");
+    }
+    result.insert("usage".to_owned(), usage);
+    Ok(Value::Object(result))
+}
+
+/// Replaces what no two programs make alike: the digits in the name of a commentary.
+fn plain_names(content: &Value) -> Value {
+    let mut content = content.clone();
+    for block in content.as_array_mut().into_iter().flatten() {
+        let Some(mark) = block["textSignature"].as_str() else {
+            continue;
+        };
+        let Ok(mut mark) = serde_json::from_str::<Value>(mark) else {
+            continue;
+        };
+        let Some(id) = mark["id"].as_str() else {
+            continue;
+        };
+        if let Some((name, digits)) = id.rsplit_once('-')
+            && name.starts_with("commentary-")
+            && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+        {
+            mark["id"] = json!(format!("{name}-$HEX"));
+            block["textSignature"] = json!(mark.to_string());
+        }
+    }
+    content
+}

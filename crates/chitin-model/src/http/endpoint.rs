@@ -1,0 +1,142 @@
+//! Where a model is, and what it takes to reach it.
+
+use crate::error::ModelError;
+use crate::wire::{self, Wire};
+use chitin_protocol::settings::KeyHeaderSetting;
+use reqwest::Url;
+use secrecy::SecretString;
+use std::time::Duration;
+
+/// Where a model is, and what it takes to reach it.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// The address that the wire format's path is put behind.
+    pub base_url: String,
+    /// The key.
+    pub key: Option<SecretString>,
+    /// How the key is sent.
+    pub key_header: KeyHeaderSetting,
+    /// Further headers, which are kept like keys.
+    pub headers: Vec<(String, SecretString)>,
+    /// A proxy to go through. The environment is not asked.
+    pub proxy: Option<SecretString>,
+    /// How long to wait for what.
+    pub timeouts: Timeouts,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection.
+    pub connect: Duration,
+    /// For the first byte of an answer; a model that is loaded from disk first needs minutes.
+    pub first_byte: Duration,
+    /// For the next byte of an answer.
+    pub idle: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_mins(5),
+            idle: Duration::from_mins(2),
+        }
+    }
+}
+
+impl Endpoint {
+    /// Starts from an address; nothing else is set.
+    pub fn new(base_url: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            key: None,
+            key_header: KeyHeaderSetting::Native,
+            headers: Vec::new(),
+            proxy: None,
+            timeouts: Timeouts::default(),
+        }
+    }
+
+    /// Sets the key.
+    #[must_use]
+    pub fn with_key(mut self, key: SecretString) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Sets how long to wait for what.
+    #[must_use]
+    pub const fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Refuses addresses that cannot be used, or that would show a secret wherever they are shown.
+    pub(super) fn check(&self) -> Result<(), ModelError> {
+        let url = Url::parse(&self.base_url).map_err(|error| {
+            ModelError::Unbuildable(format!("`{}` is not an address: {error}", self.base_url))
+        })?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(ModelError::Unbuildable(format!(
+                "the address of `{}` carries a name or a password, which would be logged; use `headers` or a key",
+                self.origin()
+            )));
+        }
+        if matches!(url.scheme(), "http" | "https") && url.has_host() {
+            return Ok(());
+        }
+        Err(ModelError::Unbuildable(format!(
+            "`{}` is not an address that begins with `http://` or `https://`",
+            self.base_url
+        )))
+    }
+
+    /// Returns scheme, host and port: what may be shown of the address.
+    pub(super) fn origin(&self) -> String {
+        Url::parse(&self.base_url).map_or_else(
+            |_| "the provider".to_owned(),
+            |url| url.origin().ascii_serialization(),
+        )
+    }
+
+    /// Tells whether the address, or the proxy, asks for TLS.
+    pub(super) fn needs_certificates(&self) -> bool {
+        let is_plain = |url: &str| {
+            url.get(..7)
+                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
+        };
+        !is_plain(&self.base_url) || self.proxy.is_some()
+    }
+
+    /// Puts the wire format's path behind the base, and what the base asks for behind both.
+    pub(super) fn url(&self, wire: &dyn Wire) -> String {
+        match self.base_url.split_once('?') {
+            Some((base, query)) => format!("{}?{query}", wire::url(wire, base)),
+            None => wire::url(wire, &self.base_url),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_cannot_be_used_are_refused_without_showing_a_password() {
+        let complaint = |base: &str| {
+            Endpoint::new(base)
+                .check()
+                .expect_err("refused")
+                .to_string()
+        };
+        assert!(complaint("127.0.0.1:80").contains("not an address"));
+        assert!(complaint("ftp://x.example").contains("http"));
+        let text = complaint("https://me:hunter2@x.example/v1");
+        assert!(
+            text.contains("x.example") && !text.contains("hunter2"),
+            "{text}"
+        );
+        assert!(Endpoint::new("HTTP://x.example").check().is_ok());
+    }
+}

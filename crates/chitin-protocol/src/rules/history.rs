@@ -1,0 +1,403 @@
+//! What of a conversation is sent again, and how it is made shorter (C1–C62).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What of a conversation is sent again, and how it is made shorter (C1–C62). Lengths count UTF-16 units.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryRules {
+    /// How the tokens of a message are guessed (C10).
+    pub estimate: EstimateRules,
+    /// When there is too much, and where a conversation is cut (C20–C36).
+    pub compaction: CompactionRules,
+    /// What a summary looks like (C35–C39).
+    pub summary: SummaryRules,
+    /// How old tool results are shortened (C40–C46).
+    pub pruning: PruningRules,
+    /// How a damaged conversation is put right (C50–C56).
+    pub repair: RepairRules,
+    /// How many turns are sent again (C60).
+    pub turn_limit: TurnLimit,
+    /// When old pictures are left out (C61).
+    pub images: ImageRules,
+    /// How long one tool result may be (C62).
+    pub tool_results: ToolResultRules,
+}
+
+/// How the tokens of a message are guessed (C10).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EstimateRules {
+    /// What a character weighs. Four make a token.
+    pub text: TextWeight,
+    /// What a picture in a user's message weighs, in characters.
+    pub user_image: usize,
+    /// What a picture in any other message weighs, in characters.
+    pub image: usize,
+    /// Whether blocks that are no text weigh a note that they are left out of summaries.
+    pub omission_notes: bool,
+}
+
+/// What a character weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextWeight {
+    /// One for each UTF-16 unit.
+    Units,
+    /// As units, but four for a Chinese, Japanese or Korean character.
+    WideCharacters,
+}
+
+/// When there is too much, and where a conversation is cut (C20–C36).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactionRules {
+    /// Tokens that are kept free for the answer.
+    pub reserve_tokens: u64,
+    /// The reserve is at least this, if the window allows it.
+    pub reserve_floor: u64,
+    /// How much of the window the reserve may take.
+    pub reserve_cap: ReserveCap,
+    /// Tokens of the newest messages that stay as they are.
+    pub keep_recent_tokens: u64,
+    /// What is weighed before a request (C21).
+    pub precheck: Precheck,
+    /// How many parts a long conversation is summarised in (C22).
+    pub parts: usize,
+    /// Where to cut when nothing that may be cut comes after the point that was found (C30).
+    pub no_cut_after: NoCutAfter,
+    /// What begins a turn, besides a user's message (C31).
+    pub turn_starts: TurnStarts,
+    /// Whether the tokens that a provider counted make the kept part smaller (C36).
+    pub keep_scaled_by_usage: bool,
+    /// Whether an answer that reports no tokens at all counts as a report (C36).
+    pub empty_usage_counts: bool,
+    /// Whether a plan that summarises nothing is no plan.
+    pub empty_plan_is_none: bool,
+}
+
+/// How much of the window the reserve may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ReserveCap {
+    /// All but this many tokens, or all but half of the window, whichever leaves less for the prompt.
+    PromptFloor {
+        /// The tokens that stay for the prompt.
+        tokens: u64,
+    },
+    /// A quarter of the window.
+    Quarter,
+}
+
+/// What is weighed before a request (C21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precheck {
+    /// The messages and the prompt, as they are estimated anywhere.
+    Messages,
+    /// The system prompt too, with something for every message and block; tool results and JSON weigh more.
+    Boundary,
+}
+
+/// Where to cut when nothing that may be cut comes after the point that was found (C30).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoCutAfter {
+    /// Nowhere: everything is kept.
+    KeepAll,
+    /// At the last place before it.
+    LastBefore,
+}
+
+/// What begins a turn, besides a user's message (C31).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnStarts {
+    /// Only a user's message at the cut makes the cut clean.
+    UserMessage,
+    /// Commands, summaries and notes to the model at the cut do so too.
+    AnyoneButTheModel,
+}
+
+/// What a summary looks like (C35–C39).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummaryRules {
+    /// The longest summary.
+    pub max_chars: usize,
+    /// The longest list of files.
+    pub file_list_chars: usize,
+    /// The longest lists of files together.
+    pub file_lists_chars: usize,
+    /// What stands between the last file and the closing tag.
+    pub file_list_end: &'static str,
+    /// How many of the newest turns are kept word by word.
+    pub preserved_turns: usize,
+    /// At most so many turns are kept word by word, whatever is asked for.
+    pub preserved_turns_max: usize,
+    /// How much of a message is kept word by word.
+    pub preserved_chars: usize,
+    /// How many failures of tools are named.
+    pub failures: usize,
+    /// How much of each failure is told.
+    pub failure_chars: usize,
+    /// How much of the workspace's critical rules is repeated.
+    pub critical_rules_chars: usize,
+    /// How many identifiers a check looks for.
+    pub identifiers: usize,
+}
+
+/// How old tool results are shortened (C40–C46).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PruningRules {
+    /// How long a provider keeps its cache, in milliseconds, unless the configuration says otherwise.
+    pub ttl_ms: u64,
+    /// The same for Anthropic's own service.
+    pub anthropic_ttl_ms: u64,
+    /// From this share of the window on, results are trimmed.
+    pub soft_trim_ratio: f64,
+    /// From this share of the window on, results are cleared.
+    pub hard_clear_ratio: f64,
+    /// Clearing is worth it from this many characters on.
+    pub min_prunable_chars: usize,
+    /// How many of the newest answers, and what follows them, are left alone.
+    pub keep_last_answers: usize,
+    /// Longer results are trimmed.
+    pub soft_trim_max: usize,
+    /// What stays of the beginning.
+    pub soft_trim_head: usize,
+    /// What stays of the end.
+    pub soft_trim_tail: usize,
+    /// What a picture weighs, in characters.
+    pub image_chars: usize,
+    /// Whether the configuration may change the numbers above (C46).
+    pub numbers_configurable: bool,
+}
+
+/// How a damaged conversation is put right (C50–C56).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RepairRules {
+    /// How a result finds its call (C52, C53).
+    pub pairing: Pairing,
+    /// What the policy `drop` takes away with the results of a failed answer (C54).
+    pub failed_answers: FailedAnswers,
+    /// Whether a result that was made up says so in its details (C51).
+    pub made_up_details: bool,
+    /// The longest name of a tool (C56).
+    pub max_name_chars: usize,
+}
+
+/// How a result finds its call (C52, C53).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairing {
+    /// By id, up to the next answer; an id that was seen before is a duplicate.
+    UpToNextAnswer,
+    /// By occurrence, across answers that call nothing.
+    ByOccurrence,
+}
+
+/// What the policy `drop` takes away with the results of a failed answer (C54).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailedAnswers {
+    /// Nothing more.
+    ResultsOnly,
+    /// The answer itself.
+    WholeAnswer,
+}
+
+/// How many turns are sent again (C60).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnLimit {
+    /// Never more than the limit.
+    Exact,
+    /// Half as many more, then a batch goes at once: the beginning stays the same for longer.
+    Batches,
+}
+
+/// When old pictures are left out (C61).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageRules {
+    /// How many of the newest complete turns keep their pictures.
+    pub keep_turns: usize,
+    /// When a turn is complete.
+    pub turn_complete: TurnComplete,
+    /// Whether references to media in the text are left out as well.
+    pub references: bool,
+}
+
+/// When a turn is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnComplete {
+    /// When it is answered.
+    Answered,
+    /// When the next one begins.
+    NextBegun,
+}
+
+/// How long one tool result may be (C62).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResultRules {
+    /// The longest result.
+    pub max_chars: usize,
+    /// The share of the window that one result may take.
+    pub window_share: f64,
+    /// At least so much is kept.
+    pub min_keep_chars: usize,
+    /// The longest end that is kept.
+    pub max_tail_chars: usize,
+    /// What characters weigh.
+    pub text: TextWeight,
+    /// Whether a line end right behind the cut counts as an end of the kept part.
+    pub line_end_behind_cut: bool,
+    /// What the note about the cut adds to the number.
+    pub note: &'static str,
+    /// How much all results together may take before a request is too long, and which give way first.
+    pub together: ResultsTogether,
+}
+
+/// How much all results together may take, and which give way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResultsTogether {
+    /// As much as one; the newest give way first.
+    AsOneNewestFirst,
+    /// Four times as much, or half the window; the oldest give way first.
+    AsFourOldestFirst,
+}
+
+impl HistoryRules {
+    /// What the seed documents say; where they are silent, what OpenClaw 2026.4 does. One thing follows 2026.9 on
+    /// purpose: calls and results are paired by occurrence. By the older rule a call whose id was used before loses its
+    /// result, and providers refuse such a conversation.
+    pub const CANONICAL: Self = Self {
+        repair: Self::OPENCLAW_2026_9.repair,
+        ..Self::OPENCLAW_2026_4
+    };
+
+    /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
+    pub const OPENCLAW_2026_4: Self = Self {
+        estimate: EstimateRules {
+            text: TextWeight::Units,
+            user_image: 0,
+            image: 4800,
+            omission_notes: false,
+        },
+        compaction: CompactionRules {
+            reserve_tokens: 16_384,
+            reserve_floor: 20_000,
+            reserve_cap: ReserveCap::PromptFloor { tokens: 8000 },
+            keep_recent_tokens: 20_000,
+            precheck: Precheck::Messages,
+            parts: 2,
+            no_cut_after: NoCutAfter::KeepAll,
+            turn_starts: TurnStarts::UserMessage,
+            keep_scaled_by_usage: false,
+            empty_usage_counts: true,
+            empty_plan_is_none: false,
+        },
+        summary: SummaryRules {
+            max_chars: 16_000,
+            file_list_chars: 900,
+            file_lists_chars: 2000,
+            file_list_end: "\n\n",
+            preserved_turns: 3,
+            preserved_turns_max: 12,
+            preserved_chars: 600,
+            failures: 8,
+            failure_chars: 240,
+            critical_rules_chars: 2000,
+            identifiers: 12,
+        },
+        pruning: PruningRules {
+            ttl_ms: 300_000,
+            anthropic_ttl_ms: 3_600_000,
+            soft_trim_ratio: 0.3,
+            hard_clear_ratio: 0.5,
+            min_prunable_chars: 50_000,
+            keep_last_answers: 3,
+            soft_trim_max: 4000,
+            soft_trim_head: 1500,
+            soft_trim_tail: 1500,
+            image_chars: 8000,
+            numbers_configurable: true,
+        },
+        repair: RepairRules {
+            pairing: Pairing::UpToNextAnswer,
+            failed_answers: FailedAnswers::ResultsOnly,
+            made_up_details: false,
+            max_name_chars: 64,
+        },
+        turn_limit: TurnLimit::Exact,
+        images: ImageRules {
+            keep_turns: 3,
+            turn_complete: TurnComplete::Answered,
+            references: false,
+        },
+        tool_results: ToolResultRules {
+            max_chars: 16_000,
+            window_share: 0.3,
+            min_keep_chars: 2000,
+            max_tail_chars: 4000,
+            text: TextWeight::Units,
+            line_end_behind_cut: true,
+            note: "",
+            together: ResultsTogether::AsOneNewestFirst,
+        },
+    };
+
+    /// What OpenClaw 2026.9 does.
+    pub const OPENCLAW_2026_9: Self = Self {
+        estimate: EstimateRules {
+            text: TextWeight::WideCharacters,
+            user_image: 8000,
+            image: 8000,
+            omission_notes: true,
+        },
+        compaction: CompactionRules {
+            reserve_cap: ReserveCap::Quarter,
+            precheck: Precheck::Boundary,
+            no_cut_after: NoCutAfter::LastBefore,
+            turn_starts: TurnStarts::AnyoneButTheModel,
+            keep_scaled_by_usage: true,
+            empty_usage_counts: false,
+            empty_plan_is_none: true,
+            ..Self::OPENCLAW_2026_4.compaction
+        },
+        summary: SummaryRules {
+            file_list_end: "\n",
+            ..Self::OPENCLAW_2026_4.summary
+        },
+        pruning: PruningRules {
+            numbers_configurable: false,
+            ..Self::OPENCLAW_2026_4.pruning
+        },
+        repair: RepairRules {
+            pairing: Pairing::ByOccurrence,
+            failed_answers: FailedAnswers::WholeAnswer,
+            made_up_details: true,
+            ..Self::OPENCLAW_2026_4.repair
+        },
+        turn_limit: TurnLimit::Batches,
+        images: ImageRules {
+            turn_complete: TurnComplete::NextBegun,
+            references: true,
+            ..Self::OPENCLAW_2026_4.images
+        },
+        tool_results: ToolResultRules {
+            text: TextWeight::WideCharacters,
+            line_end_behind_cut: false,
+            note: "; rerun with narrower args if needed",
+            together: ResultsTogether::AsFourOldestFirst,
+            ..Self::OPENCLAW_2026_4.tool_results
+        },
+    };
+}

@@ -1,0 +1,68 @@
+//! The part of a contract that a running agent asks: plain data, one file per part.
+//!
+//! The crates that do the work take the part that they need; the contract of the workspace crate holds all of them.
+
+mod history;
+mod provider;
+mod reset;
+mod tools;
+mod trace;
+mod transcript;
+
+pub use history::*;
+pub use provider::*;
+pub use reset::*;
+pub use tools::*;
+pub use trace::*;
+pub use transcript::*;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a runtime does once a turn runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeRules {
+    /// How requests to model providers are built (P1–P12).
+    pub provider: ProviderRules,
+    /// How transcripts are written (R15–R25).
+    pub transcript: TranscriptRules,
+    /// Which tools there are and who may use them (R60–R68).
+    pub tools: ToolRules,
+    /// What of a conversation is sent again, and how it is made shorter (C1–C62).
+    pub history: HistoryRules,
+    /// What is written down for people who debug (R110–R118).
+    pub trace: TraceRules,
+    /// When a session starts afresh (R20).
+    pub reset: ResetRules,
+}
+
+impl RuntimeRules {
+    /// What the seed documents say.
+    pub const CANONICAL: Self = Self {
+        provider: ProviderRules::CANONICAL,
+        transcript: TranscriptRules::CANONICAL,
+        tools: ToolRules::CANONICAL,
+        history: HistoryRules::CANONICAL,
+        trace: TraceRules::CANONICAL,
+        reset: ResetRules::CANONICAL,
+    };
+    /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
+    pub const OPENCLAW_2026_4: Self = Self {
+        provider: ProviderRules::OPENCLAW_2026_4,
+        transcript: TranscriptRules::OPENCLAW_2026_4,
+        tools: ToolRules::OPENCLAW_2026_4,
+        history: HistoryRules::OPENCLAW_2026_4,
+        trace: TraceRules::OPENCLAW_2026_4,
+        reset: ResetRules::OPENCLAW_2026_4,
+    };
+    /// What OpenClaw 2026.9 does.
+    pub const OPENCLAW_2026_9: Self = Self {
+        provider: ProviderRules::OPENCLAW_2026_9,
+        transcript: TranscriptRules::OPENCLAW_2026_9,
+        tools: ToolRules::OPENCLAW_2026_9,
+        history: HistoryRules::OPENCLAW_2026_9,
+        trace: TraceRules::OPENCLAW_2026_9,
+        reset: ResetRules::OPENCLAW_2026_9,
+    };
+}

@@ -1,0 +1,130 @@
+//! The tools of each release, in catalogue order.
+
+use super::{CatalogueTool, OwnGroup, ToolProfile, ToolSection};
+use OwnGroup::{Apart, Held};
+use ToolSection::{
+    Agents, Automation, Fs, Media, Memory, Messaging, Nodes, Runtime, Sessions, Ui, Web,
+};
+
+const NONE: &[ToolProfile] = &[];
+const CODING: &[ToolProfile] = &[ToolProfile::Coding];
+const MESSAGING: &[ToolProfile] = &[ToolProfile::Messaging];
+const CODING_AND_MESSAGING: &[ToolProfile] = &[ToolProfile::Coding, ToolProfile::Messaging];
+const ALL_THREE: &[ToolProfile] = &[
+    ToolProfile::Minimal,
+    ToolProfile::Coding,
+    ToolProfile::Messaging,
+];
+
+const fn tool(
+    id: &'static str,
+    section: ToolSection,
+    profiles: &'static [ToolProfile],
+    own_group: OwnGroup,
+) -> CatalogueTool {
+    CatalogueTool {
+        id,
+        section,
+        profiles,
+        own_group,
+    }
+}
+
+pub(super) const OPENCLAW_2026_4: &[CatalogueTool] = &[
+    tool("read", Fs, CODING, Apart),
+    tool("write", Fs, CODING, Apart),
+    tool("edit", Fs, CODING, Apart),
+    tool("apply_patch", Fs, CODING, Apart),
+    tool("exec", Runtime, CODING, Apart),
+    tool("process", Runtime, CODING, Apart),
+    tool("code_execution", Runtime, CODING, Held),
+    tool("web_search", Web, CODING, Held),
+    tool("web_fetch", Web, CODING, Held),
+    tool("x_search", Web, CODING, Held),
+    tool("memory_search", Memory, CODING, Held),
+    tool("memory_get", Memory, CODING, Held),
+    tool("sessions_list", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_history", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_send", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_spawn", Sessions, CODING, Held),
+    tool("sessions_yield", Sessions, CODING, Held),
+    tool("subagents", Sessions, CODING, Held),
+    tool("session_status", Sessions, ALL_THREE, Held),
+    tool("browser", Ui, NONE, Held),
+    tool("canvas", Ui, NONE, Held),
+    tool("message", Messaging, MESSAGING, Held),
+    tool("cron", Automation, CODING, Held),
+    tool("gateway", Automation, NONE, Held),
+    tool("nodes", Nodes, NONE, Held),
+    tool("agents_list", Agents, NONE, Held),
+    tool("update_plan", Agents, CODING, Held),
+    tool("image", Media, CODING, Held),
+    tool("image_generate", Media, CODING, Held),
+    tool("music_generate", Media, CODING, Held),
+    tool("video_generate", Media, CODING, Held),
+    tool("tts", Media, NONE, Held),
+];
+
+pub(super) const OPENCLAW_2026_9: &[CatalogueTool] = &[
+    tool("ls", Fs, CODING, Apart),
+    tool("read", Fs, CODING, Apart),
+    tool("write", Fs, CODING, Apart),
+    tool("edit", Fs, CODING, Apart),
+    tool("apply_patch", Fs, CODING, Apart),
+    tool("exec", Runtime, CODING, Apart),
+    tool("process", Runtime, CODING, Apart),
+    tool("code_execution", Runtime, CODING, Held),
+    tool("secrets", Runtime, CODING_AND_MESSAGING, Held),
+    tool("web_search", Web, CODING, Held),
+    tool("web_fetch", Web, CODING, Held),
+    tool("x_search", Web, CODING, Held),
+    tool("memory_search", Memory, CODING, Held),
+    tool("memory_get", Memory, CODING, Held),
+    tool("sessions", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_list", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_history", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_search", Sessions, CODING_AND_MESSAGING, Held),
+    tool("conversations_list", Sessions, CODING_AND_MESSAGING, Held),
+    tool("conversations_send", Sessions, CODING_AND_MESSAGING, Held),
+    tool("conversations_turn", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_send", Sessions, CODING_AND_MESSAGING, Held),
+    tool("sessions_spawn", Sessions, CODING_AND_MESSAGING, Held),
+    tool("github_identity_status", Sessions, CODING, Held),
+    tool("github_publish", Sessions, CODING, Held),
+    tool("agents_wait", Sessions, CODING, Held),
+    tool("sessions_yield", Sessions, CODING_AND_MESSAGING, Held),
+    tool("subagents", Sessions, CODING_AND_MESSAGING, Held),
+    tool("session_status", Sessions, ALL_THREE, Held),
+    tool("suggest_task", Sessions, CODING, Held),
+    tool("dismiss_task", Sessions, CODING, Held),
+    tool("browser", Ui, NONE, Held),
+    tool("screen", Ui, CODING, Held),
+    tool("theme", Ui, CODING_AND_MESSAGING, Held),
+    tool("dashboard", Ui, CODING, Held),
+    tool("terminal", Ui, CODING, Held),
+    tool("portal", Ui, CODING, Held),
+    tool("canvas", Ui, NONE, Apart),
+    tool("show_widget", Ui, NONE, Held),
+    tool("message", Messaging, MESSAGING, Held),
+    tool("heartbeat_respond", Automation, NONE, Held),
+    tool("automations", Automation, CODING, Held),
+    tool("gateway", Automation, ALL_THREE, Held),
+    tool("plugins", Automation, CODING, Held),
+    tool("openclaw", Automation, NONE, Held),
+    tool("nodes", Nodes, NONE, Held),
+    tool("computer", Nodes, NONE, Held),
+    tool("mobile_ui", Nodes, NONE, Held),
+    tool("agents_list", Agents, NONE, Held),
+    tool("get_goal", Agents, CODING, Held),
+    tool("create_goal", Agents, CODING, Held),
+    tool("update_goal", Agents, CODING, Held),
+    tool("progress_card", Agents, CODING, Held),
+    tool("ask_user", Agents, CODING_AND_MESSAGING, Held),
+    tool("skill_workshop", Agents, CODING, Held),
+    tool("view_image", Media, CODING, Held),
+    tool("image_generate", Media, CODING, Held),
+    tool("music_generate", Media, CODING, Held),
+    tool("video_generate", Media, CODING, Held),
+    tool("tts", Media, NONE, Held),
+    tool("pdf", Media, NONE, Held),
+];

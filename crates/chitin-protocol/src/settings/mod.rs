@@ -1,0 +1,19 @@
+//! What `chitin.json5` may say about running an agent, one file per part. Everything may be left out.
+
+mod exec;
+mod history;
+mod limits;
+mod mcp;
+mod providers;
+mod sessions;
+mod tools;
+mod trace;
+
+pub use exec::*;
+pub use history::*;
+pub use limits::*;
+pub use mcp::*;
+pub use providers::*;
+pub use sessions::*;
+pub use tools::*;
+pub use trace::*;

@@ -1,0 +1,282 @@
+//! Transcripts that no session goes on with, and taking away what nobody needs any more.
+
+use crate::compat;
+use crate::disk::{Directory, Listed, Open};
+use crate::file_store::FileStore;
+use crate::index::IndexLock;
+use crate::names;
+use crate::rebuild;
+use crate::store::{LockMode, SessionEntry, StoreError};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+/// A transcript that no session goes on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Archived {
+    /// The file's name.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it is in the archive.
+    pub reason: ArchiveReason,
+    /// How long it is.
+    pub bytes: u64,
+    /// When it was last written to, in milliseconds since 1970.
+    pub updated_at: i64,
+}
+
+/// Why a transcript is in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ArchiveReason {
+    /// Its session started afresh.
+    Reset,
+    /// Its session was deleted by a program that keeps transcripts.
+    Deleted,
+    /// No session in the index has it.
+    Unclaimed,
+}
+
+/// What to take away. Each part that is left out takes nothing away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Prune<'a> {
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// What was not used for longer than so many milliseconds.
+    pub older_than_ms: Option<i64>,
+    /// The oldest, when there are more than so many transcripts.
+    pub keep_at_most: Option<usize>,
+    /// The oldest, when all transcripts together take more bytes.
+    pub total_bytes: Option<u64>,
+    /// Sessions that stay in any case: those that somebody is about to go on with.
+    pub keep: &'a [&'a str],
+    /// Whether it is only said what would go.
+    pub mode: PruneMode,
+}
+
+/// Whether something is really taken away.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PruneMode {
+    /// It is only said what would go.
+    #[default]
+    DryRun,
+    /// It goes.
+    Delete,
+}
+
+/// What was taken away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PruneReport {
+    /// What went, or would go, the oldest first.
+    pub gone: Vec<Pruned>,
+    /// What was due to go and stays, since a process has it open.
+    pub busy: Vec<Pruned>,
+    /// How many transcripts stay.
+    pub kept: usize,
+    /// How many bytes these take.
+    pub kept_bytes: u64,
+}
+
+/// A transcript that was taken away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pruned {
+    /// The file's name.
+    pub name: String,
+    /// What it was.
+    pub kind: PrunedKind,
+    /// How long it was.
+    pub bytes: u64,
+    /// When it was last used, in milliseconds since 1970.
+    pub updated_at: i64,
+}
+
+/// What a transcript was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PrunedKind {
+    /// That of a session.
+    Session {
+        /// Its key.
+        key: String,
+    },
+    /// One of the archive.
+    Archived,
+}
+
+impl FileStore {
+    /// Returns the transcripts that no session goes on with, the most recent first.
+    pub fn archive(&self) -> Result<Vec<Archived>, StoreError> {
+        let Some(directory) = self.existing()? else {
+            return Ok(Vec::new());
+        };
+        let index = rebuild::read_or_make(&directory)?;
+        let claimed: HashSet<String> = index
+            .sessions()
+            .filter_map(|(_, entry)| entry.transcript_name())
+            .collect();
+        let mut archived: Vec<Archived> = directory
+            .list(|name| reason(name).is_some() && !claimed.contains(name))?
+            .into_iter()
+            .filter_map(|file| {
+                Some(Archived {
+                    reason: reason(&file.name)?,
+                    path: directory.path_of(&file.name),
+                    name: file.name,
+                    bytes: file.bytes,
+                    updated_at: file.modified_ms,
+                })
+            })
+            .collect();
+        archived.sort_by_key(|one| std::cmp::Reverse(one.updated_at));
+        Ok(archived)
+    }
+
+    /// Takes away sessions and archived transcripts, the oldest first. Never one that a process has open, never one that is
+    /// to be kept.
+    pub fn prune(&self, prune: &Prune<'_>) -> Result<PruneReport, StoreError> {
+        let mut report = PruneReport::default();
+        let Some(directory) = self.existing()? else {
+            return Ok(report);
+        };
+        let mut all = self.candidates(&directory)?;
+        all.sort_by(|a, b| (a.updated_at, &a.name).cmp(&(b.updated_at, &b.name)));
+        let mut count = all.len();
+        let mut bytes: u64 = all.iter().map(|one| one.bytes).sum();
+        for one in all {
+            let is_old = prune
+                .older_than_ms
+                .is_some_and(|age| one.updated_at < prune.now_ms.saturating_sub(age));
+            let is_due = is_old
+                || prune.keep_at_most.is_some_and(|most| count > most)
+                || prune.total_bytes.is_some_and(|most| bytes > most);
+            if !is_due || is_kept(&one, prune.keep) {
+                continue;
+            }
+            if Self::take_away(&directory, &one, prune.mode)? {
+                count -= 1;
+                bytes -= one.bytes;
+                report.gone.push(one);
+            } else {
+                report.busy.push(one);
+            }
+        }
+        report.kept = count;
+        report.kept_bytes = bytes;
+        Ok(report)
+    }
+
+    fn candidates(&self, directory: &Directory) -> Result<Vec<Pruned>, StoreError> {
+        let index = rebuild::read_or_make(directory)?;
+        let mut all = Vec::new();
+        for (key, entry) in index.sessions() {
+            let Some(name) = entry.transcript_name() else {
+                continue;
+            };
+            let listed: Option<Listed> = directory.listed(&name)?;
+            all.push(Pruned {
+                bytes: listed.as_ref().map_or(0, |listed| listed.bytes),
+                updated_at: entry
+                    .updated_at
+                    .max(listed.map_or(0, |listed| listed.modified_ms)),
+                kind: PrunedKind::Session { key: key.clone() },
+                name,
+            });
+        }
+        all.extend(self.archive()?.into_iter().map(|one| Pruned {
+            name: one.name,
+            kind: PrunedKind::Archived,
+            bytes: one.bytes,
+            updated_at: one.updated_at,
+        }));
+        Ok(all)
+    }
+
+    /// Takes one away; `false` when a process has it open or goes on with it.
+    fn take_away(directory: &Directory, one: &Pruned, mode: PruneMode) -> Result<bool, StoreError> {
+        let file = directory.file(&one.name, Open::Append)?;
+        if let Some(file) = &file
+            && !file.lock(LockMode::Refuse)?
+        {
+            return Ok(false);
+        }
+        if mode == PruneMode::DryRun {
+            return Ok(true);
+        }
+        let lock = IndexLock::take(directory)?;
+        let mut index = rebuild::read_or_restore(directory, &lock, &mut Vec::new())?;
+        match &one.kind {
+            PrunedKind::Session { key } => {
+                let name = index
+                    .get(key)
+                    .as_ref()
+                    .and_then(SessionEntry::transcript_name);
+                if name.as_ref() != Some(&one.name) {
+                    return Ok(false);
+                }
+                // The index first: what it does not name any more is merely unclaimed if the process ends here.
+                index.remove(key);
+                index.write(directory, &lock)?;
+            }
+            PrunedKind::Archived => {
+                let is_claimed = index
+                    .sessions()
+                    .any(|(_, entry)| entry.transcript_name().as_ref() == Some(&one.name));
+                if is_claimed {
+                    return Ok(false);
+                }
+            }
+        }
+        directory.remove(&one.name)?;
+        for name in directory.names()? {
+            if is_side_file(&name, &one.name) {
+                directory.remove(&name)?;
+            }
+        }
+        directory.sync()?;
+        drop(file);
+        Ok(true)
+    }
+}
+
+fn is_kept(one: &Pruned, keep: &[&str]) -> bool {
+    match &one.kind {
+        PrunedKind::Session { key } => keep.contains(&key.as_str()),
+        PrunedKind::Archived => false,
+    }
+}
+
+/// Tells why a file of this name would be in the archive; `None` when it is no transcript.
+fn reason(name: &str) -> Option<ArchiveReason> {
+    let is_of = |marker: &str| {
+        let marked = format!("{}{marker}", compat::TRANSCRIPT);
+        name.split_once(&marked)
+            .is_some_and(|(id, _)| names::is_session_id(id))
+    };
+    if is_of(compat::RESET) {
+        Some(ArchiveReason::Reset)
+    } else if is_of(compat::DELETED) {
+        Some(ArchiveReason::Deleted)
+    } else if names::is_transcript(name) {
+        Some(ArchiveReason::Unclaimed)
+    } else {
+        None
+    }
+}
+
+/// Tells whether a file belongs to a transcript: a torn line that was set aside, or the record of what the model received.
+fn is_side_file(name: &str, transcript: &str) -> bool {
+    let Some((stem, _)) = transcript.split_once(compat::TRANSCRIPT) else {
+        return false;
+    };
+    name.strip_prefix(stem).is_some_and(|rest| {
+        rest == compat::TRAJECTORY
+            || rest == compat::TRAJECTORY_PATH
+            || rest
+                .strip_prefix(compat::TRANSCRIPT)
+                .is_some_and(|rest| rest.starts_with(".torn-"))
+    })
+}

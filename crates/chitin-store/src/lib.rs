@@ -1,0 +1,59 @@
+//! Sessions and append-only transcripts: nothing acknowledged is ever lost.
+//!
+//! In: records to keep. Out: the same records, whatever happened to the process in between. Everything is synchronous and
+//! knows no clock, no environment and no home directory: they are handed in. Files are only touched beneath the directory
+//! that was named, links are not followed there, and OpenClaw's own files are read and never written.
+//!
+//! ```
+//! use chitin_protocol::message::Message;
+//! use chitin_protocol::rules::TranscriptRules;
+//! use chitin_protocol::transcript::EntryBody;
+//! use chitin_store::{Begin, FileStore, LockMode, NewEntry, RandomIds, SessionStore};
+//!
+//! # fn main() -> Result<(), chitin_store::StoreError> {
+//! # let state = tempfile::tempdir().unwrap();
+//! let directory = FileStore::directory_of(state.path(), "main");
+//! let store = FileStore::new(directory, &TranscriptRules::CANONICAL, RandomIds);
+//! let begin = Begin {
+//!     workspace: "/home/ada/workspace",
+//!     now: "2026-04-01T12:00:00.000Z",
+//!     now_ms: 1_775_044_800_000,
+//!     afresh: false,
+//! };
+//! let mut session = store.open("agent:main:main", &begin, LockMode::Wait(1_000))?;
+//! let hello = EntryBody::Message(Message::user("Hello", begin.now_ms));
+//! // Once this returns, the record is on the disk.
+//! session.append(vec![NewEntry { body: hello }], begin.now)?;
+//! assert_eq!(session.branch().entries.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod append;
+mod archive;
+pub mod compat;
+mod disk;
+mod file_session;
+mod file_store;
+mod ids;
+mod index;
+mod names;
+pub mod openclaw;
+mod read;
+mod rebuild;
+pub mod reset;
+mod reverse;
+mod shape;
+pub mod store;
+mod transfer;
+
+pub use archive::{ArchiveReason, Archived, Prune, PruneMode, PruneReport, Pruned, PrunedKind};
+pub use file_store::FileStore;
+pub use ids::{Ids, RandomIds};
+pub use openclaw::OpenClawSessions;
+pub use read::{Inspection, Reach};
+pub use shape::{Run, Speaker, for_writing};
+pub use store::{
+    Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, SessionEntry, SessionStore,
+    StoreError,
+};

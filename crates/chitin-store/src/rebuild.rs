@@ -1,0 +1,161 @@
+//! Makes the index again from the transcripts, when it is missing or damaged.
+
+use crate::compat;
+use crate::disk::{Directory, Open, damaged};
+use crate::index::{Index, IndexLock, KEYS, NoIndex};
+use crate::names;
+use crate::read;
+use crate::store::{Note, SessionEntry, StoreError};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// No honest list of keys is longer.
+const MAX_KEYS_BYTES: u64 = 256 << 20;
+
+/// One line of the list of keys.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct KeyLine {
+    key: String,
+    /// The transcript's name without its ending.
+    transcript: String,
+}
+
+/// Notes which key a new session has. Comes before the index names it.
+pub(crate) fn note_key(
+    directory: &Directory,
+    key: &str,
+    transcript: &str,
+    _lock: &IndexLock,
+) -> Result<(), StoreError> {
+    let path = directory.path_of(KEYS);
+    let file = directory
+        .file(KEYS, Open::AppendOrCreate)?
+        .ok_or_else(|| damaged(path, "it cannot be made"))?;
+    let length = file.len()?;
+    let line = KeyLine {
+        key: key.to_owned(),
+        transcript: transcript.to_owned(),
+    };
+    // The line end first: whatever a crash left before it is then a line of its own.
+    let mut text = String::new();
+    let mut last = [b'\n'];
+    if length > 0 {
+        file.read_at(&mut last, length - 1)?;
+    }
+    if last != *b"\n" {
+        text.push('\n');
+    }
+    text.push_str(&serde_json::to_string(&line).unwrap_or_default());
+    text.push('\n');
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_data());
+    if written.is_err() {
+        let _ = file.truncate(length);
+    }
+    written
+}
+
+/// Reads the index, or makes one from the transcripts without writing it.
+pub(crate) fn read_or_make(directory: &Directory) -> Result<Index, StoreError> {
+    match Index::read(directory)? {
+        Ok(index) => Ok(index),
+        Err(_) => from_transcripts(directory),
+    }
+}
+
+/// Reads the index; if there is none or it is damaged, makes one from the transcripts and puts it in its place. The damaged
+/// one is set aside.
+pub(crate) fn read_or_restore(
+    directory: &Directory,
+    lock: &IndexLock,
+    notes: &mut Vec<Note>,
+) -> Result<Index, StoreError> {
+    let missing = match Index::read(directory)? {
+        Ok(index) => return Ok(index),
+        Err(missing) => missing,
+    };
+    let index = from_transcripts(directory)?;
+    let set_aside = match missing {
+        NoIndex::Missing if index == Index::default() => return Ok(index),
+        NoIndex::Missing => None,
+        NoIndex::Damaged => {
+            let free = (1..).map(|n| format!("{}.damaged-{n}", compat::INDEX));
+            let name = directory.set_aside(compat::INDEX, free)?;
+            Some(directory.path_of(&name))
+        }
+    };
+    index.write(directory, lock)?;
+    notes.push(Note::IndexRebuilt { set_aside });
+    Ok(index)
+}
+
+/// Gives every key the transcript that it had last, and every transcript without a key one made of its id.
+fn from_transcripts(directory: &Directory) -> Result<Index, StoreError> {
+    let keys = keys(directory)?;
+    let mut last: HashMap<&str, &str> = HashMap::new();
+    let mut key_of: HashMap<&str, &str> = HashMap::new();
+    for line in &keys {
+        last.insert(&line.key, &line.transcript);
+        key_of.insert(&line.transcript, &line.key);
+    }
+    let mut index = Index::default();
+    for file in directory.list(names::is_transcript)? {
+        let Some(open) = directory.file(&file.name, Open::Read)? else {
+            continue;
+        };
+        let Ok((header, _)) = read::header(&open) else {
+            continue;
+        };
+        let stem = file
+            .name
+            .strip_suffix(compat::TRANSCRIPT)
+            .unwrap_or(&file.name);
+        let key = match key_of.get(stem) {
+            Some(key) if last.get(key) == Some(&stem) => (*key).to_owned(),
+            // The key went on with another transcript: this one belongs to the archive.
+            Some(_) => continue,
+            None => format!(
+                "agent:{}:{}{}",
+                agent_of(directory),
+                compat::EXPLICIT,
+                stem.to_lowercase()
+            ),
+        };
+        let entry = SessionEntry {
+            session_id: header.id,
+            updated_at: file.modified_ms,
+            session_file: Some(directory.path_of(&file.name).to_string_lossy().into_owned()),
+            ..SessionEntry::default()
+        };
+        index.set(&key, &entry);
+    }
+    Ok(index)
+}
+
+fn keys(directory: &Directory) -> Result<Vec<KeyLine>, StoreError> {
+    let Some(file) = directory.file(KEYS, Open::Read)? else {
+        return Ok(Vec::new());
+    };
+    let bytes = file.read_all(MAX_KEYS_BYTES)?;
+    Ok(bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect())
+}
+
+/// Returns the agent that a directory of sessions belongs to, by its name.
+fn agent_of(directory: &Directory) -> String {
+    let path = directory.path_of(compat::INDEX);
+    let sessions = path.parent();
+    sessions
+        .filter(|path| path.ends_with(compat::SESSIONS))
+        .and_then(Path::parent)
+        .and_then(Path::file_name)
+        .map_or_else(
+            || "main".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        )
+}

@@ -1,0 +1,341 @@
+//! What a store promises, whatever keeps the records. Nothing above this trait knows the backend.
+
+use crate::shape::Run;
+use chitin_protocol::message::Extra;
+use chitin_protocol::transcript::{Entry, EntryBody, Header};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Keeps sessions. Implemented by the file backend. An implementor promises: what [`OpenSession::append`] returned from is
+/// there after any crash; two processes never interleave in one session; a damaged record is set aside, never dropped.
+pub trait SessionStore: Send + Sync {
+    /// Returns what is known of a session, without opening it.
+    fn find(&self, session_key: &str) -> Result<Option<SessionEntry>, StoreError>;
+
+    /// Returns every session that is known, the most recently used first.
+    fn list(&self) -> Result<Vec<(String, SessionEntry)>, StoreError>;
+
+    /// Opens a session for writing, or begins it. Only one process at a time has it open.
+    fn open(
+        &self,
+        session_key: &str,
+        begin: &Begin<'_>,
+        lock: LockMode,
+    ) -> Result<Box<dyn OpenSession>, StoreError>;
+
+    /// Reads the active branch of a session without opening it for writing.
+    fn read(&self, session_key: &str) -> Result<Branch, StoreError>;
+}
+
+/// How a session begins, when there is none or the old one is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Begin<'a> {
+    /// The workspace.
+    pub workspace: &'a str,
+    /// The time, as an ISO instant.
+    pub now: &'a str,
+    /// The same in milliseconds since 1970.
+    pub now_ms: i64,
+    /// Whether a new session begins even if there is one; the old one is put into the archive.
+    pub afresh: bool,
+}
+
+/// A session that this process has open for writing.
+pub trait OpenSession: Send {
+    /// Returns the session's key.
+    fn key(&self) -> &str;
+
+    /// Returns the first line.
+    fn header(&self) -> &Header;
+
+    /// Returns where the transcript is, for people and for side files.
+    fn transcript(&self) -> PathBuf;
+
+    /// Returns the active branch as far back as the model may need it: from the last compaction's first kept record on.
+    fn branch(&self) -> &Branch;
+
+    /// Appends records to the active branch, each the child of the one before, and returns them once they are on the disk.
+    /// Either all of them are there or none.
+    fn append(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Vec<Entry>, StoreError>;
+
+    /// Appends records, and does not wait for the disk: they are on the branch at once, and there after a crash only once
+    /// [`Pending::wait`] returned. Lets a caller ask the model while the disk works; nothing of the records may be
+    /// acknowledged before.
+    fn append_pending(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Pending, StoreError> {
+        Ok(Pending::done(self.append(entries, now)?))
+    }
+
+    /// Says which run the records belong to that are appended from now on. Contracts that note it write it into messages.
+    fn begin_run(&mut self, _run: &Run) {}
+
+    /// Returns what was found and done when the session was opened: a torn line set aside, damaged lines passed over.
+    fn notes(&self) -> &[Note] {
+        &[]
+    }
+
+    /// Returns what the index says of the session.
+    fn entry(&self) -> &SessionEntry;
+
+    /// Changes what the index says of the session.
+    fn update(&mut self, change: &mut dyn FnMut(&mut SessionEntry)) -> Result<(), StoreError>;
+}
+
+/// A record to append; the store gives it its id, parent and time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEntry {
+    /// What it says.
+    pub body: EntryBody,
+}
+
+/// Records that were appended and may not be on the disk yet. Dropped, it waits for nothing.
+pub struct Pending {
+    entries: Vec<Entry>,
+    sync: Option<Box<dyn FnOnce() -> Result<(), StoreError> + Send>>,
+}
+
+impl Pending {
+    /// Records that are on the disk already.
+    pub fn done(entries: Vec<Entry>) -> Self {
+        Self {
+            entries,
+            sync: None,
+        }
+    }
+
+    /// Records that are on the disk once a function returned.
+    pub fn new(
+        entries: Vec<Entry>,
+        sync: impl FnOnce() -> Result<(), StoreError> + Send + 'static,
+    ) -> Self {
+        Self {
+            entries,
+            sync: Some(Box::new(sync)),
+        }
+    }
+
+    /// Returns the records, which may not be on the disk yet.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns the records once they are on the disk. Blocks; may be called in another thread.
+    pub fn wait(self) -> Result<Vec<Entry>, StoreError> {
+        if let Some(sync) = self.sync {
+            sync()?;
+        }
+        Ok(self.entries)
+    }
+}
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pending")
+            .field("entries", &self.entries)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was found in a file that is not as it should be. Nothing of it was dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum Note {
+    /// The end of the file was no record; it was moved to a file beside it.
+    #[serde(rename_all = "camelCase")]
+    SetAside {
+        /// Where it is now.
+        path: PathBuf,
+        /// How long it is.
+        bytes: u64,
+    },
+    /// The end of the file is no record. It was only read, so it is where it was.
+    #[serde(rename_all = "camelCase")]
+    TornEnd {
+        /// How long it is.
+        bytes: u64,
+    },
+    /// A line is no record; it was passed over and is where it was.
+    #[serde(rename_all = "camelCase")]
+    DamagedLine {
+        /// Where the line begins.
+        offset: u64,
+        /// How long it is.
+        bytes: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A record names one before it that is not there. The branch goes on with the record before a damaged line, or ends.
+    #[serde(rename_all = "camelCase")]
+    LostParent {
+        /// The record that is not there.
+        id: String,
+    },
+    /// The index named a transcript that is not there; the session began anew.
+    #[serde(rename_all = "camelCase")]
+    LostTranscript {
+        /// The transcript.
+        path: PathBuf,
+    },
+    /// The index was missing or damaged, and was made again from the transcripts.
+    #[serde(rename_all = "camelCase")]
+    IndexRebuilt {
+        /// Where the damaged one is now; none when it was missing.
+        set_aside: Option<PathBuf>,
+    },
+}
+
+/// Records from the root, or from where the model need not look further back, to the leaf.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Branch {
+    /// The records, oldest first.
+    pub entries: Vec<Entry>,
+    /// Whether there are older records that were not read.
+    pub has_older: bool,
+}
+
+/// Whether to wait for a session that another process has open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockMode {
+    /// Refuse at once.
+    Refuse,
+    /// Wait so many milliseconds.
+    Wait(u64),
+}
+
+/// What the index says of a session (R17). Fields that we do not know are kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionEntry {
+    /// The session's id.
+    pub session_id: String,
+    /// When it was last used, in milliseconds since 1970.
+    pub updated_at: i64,
+    /// Where the transcript is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_file: Option<String>,
+    /// The provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_provider: Option<String>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The model's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// Tokens sent in the last turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens answered in the last turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens in the model's window after the last turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
+    /// Whether `total_tokens` is of the last turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens_fresh: Option<bool>,
+    /// Tokens read from the cache in the last turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read: Option<u64>,
+    /// Tokens written to the cache in the last turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<u64>,
+    /// What the session has cost so far, in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_cost_usd: Option<f64>,
+    /// Whether the last turn was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aborted_last_run: Option<bool>,
+    /// How many times the session was put into a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compaction_count: Option<u64>,
+    /// What else the index says.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Why the store could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has the session open.
+    #[error("another process has the session `{key}` open")]
+    Busy {
+        /// The session.
+        key: String,
+    },
+    /// There is no such session.
+    #[error("there is no session `{key}`")]
+    Unknown {
+        /// The session.
+        key: String,
+    },
+    /// The key cannot be used.
+    #[error("`{key}` cannot be a session: {reason}")]
+    BadKey {
+        /// The session.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+    /// The disk is full. What was acknowledged before is there; the record that did not fit is not.
+    #[error("there is no room left for `{}`", path.display())]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file cannot be used.
+    #[error("`{}` cannot be used: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A write failed in a way that leaves open what is on the disk. The session must be opened again.
+    #[error("`{}` must be opened again: an earlier write failed", path.display())]
+    Poisoned {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A record is longer than any reader would read.
+    #[error("a record of {bytes} bytes is too long for `{}`", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// How long it would be.
+        bytes: u64,
+    },
+    /// There is such a session already.
+    #[error("there is a session `{key}` already")]
+    Exists {
+        /// The session.
+        key: String,
+    },
+    /// The operating system says no.
+    #[error("`{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: std::io::Error,
+    },
+}
+
+impl StoreError {
+    /// Returns what may be done about it.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Busy { .. } => {
+                Some("wait until the other process is done, or use another session")
+            }
+            Self::NoRoom { .. } => Some("make room on the disk; nothing that was stored is lost"),
+            Self::Damaged { .. } => {
+                Some("move the file away, or start the session afresh; the old file is kept")
+            }
+            Self::Poisoned { .. } => Some("open the session again; it is repaired then"),
+            Self::Exists { .. } => Some("use another key, or start the session afresh"),
+            Self::Unknown { .. } | Self::BadKey { .. } | Self::TooLong { .. } | Self::Io { .. } => {
+                None
+            }
+        }
+    }
+}

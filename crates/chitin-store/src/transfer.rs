@@ -1,0 +1,131 @@
+//! Transcripts in and out, byte for byte.
+
+use crate::compat;
+use crate::disk::{Directory, File, Open, damaged};
+use crate::file_store::{self, FileStore, Fresh};
+use crate::index::IndexLock;
+use crate::names;
+use crate::read;
+use crate::rebuild;
+use crate::store::{Begin, LockMode, SessionEntry, StoreError};
+use std::io::Write;
+use std::path::Path;
+
+impl FileStore {
+    /// Copies a transcript from anywhere into the store under a key: the header and every record stay as they are. The
+    /// original is only read. A session that has the key is put into the archive when the new one begins afresh, else
+    /// nothing is done.
+    pub fn import(
+        &self,
+        session_key: &str,
+        transcript: &Path,
+        begin: &Begin<'_>,
+    ) -> Result<SessionEntry, StoreError> {
+        let (Some(parent), Some(name)) = (
+            transcript.parent(),
+            transcript.file_name().and_then(|name| name.to_str()),
+        ) else {
+            return Err(damaged(transcript.to_path_buf(), "it is no file"));
+        };
+        let parent = if parent == Path::new("") {
+            Path::new(".")
+        } else {
+            parent
+        };
+        let file = Directory::open(parent)?
+            .map(|directory| directory.file(name, Open::Read))
+            .transpose()?
+            .flatten()
+            .ok_or_else(|| damaged(transcript.to_path_buf(), "it is not there"))?;
+        self.import_file(session_key, &file, begin)
+    }
+
+    pub(crate) fn import_file(
+        &self,
+        key: &str,
+        from: &File,
+        begin: &Begin<'_>,
+    ) -> Result<SessionEntry, StoreError> {
+        file_store::check_key(key)?;
+        let (header, _) = read::header(from)?;
+        let length = from.len()?;
+        let directory = self.made()?;
+        let lock = IndexLock::take(&directory)?;
+        let index = rebuild::read_or_restore(&directory, &lock, &mut Vec::new())?;
+        let old = index.get(key).and_then(|entry| entry.transcript_name());
+        if old.is_some() && !begin.afresh {
+            return Err(StoreError::Exists {
+                key: key.to_owned(),
+            });
+        }
+        // Nobody may be writing to the one that goes into the archive.
+        let old = old
+            .map(|name| directory.file(&name, Open::Append))
+            .transpose()?
+            .flatten();
+        if let Some(old) = &old
+            && !old.lock(LockMode::Refuse)?
+        {
+            return Err(StoreError::Busy {
+                key: key.to_owned(),
+            });
+        }
+        let (file, stem) = self.new_file(&directory, &header.id)?;
+        let copied = file_store::copy(from, 0, length, &file)
+            .and_then(|()| file.sync_data())
+            .and_then(|()| directory.sync());
+        if let Err(error) = copied {
+            let _ = directory.remove(&names::of_id(&stem));
+            return Err(error);
+        }
+        let fresh = Fresh {
+            file,
+            stem,
+            length,
+            header,
+        };
+        Self::put_in_place(&directory, (&lock, index), key, &fresh, begin)
+    }
+
+    /// Makes a file for a transcript, of its own id if that can be.
+    fn new_file(&self, directory: &Directory, id: &str) -> Result<(File, String), StoreError> {
+        let own = names::is_transcript(&names::of_id(id)).then(|| id.to_owned());
+        let others = std::iter::repeat_with(|| self.ids().session()).take(100);
+        for stem in own.into_iter().chain(others) {
+            if let Some(file) = directory.file(&names::of_id(&stem), Open::CreateNew)? {
+                return Ok((file, stem));
+            }
+        }
+        Err(damaged(
+            directory.path_of(compat::INDEX),
+            "no session id is free",
+        ))
+    }
+
+    /// Writes a session's transcript to somewhere else, byte for byte, up to the last whole line. Returns how much it was.
+    pub fn export(&self, session_key: &str, to: &mut dyn Write) -> Result<u64, StoreError> {
+        let (_, file) = self.transcript_of(session_key)?;
+        export(&file, to)
+    }
+}
+
+pub(crate) fn export(file: &File, to: &mut dyn Write) -> Result<u64, StoreError> {
+    let (_, begin) = read::header(file)?;
+    let end = read::good_end(file, begin, file.len()?)?;
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < end {
+        let take = usize::try_from((end - at).min(buffer.len() as u64)).unwrap_or(buffer.len());
+        let read = file.read_at(&mut buffer[..take], at)?;
+        if read == 0 {
+            break;
+        }
+        to.write_all(&buffer[..read])
+            .map_err(|source| StoreError::Io {
+                path: file.path().to_path_buf(),
+                source,
+            })?;
+        at += read as u64;
+    }
+    Ok(at)
+}

@@ -1,0 +1,19 @@
+//! The promises of `chitin-store`, one module per topic.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at files, and damage them, behind the store's back"
+)]
+
+mod archive;
+mod children;
+mod full_disk;
+mod guard;
+mod kill;
+mod kit;
+mod locks;
+mod lossless;
+mod openclaw;
+mod reading;
+mod reset;
+mod writing;

@@ -1,0 +1,121 @@
+//! The gate: rules, somebody who is asked, and what was answered for good.
+
+use super::rules::{Decision, Held, Rules};
+use crate::tool::{Approval, Approver};
+use chitin_protocol::settings::ApprovalSetting;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+/// How many answers are remembered.
+const REMEMBERED: usize = 1000;
+/// How much of a command is shown to whoever is asked.
+const SHOWN: usize = 16_000;
+
+/// Lets commands through, or not.
+#[derive(Debug, Default)]
+pub struct Gate {
+    rules: Rules,
+    always: Mutex<HashSet<String>>,
+}
+
+/// A command that asks to be run.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The command line.
+    pub command: &'a str,
+    /// The variables that are set for it.
+    pub environment: &'a BTreeMap<String, String>,
+    /// Where it would run, when that is not the workspace.
+    pub workdir: Option<&'a str>,
+    /// Whether a sandbox holds it.
+    pub held: Held,
+}
+
+impl Gate {
+    /// Makes a gate of rules.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            always: Mutex::default(),
+        }
+    }
+
+    /// Returns the rules.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Lets a command through, after asking where the rules want it, or says why not.
+    pub async fn admit(
+        &self,
+        question: Question<'_>,
+        approver: &dyn Approver,
+    ) -> Result<(), String> {
+        let Question {
+            tool,
+            command,
+            environment,
+            workdir,
+            held,
+        } = question;
+        let why = match self.rules.decide(command, environment, held) {
+            Decision::Allow => return Ok(()),
+            Decision::Deny(why) => return Err(format!("The command was not run. {why}")),
+            Decision::Ask(why) => why,
+        };
+        let every_time = self.rules.approvals == Some(ApprovalSetting::AlwaysAsk);
+        let what = shown(command, environment, workdir);
+        if !every_time && self.remembered().contains(&what) {
+            return Ok(());
+        }
+        match approver.ask(tool, &what, &why).await {
+            Approval::Once => Ok(()),
+            Approval::Always => {
+                let mut always = self.remembered();
+                // What is shown cut short would stand for other commands as well.
+                if !every_time && always.len() < REMEMBERED && command.len() < SHOWN / 2 {
+                    always.insert(what);
+                }
+                Ok(())
+            }
+            Approval::Denied => Err("The command was not run: the user said no.".to_owned()),
+            Approval::Nobody => Err(format!(
+                "The command was not run: it needs permission and nobody can be asked. {why} Add it to `exec.allow`, or set \
+                 `exec.approvals`, in `chitin.json5`."
+            )),
+        }
+    }
+
+    fn remembered(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.always.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns a command in one line, with nothing in it that a terminal would act on.
+fn shown(command: &str, environment: &BTreeMap<String, String>, workdir: Option<&str>) -> String {
+    let mut text = String::new();
+    for (name, value) in environment {
+        let _ = write!(text, "{}={} ", name.escape_debug(), value.escape_debug());
+    }
+    for c in command.chars() {
+        // Marks that turn the direction of writing could show another command than the one that runs.
+        let hidden = matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
+        if c.is_control() || hidden || c == '\\' {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    if let Some(workdir) = workdir {
+        let _ = write!(text, "  (in {})", workdir.escape_debug());
+    }
+    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        let all = text.chars().count();
+        text.truncate(end);
+        let _ = write!(text, "… (cut here: {all} characters in all)");
+    }
+    text
+}

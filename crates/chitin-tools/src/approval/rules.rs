@@ -1,0 +1,226 @@
+//! Decisions about command lines.
+
+use super::compat;
+use super::pattern::{CommandPattern, Fit};
+use super::shell::{Script, SimpleCommand, Word, split};
+use chitin_protocol::settings::{ApprovalSetting, ExecSettings};
+use chitin_workspace::extensions::permissions::{self, Permissions};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What becomes of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It runs.
+    Allow,
+    /// Somebody is asked, for this reason.
+    Ask(String),
+    /// It does not run, for this reason.
+    Deny(String),
+}
+
+/// What decides about commands. Plain data: it asks nobody and remembers nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    /// What is done with a command that no list names; nothing means: by what holds it.
+    pub approvals: Option<ApprovalSetting>,
+    /// What runs.
+    pub allow: Vec<CommandPattern>,
+    /// What never runs.
+    pub deny: Vec<CommandPattern>,
+    /// What the workspace's own file says.
+    pub permissions: Option<Permissions>,
+}
+
+/// Variables that change nothing but the look of an output.
+const HARMLESS: [&str; 6] = ["LANG", "TZ", "TERM", "NO_COLOR", "CI", "CLICOLOR"];
+
+/// Programs that run what their arguments say. A pattern of what is denied is looked for in their arguments as well.
+const RUNNERS: [&str; 24] = [
+    "env", "sudo", "doas", "su", "nice", "ionice", "nohup", "timeout", "time", "command", "exec",
+    "builtin", "xargs", "parallel", "find", "setsid", "stdbuf", "busybox", "toybox", "chroot",
+    "unshare", "watch", "strace", "flock",
+];
+
+/// Programs that read a program from their arguments or their input.
+const INTERPRETERS: [&str; 17] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "eval", "source", ".", "python", "python3",
+    "perl", "ruby", "node", "awk", "ssh",
+];
+
+impl Rules {
+    /// Puts the layers together: `openclaw.json` (the value of `tools.exec`), then Chitin's own settings, then the
+    /// workspace's file. Lists are added up; of the mode the later layer's word counts.
+    pub fn new(
+        openclaw_exec: Option<&Value>,
+        settings: &ExecSettings,
+        permissions: Option<Permissions>,
+    ) -> Self {
+        let patterns = |list: &Option<Vec<String>>| -> Vec<CommandPattern> {
+            list.iter()
+                .flatten()
+                .filter_map(|text| CommandPattern::new(text))
+                .collect()
+        };
+        Self {
+            approvals: settings
+                .approvals
+                .or_else(|| openclaw_exec.and_then(compat::approvals)),
+            allow: patterns(&settings.allow),
+            deny: patterns(&settings.deny),
+            permissions,
+        }
+    }
+
+    /// Decides about a command line and the variables that are set for it. `held` says whether a sandbox holds it.
+    pub fn decide(
+        &self,
+        command: &str,
+        environment: &BTreeMap<String, String>,
+        held: Held,
+    ) -> Decision {
+        if let Some(reason) = self.screened(command) {
+            return Decision::Deny(reason);
+        }
+        if let Some(reason) = environment.values().find_map(|value| self.screened(value)) {
+            return Decision::Deny(reason);
+        }
+        let script = split(command);
+        let doubt = match self.denied(command, script.as_ref().ok()) {
+            Fit::Yes => {
+                return Decision::Deny("The settings deny it by name (`exec.deny`).".to_owned());
+            }
+            Fit::Maybe => Some("It can't be told whether `exec.deny` names it."),
+            Fit::No => None,
+        };
+        let mode = self.approvals.unwrap_or(match held {
+            Held::Firmly => ApprovalSetting::Full,
+            Held::Not => ApprovalSetting::Ask,
+        });
+        let miss = || match &script {
+            Err(unsure) => format!("The command can't be compared with `exec.allow`: {unsure}."),
+            Ok(_) => "Not all of it is on the list `exec.allow`.".to_owned(),
+        };
+        match mode {
+            ApprovalSetting::Deny => {
+                Decision::Deny("The settings let no command run (`exec.approvals`).".to_owned())
+            }
+            ApprovalSetting::AlwaysAsk => {
+                Decision::Ask("The settings want every command asked about.".to_owned())
+            }
+            ApprovalSetting::Full => match doubt {
+                Some(doubt) => Decision::Ask(doubt.to_owned()),
+                None => Decision::Allow,
+            },
+            ApprovalSetting::AllowList | ApprovalSetting::Ask => {
+                if doubt.is_none() && self.allowed(script.as_ref().ok(), environment) {
+                    Decision::Allow
+                } else if mode == ApprovalSetting::AllowList {
+                    Decision::Deny(miss())
+                } else if held == Held::Not && self.approvals.is_none() {
+                    Decision::Ask("No sandbox holds it.".to_owned())
+                } else {
+                    Decision::Ask(doubt.map_or_else(miss, str::to_owned))
+                }
+            }
+        }
+    }
+
+    /// Returns why the workspace's own file refuses a text.
+    pub fn screened(&self, text: &str) -> Option<String> {
+        match self.permissions.as_ref()?.screen_tool_arguments(text) {
+            permissions::Decision::Admit => None,
+            permissions::Decision::Refuse { by, reason } => {
+                Some(format!("`PERMISSIONS.md` refuses it ({by}): {reason}."))
+            }
+        }
+    }
+
+    fn allowed(&self, script: Option<&Script>, environment: &BTreeMap<String, String>) -> bool {
+        let harmless = |name: &String| HARMLESS.contains(&name.as_str()) || name.starts_with("LC_");
+        environment.keys().all(harmless)
+            && script.is_some_and(|script| {
+                script.commands.iter().all(|command| {
+                    self.allow
+                        .iter()
+                        .any(|pattern| pattern.fits(command) == Fit::Yes)
+                })
+            })
+    }
+
+    fn denied(&self, line: &str, script: Option<&Script>) -> Fit {
+        if self.deny.is_empty() {
+            return Fit::No;
+        }
+        let Some(script) = script else {
+            // What can't be read may still be plain enough at its beginning and between its operators.
+            let rough = line.split([';', '&', '|', '\n', '(', ')', '`', '{', '}']);
+            let named = rough.filter_map(|part| split(part).ok()).any(|script| {
+                script
+                    .commands
+                    .iter()
+                    .any(|command| self.names(command) == Fit::Yes)
+            });
+            return if named { Fit::Yes } else { Fit::Maybe };
+        };
+        script
+            .commands
+            .iter()
+            .map(|command| self.names(command))
+            .max()
+            .unwrap_or(Fit::No)
+    }
+
+    /// Says whether the list of what is denied names a command, by its path or by its bare name.
+    fn names(&self, command: &SimpleCommand) -> Fit {
+        let Some(Word::Exact(program)) = command.words.first() else {
+            return Fit::Maybe;
+        };
+        let bare = program.rsplit('/').next().unwrap_or(program);
+        let at = |words: &[Word]| {
+            self.deny
+                .iter()
+                .map(|pattern| {
+                    pattern
+                        .fits_words(words)
+                        .max(pattern.fits_words(&by_bare_name(words)))
+                })
+                .max()
+                .unwrap_or(Fit::No)
+        };
+        let own = at(&command.words);
+        if RUNNERS.contains(&bare) {
+            let inner = (1..command.words.len()).map(|from| at(&command.words[from..]));
+            return own.max(inner.max().unwrap_or(Fit::No)).max(
+                if command.words.contains(&Word::Open) {
+                    Fit::Maybe
+                } else {
+                    Fit::No
+                },
+            );
+        }
+        if INTERPRETERS.contains(&bare) {
+            return own.max(Fit::Maybe);
+        }
+        own
+    }
+}
+
+/// Whether a sandbox holds a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// Files and network are shut.
+    Firmly,
+    /// They are not.
+    Not,
+}
+
+fn by_bare_name(words: &[Word]) -> Vec<Word> {
+    let mut words = words.to_vec();
+    if let Some(Word::Exact(program)) = words.first_mut()
+        && let Some((_, bare)) = program.rsplit_once('/')
+    {
+        *program = bare.to_owned();
+    }
+    words
+}

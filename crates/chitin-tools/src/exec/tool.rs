@@ -1,0 +1,331 @@
+//! The tool.
+
+use super::{Redact, describe, details, read, schema};
+use crate::approval::{Gate, Held, Question};
+use crate::process::{Job, Jobs, Unfinished};
+use crate::sandbox::{
+    Cause, ErrorOutput, Refusal, Request, Sandbox, SandboxLevel, SandboxReport, is_loader_variable,
+};
+use crate::tool::{CallContext, Tool, ToolOutcome};
+use chitin_protocol::settings::ExecSettings;
+use chitin_protocol::tool::ToolSpec;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+const NAME: &str = "exec";
+const DESCRIPTION: &str = "Run a shell command in the workspace. Output and errors come back together, in order; of very \
+long output the beginning and the end. A command that is not done after `yieldMs` goes on in the background, and `process` looks after it. \
+Commands usually run in a sandbox: no network, and no files but those of the workspace.";
+
+/// What is kept free for the words around an output.
+const AROUND: usize = 256;
+/// The longest command line.
+const LONGEST_COMMAND: usize = 1 << 20;
+/// How often the way is reported.
+const TICK: Duration = Duration::from_millis(200);
+/// How much is reported at once.
+const REPORTED: usize = 2048;
+
+/// The arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    /// The command line, for `sh`.
+    command: String,
+    /// The directory to run it in; left out, the workspace.
+    #[serde(alias = "cwd")]
+    workdir: Option<String>,
+    /// After how many seconds it is ended.
+    timeout: Option<f64>,
+    /// Whether it goes to the background at once.
+    background: Option<bool>,
+    /// After how many milliseconds it goes on in the background.
+    #[serde(alias = "yield_ms")]
+    yield_ms: Option<u64>,
+    /// Variables to set for it.
+    env: Option<BTreeMap<String, String>>,
+}
+
+/// How long commands may take, and how much of their output is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExecLimits {
+    /// How long a command may take.
+    pub timeout: Duration,
+    /// After how long it goes on in the background.
+    pub yield_after: Duration,
+    /// How many bytes of its output are kept in memory.
+    pub kept_output: usize,
+}
+
+impl Default for ExecLimits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_mins(30),
+            yield_after: Duration::from_secs(10),
+            kept_output: 200_000,
+        }
+    }
+}
+
+impl ExecLimits {
+    /// Takes over what the user set.
+    pub fn from_settings(settings: &ExecSettings) -> Self {
+        let usual = Self::default();
+        Self {
+            timeout: settings
+                .timeout_seconds
+                .map_or(usual.timeout, |seconds| Duration::from_secs(seconds.into())),
+            yield_after: settings
+                .yield_ms
+                .map_or(usual.yield_after, Duration::from_millis),
+            ..usual
+        }
+    }
+}
+
+/// Runs commands.
+pub struct ExecTool {
+    spec: ToolSpec,
+    sandbox: Arc<Sandbox>,
+    gate: Arc<Gate>,
+    jobs: Option<Arc<Jobs>>,
+    redact: Redact,
+    limits: ExecLimits,
+}
+
+impl std::fmt::Debug for ExecTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExecTool")
+            .field("sandbox", &self.sandbox)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ExecTool {
+    /// Makes the tool. Without a registry, because the `process` tool is not there, every command runs to its end.
+    pub fn new(
+        sandbox: Arc<Sandbox>,
+        gate: Arc<Gate>,
+        jobs: Option<Arc<Jobs>>,
+        redact: Redact,
+        limits: ExecLimits,
+    ) -> Self {
+        Self {
+            spec: schema::<Arguments>(NAME, DESCRIPTION),
+            sandbox,
+            gate,
+            jobs,
+            redact,
+            limits,
+        }
+    }
+
+    async fn run(
+        &self,
+        arguments: Value,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let arguments: Arguments = read(NAME, arguments)?;
+        if arguments.command.trim().is_empty() || arguments.command.contains('\0') {
+            return Err("`command` is empty, or has a zero byte in it.".to_owned());
+        }
+        if arguments.command.len() > LONGEST_COMMAND {
+            return Err(format!(
+                "`command` is too long: at most {LONGEST_COMMAND} bytes. Write a file and run that."
+            ));
+        }
+        let report = match self.reach().await? {
+            Ok(report) => report,
+            Err(refusal) => return Ok(refused(&refusal)),
+        };
+        let environment = arguments.env.clone().unwrap_or_default();
+        if report.level == SandboxLevel::None
+            && let Some(name) = environment.keys().find(|name| is_loader_variable(name))
+        {
+            return Err(format!("`env` must not set `{name}` outside a sandbox."));
+        }
+        let workdir = self.sandbox.workdir(arguments.workdir.as_deref())?;
+        let question = Question {
+            tool: NAME,
+            command: &arguments.command,
+            environment: &environment,
+            workdir: arguments.workdir.as_deref(),
+            held: if report.holds() {
+                Held::Firmly
+            } else {
+                Held::Not
+            },
+        };
+        if let Err(why) = self.gate.admit(question, context.approver).await {
+            return Ok(ToolOutcome::error(why)
+                .with_details(json!({ "status": "denied", "sandbox": report })));
+        }
+        let job = self
+            .start(&arguments, environment, workdir, context)
+            .await?;
+        Ok(self.follow(&arguments, job, context).await)
+    }
+
+    /// Finds out what holds commands, away from this thread: the first time takes a moment.
+    async fn reach(&self) -> Result<Result<SandboxReport, Refusal>, String> {
+        let sandbox = Arc::clone(&self.sandbox);
+        tokio::task::spawn_blocking(move || sandbox.reach().cloned().map_err(Clone::clone))
+            .await
+            .map_err(|error| format!("The sandbox could not be tried: {error}."))
+    }
+
+    async fn start(
+        &self,
+        arguments: &Arguments,
+        environment: BTreeMap<String, String>,
+        workdir: std::path::PathBuf,
+        context: &CallContext<'_>,
+    ) -> Result<Arc<Job>, String> {
+        let timeout = arguments
+            .timeout
+            .filter(|seconds| *seconds > 0.0)
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+            .map_or(self.limits.timeout, |asked| asked.min(self.limits.timeout));
+        let request = Request {
+            environment,
+            workdir: Some(workdir),
+            timeout: Some(timeout),
+            errors: ErrorOutput::Output,
+            ..Request::shell(&arguments.command, Arc::new(|_| {}))
+        };
+        let sandbox = Arc::clone(&self.sandbox);
+        let (command, session_key) = (arguments.command.clone(), context.session_key.to_owned());
+        let (kept, redact) = (self.limits.kept_output, Arc::clone(&self.redact));
+        tokio::task::spawn_blocking(move || {
+            Job::start(&sandbox, request, &command, &session_key, kept, redact)
+        })
+        .await
+        .map_err(|error| error.to_string())
+        .and_then(|started| started.map_err(|error| error.to_string()))
+        .map(Arc::new)
+        .map_err(|error| format!("The command was not started: {error}."))
+    }
+
+    /// Waits for the end of a command, or hands it over.
+    async fn follow(
+        &self,
+        arguments: &Arguments,
+        job: Arc<Job>,
+        context: &CallContext<'_>,
+    ) -> ToolOutcome {
+        let wait = if arguments.background.unwrap_or(false) {
+            Duration::ZERO
+        } else {
+            arguments
+                .yield_ms
+                .map_or(self.limits.yield_after, Duration::from_millis)
+        };
+        let give_up = tokio::time::sleep(wait);
+        let mut tick = tokio::time::interval(TICK);
+        tokio::pin!(give_up);
+        let mut waiting = self.jobs.is_some();
+        loop {
+            tokio::select! {
+                _ = job.wait() => return finished(&job, context),
+                () = context.cancel.cancelled() => {
+                    job.stop().await;
+                    return finished(&job, context);
+                }
+                () = &mut give_up, if waiting => {
+                    // Without room for it, it stays here until it is done.
+                    waiting = false;
+                    if let Some(jobs) = &self.jobs
+                        && let Ok(id) = jobs.add(Arc::clone(&job))
+                    {
+                        return handed_over(&id, &job, context);
+                    }
+                }
+                _ = tick.tick() => {
+                    let news = job.news(REPORTED, Unfinished::Waits);
+                    if !news.text.is_empty() {
+                        (context.progress)(&news.text);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn refused(refusal: &Refusal) -> ToolOutcome {
+    let tried: BTreeMap<_, _> = refusal
+        .tried
+        .iter()
+        .map(|(level, reason)| (level.name(), reason))
+        .collect();
+    ToolOutcome::error(format!(
+        "The command was not run: {refusal}. {}",
+        Refusal::HINT
+    ))
+    .with_details(json!({ "status": "denied", "sandboxTried": tried }))
+}
+
+fn finished(job: &Job, context: &CallContext<'_>) -> ToolOutcome {
+    let Some(ending) = job.ending() else {
+        return ToolOutcome::error("The command could not be ended.");
+    };
+    let reading = job.whole(context.max_output_bytes.saturating_sub(AROUND));
+    let state = describe(&ending, job.duration());
+    let output = reading.text.trim_end_matches('\n');
+    let text = match (output.is_empty(), &state) {
+        (true, None) => "[exit code 0, nothing printed]".to_owned(),
+        (true, Some(state)) => state.clone(),
+        (false, None) => output.to_owned(),
+        (false, Some(state)) => format!("{output}\n{state}"),
+    };
+    let mut details = details(&ending, job.duration(), &job.report);
+    details["outputBytes"] = job.total().into();
+    details["truncatedBytes"] = reading.missing.into();
+    ToolOutcome {
+        is_error: ending.cause != Cause::Exited,
+        ..ToolOutcome::text(text).with_details(details)
+    }
+}
+
+fn handed_over(id: &str, job: &Job, context: &CallContext<'_>) -> ToolOutcome {
+    let reading = job.whole(context.max_output_bytes.saturating_sub(AROUND).min(4096));
+    let output = reading.text.trim_end_matches('\n');
+    let newline = if output.is_empty() { "" } else { "\n" };
+    ToolOutcome::text(format!(
+        "{output}{newline}[still running in the background as `{id}`; use `process` to look after it]"
+    ))
+    .with_details(json!({
+        "status": "running",
+        "sessionId": id,
+        "command": job.command,
+        "durationMs": u64::try_from(job.duration().as_millis()).unwrap_or(u64::MAX),
+        "outputBytes": job.total(),
+        "truncatedBytes": reading.missing,
+        "sandbox": job.report,
+    }))
+}
+
+impl Tool for ExecTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            self.run(arguments, context)
+                .await
+                .unwrap_or_else(ToolOutcome::error)
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,183 @@
+//! `edit`: pieces of a file replaced by others.
+
+use super::change::{Change, change_all};
+use super::kind::{Kind, SNIFFED, kind};
+use super::replace::{Places, Replacement, replace};
+use super::space::{FileOptions, Problem, Space};
+use super::task::{Leave, with_space};
+use crate::schema::{arguments, spec};
+use crate::tool::{CallContext, Tool, ToolOutcome};
+use chitin_protocol::tool::ToolSpec;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("required" = ["path", "edits"]))]
+struct Arguments {
+    /// The file, relative to the workspace or absolute.
+    #[serde(alias = "file_path")]
+    path: String,
+    /// What to replace. Each text is looked for in the file as it is before all edits; either all are made, or none.
+    #[serde(default)]
+    edits: Vec<OneEdit>,
+    /// Some models send a single edit without the list.
+    #[serde(default, alias = "old_string", alias = "old_text")]
+    #[schemars(skip)]
+    old_text: Option<String>,
+    #[serde(default, alias = "new_string", alias = "new_text")]
+    #[schemars(skip)]
+    new_text: Option<String>,
+    #[serde(default, alias = "replace_all")]
+    #[schemars(skip)]
+    replace_all: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct OneEdit {
+    /// Exactly the text that is there, with enough around it to be found only once.
+    #[serde(alias = "old_string", alias = "old_text")]
+    old_text: String,
+    /// The text that is to be there.
+    #[serde(alias = "new_string", alias = "new_text")]
+    new_text: String,
+    /// Replace every place instead of the only one.
+    #[serde(default, alias = "replace_all")]
+    replace_all: Option<bool>,
+}
+
+impl Arguments {
+    fn replacements(self) -> (String, Vec<Replacement>) {
+        let single = match (self.old_text, self.new_text) {
+            (Some(old_text), Some(new_text)) => Some(OneEdit {
+                old_text,
+                new_text,
+                replace_all: self.replace_all,
+            }),
+            _ => None,
+        };
+        let edits = self
+            .edits
+            .into_iter()
+            .chain(single)
+            .map(|edit| Replacement {
+                old: edit.old_text,
+                new: edit.new_text,
+                places: match edit.replace_all {
+                    Some(true) => Places::All,
+                    Some(false) | None => Places::Only,
+                },
+            })
+            .collect();
+        (self.path, edits)
+    }
+}
+
+/// Edits a file.
+#[derive(Debug)]
+pub struct EditTool {
+    spec: ToolSpec,
+    options: Arc<FileOptions>,
+}
+
+impl EditTool {
+    /// Makes the tool.
+    pub fn new(options: Arc<FileOptions>) -> Self {
+        let description = "Replaces pieces of a text file. Each old text must be in the file exactly once. Line ends and \
+                           everything around stay as they are.";
+        Self {
+            spec: spec::<Arguments>("edit", description),
+            options,
+        }
+    }
+}
+
+impl Tool for EditTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments_given: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let asked: Arguments = match arguments(&self.spec, arguments_given) {
+                Ok(asked) => asked,
+                Err(outcome) => return outcome,
+            };
+            let (path, edits) = asked.replacements();
+            if edits.is_empty() {
+                return ToolOutcome::error("There is nothing to do: `edits` is empty.");
+            }
+            with_space(context, &self.options, Leave::WhenDone, move |space, _| {
+                edit(space, &path, &edits)
+            })
+            .await
+        }
+        .boxed()
+    }
+}
+
+fn edit(space: &Space, path: &str, edits: &[Replacement]) -> Result<ToolOutcome, Problem> {
+    let target = space.place(path)?.settle()?;
+    let read = target.read()?;
+    if let Kind::Binary(what) | Kind::Image(what) =
+        kind(&read.bytes[..read.bytes.len().min(SNIFFED)])
+    {
+        return Err(Problem::Other(format!(
+            "`{path}` is not edited: it is {what}."
+        )));
+    }
+    let replaced = replace(&read.bytes, edits)
+        .map_err(|problem| Problem::Other(format!("`{path}`, {problem}.")))?;
+    let details = json!({
+        "path": path,
+        "lines": replaced.lines,
+        "diff": diff(&read.bytes, &replaced.bytes),
+    });
+    let lines: Vec<String> = replaced
+        .lines
+        .iter()
+        .take(20)
+        .map(usize::to_string)
+        .collect();
+    change_all(&[Change {
+        target,
+        before: Some((read.fingerprint, read.mode)),
+        after: Some(replaced.bytes),
+        mode: None,
+    }])?;
+    let count = replaced.lines.len();
+    let text = format!(
+        "Edited `{path}`: {count} {}, at line {}{}.",
+        if count == 1 { "place" } else { "places" },
+        lines.join(", "),
+        if count > lines.len() { " and more" } else { "" }
+    );
+    Ok(ToolOutcome::text(text).with_details(details))
+}
+
+/// So much is compared to show people what changed.
+const MOST_COMPARED: usize = 256 * 1024;
+
+/// Shows what changed, for people; `None` when that would take too long.
+pub(super) fn diff(before: &[u8], after: &[u8]) -> Option<String> {
+    if before.len() + after.len() > MOST_COMPARED {
+        return None;
+    }
+    let (before, after) = (
+        String::from_utf8_lossy(before),
+        String::from_utf8_lossy(after),
+    );
+    let diff = similar::TextDiff::configure()
+        .timeout(std::time::Duration::from_millis(100))
+        .diff_lines(before.as_ref(), after.as_ref());
+    Some(diff.unified_diff().context_radius(2).to_string())
+}

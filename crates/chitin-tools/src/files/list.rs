@@ -1,0 +1,209 @@
+//! `list`: what is in a directory, or which files have names of a form.
+
+use super::space::{FileOptions, Place, Problem, Space};
+use super::task::{Leave, with_space};
+use super::walk::{Go, Ignored, Walked, walk};
+use crate::output::{Controls, clean};
+use crate::schema::{arguments, spec};
+use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
+use chitin_protocol::tool::ToolSpec;
+use chitin_workspace::guard::{EntryKind, Links};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use globset::{GlobBuilder, GlobMatcher};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// How many names are shown when nothing else is asked for, and at most.
+const USUAL: usize = 500;
+const MOST: usize = 5000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The directory, relative to the workspace or absolute; left out, the workspace.
+    #[serde(default)]
+    path: Option<String>,
+    /// Only names of this form, anywhere below: `*.md`, `src/**/*.rs`.
+    #[serde(default, alias = "glob")]
+    pattern: Option<String>,
+    /// How many levels to show; left out, 1, or all with a pattern.
+    #[serde(default)]
+    depth: Option<u32>,
+    /// Show ignored files as well.
+    #[serde(default)]
+    ignored: Option<bool>,
+    /// How many names to show at most; left out, 500.
+    #[serde(default)]
+    limit: Option<u32>,
+}
+
+/// Lists a directory.
+#[derive(Debug)]
+pub struct ListTool {
+    spec: ToolSpec,
+    options: Arc<FileOptions>,
+}
+
+impl ListTool {
+    /// Makes the tool under a name.
+    pub fn new(name: &str, options: Arc<FileOptions>) -> Self {
+        let description = "Shows what is in a directory, with sizes; directories end in `/`, links in `@`. With `pattern` it \
+                           finds files by their names, anywhere below, and leaves out what `.gitignore` names.";
+        Self {
+            spec: spec::<Arguments>(name, description),
+            options,
+        }
+    }
+}
+
+impl Tool for ListTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Shared
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments_given: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let asked: Arguments = match arguments(&self.spec, arguments_given) {
+                Ok(asked) => asked,
+                Err(outcome) => return outcome,
+            };
+            let max_bytes = context.max_output_bytes;
+            with_space(
+                context,
+                &self.options,
+                Leave::Anytime,
+                move |space, cancel| list(space, &asked, max_bytes, cancel),
+            )
+            .await
+        }
+        .boxed()
+    }
+}
+
+/// Reads a pattern. One without a `/` fits the name alone, wherever it stands.
+pub(super) fn name_pattern(pattern: &str) -> Result<GlobMatcher, Problem> {
+    let anywhere = if pattern.contains('/') {
+        pattern.trim_start_matches("./").to_owned()
+    } else {
+        format!("**/{pattern}")
+    };
+    GlobBuilder::new(&anywhere)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| Problem::Other(format!("`{pattern}` is no pattern: {}.", error.kind())))
+}
+
+/// Fails with words unless there is a directory.
+pub(super) fn check_directory(place: &Place<'_>) -> Result<(), Problem> {
+    match place.root.walk(&place.relative, place.links()) {
+        Ok(end) if end.kind == EntryKind::Directory => Ok(()),
+        Ok(_) => Err(Problem::Other(format!(
+            "`{}` is no directory.",
+            place.shown
+        ))),
+        Err(error) => Err(place.problem(error)),
+    }
+}
+
+fn list(
+    space: &Space,
+    asked: &Arguments,
+    max_bytes: usize,
+    cancel: &CancellationToken,
+) -> Result<ToolOutcome, Problem> {
+    let place = space.place(asked.path.as_deref().unwrap_or("."))?;
+    check_directory(&place)?;
+    let pattern = asked.pattern.as_deref().map(name_pattern).transpose()?;
+    let depth = match (asked.depth, &pattern) {
+        (Some(depth), _) => depth.max(1) as usize,
+        (None, Some(_)) => usize::MAX,
+        (None, None) => 1,
+    };
+    let ignored = match (asked.ignored, depth) {
+        (Some(true), _) | (None, 1) => Ignored::Included,
+        (Some(false) | None, _) => Ignored::LeftOut,
+    };
+    let limit = asked
+        .limit
+        .map_or(USUAL, |limit| limit as usize)
+        .clamp(1, MOST);
+    let room = max_bytes.saturating_sub(256);
+    let mut lines: Vec<String> = Vec::new();
+    let mut bytes = 0;
+    let mut is_full = false;
+    let walked = walk(&place, depth, ignored, cancel, &mut |path, kind| {
+        let inside = path.strip_prefix(&place.relative).unwrap_or(path);
+        let wanted = match &pattern {
+            Some(pattern) => kind != EntryKind::Directory && pattern.is_match(inside),
+            None => true,
+        };
+        if !wanted {
+            return Go::On;
+        }
+        let line = line(&place, path, inside, kind);
+        if lines.len() == limit || bytes + line.len() + 1 > room {
+            is_full = true;
+            return Go::Stop;
+        }
+        bytes += line.len() + 1;
+        lines.push(line);
+        Go::On
+    });
+    let mut text = lines.join("\n");
+    let note = match walked {
+        _ if is_full => {
+            Some("There is more: give a `pattern`, a deeper `path` or a larger `limit`.")
+        }
+        Walked::GaveUp => Some("There is more: the tree is too large to be gone through."),
+        Walked::NotAll => Some("Some directories could not be read."),
+        Walked::All | Walked::Stopped if lines.is_empty() => Some(match &pattern {
+            Some(_) => "No file has such a name.",
+            None => "The directory is empty.",
+        }),
+        Walked::All | Walked::Stopped => None,
+    };
+    if let Some(note) = note {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.extend(["[", note, "]"]);
+    }
+    Ok(ToolOutcome::text(text).with_details(
+        json!({"path": place.shown, "count": lines.len(), "isWhole": note.is_none()}),
+    ))
+}
+
+fn line(place: &Place<'_>, path: &Path, inside: &Path, kind: EntryKind) -> String {
+    let name = clean(inside.as_os_str().as_encoded_bytes(), Controls::Show).replace('\n', "\\n");
+    match kind {
+        EntryKind::Directory => format!("{name}/"),
+        EntryKind::Link => format!("{name}@"),
+        EntryKind::Other => format!("{name} (no file)"),
+        EntryKind::File => match place.root.walk(path, &Links::Refuse) {
+            Ok(end) => format!("{name} ({})", size(end.fingerprint.size)),
+            Err(_) => name,
+        },
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}

@@ -1,0 +1,85 @@
+//! `write`: a whole file at once.
+
+use super::change::{created_parents, take_back_parents};
+use super::space::FileOptions;
+use super::task::{Leave, with_space};
+use crate::schema::{arguments, spec};
+use crate::tool::{CallContext, Tool, ToolOutcome};
+use chitin_protocol::tool::ToolSpec;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The file, relative to the workspace or absolute. Directories on the way are made.
+    #[serde(alias = "file_path")]
+    path: String,
+    /// All that the file is to hold.
+    content: String,
+}
+
+/// Writes a file.
+#[derive(Debug)]
+pub struct WriteTool {
+    spec: ToolSpec,
+    options: Arc<FileOptions>,
+}
+
+impl WriteTool {
+    /// Makes the tool.
+    pub fn new(options: Arc<FileOptions>) -> Self {
+        let description = "Writes a file whole: makes it, or replaces all that it held. To change a part of a file, use \
+                           `edit` or `apply_patch`.";
+        Self {
+            spec: spec::<Arguments>("write", description),
+            options,
+        }
+    }
+}
+
+impl Tool for WriteTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments_given: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let asked: Arguments = match arguments(&self.spec, arguments_given) {
+                Ok(asked) => asked,
+                Err(outcome) => return outcome,
+            };
+            with_space(context, &self.options, Leave::WhenDone, move |space, _| {
+                let settled = space.place(&asked.path)?.settle()?;
+                settled.check_writable()?;
+                let parents = created_parents(&settled)?;
+                let written = settled
+                    .root
+                    .replace(&settled.relative, asked.content.as_bytes());
+                if let Err(error) = written {
+                    take_back_parents(&settled, &parents);
+                    return Err(settled.problem(error));
+                }
+                let size = asked.content.len();
+                let (did, is_new) = match settled.found {
+                    Some(_) => ("Replaced", false),
+                    None => ("Made", true),
+                };
+                Ok(
+                    ToolOutcome::text(format!("{did} `{}`: {size} bytes.", asked.path))
+                        .with_details(json!({"path": asked.path, "size": size, "isNew": is_new})),
+                )
+            })
+            .await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,201 @@
+//! The only place that knows `rmcp`: its types stop here.
+
+use super::config::{ServerConfig, ServerTransport};
+use super::outcome::Answer;
+use super::servers::McpSurroundings;
+use super::stdio::{self, LastWords};
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
+};
+use rmcp::service::{RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// The most tools of one server.
+const TOOLS: usize = 256;
+/// The longest description, in characters.
+const DESCRIPTION: usize = 4096;
+/// The longest single message.
+const LONGEST_MESSAGE: usize = 16 << 20;
+
+/// A connection to a server. Dropping it ends the server, if it is a program.
+pub(super) struct Connection {
+    service: RunningService<RoleClient, ClientConfig>,
+    last_words: Option<LastWords>,
+}
+
+/// A tool of a server, in plain data.
+#[derive(Debug, Clone)]
+pub(super) struct RemoteTool {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) parameters: Value,
+    pub(super) only_looks: bool,
+}
+
+/// Why a call has no answer.
+#[derive(Debug)]
+pub(super) enum CallError {
+    /// The server is gone.
+    Gone(String),
+    /// It said no.
+    Refused(String),
+}
+
+impl Connection {
+    /// Connects and asks for the tools.
+    pub(super) async fn open(
+        config: &ServerConfig,
+        surroundings: &McpSurroundings,
+    ) -> Result<(Self, Vec<RemoteTool>), String> {
+        let opening = async {
+            let connection = Self::connect(config, surroundings).await?;
+            let tools = match connection.service.list_all_tools().await {
+                Ok(tools) => tools,
+                Err(error) => return Err(connection.explain(&error).await),
+            };
+            let tools = tools.into_iter().take(TOOLS).map(remote).collect();
+            Ok((connection, tools))
+        };
+        tokio::time::timeout(config.connecting, opening)
+            .await
+            .unwrap_or_else(|_| {
+                let seconds = config.connecting.as_secs_f64();
+                Err(format!("it did not answer within {seconds:.1} s"))
+            })
+    }
+
+    async fn connect(
+        config: &ServerConfig,
+        surroundings: &McpSurroundings,
+    ) -> Result<Self, String> {
+        let client = ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("chitin", env!("CARGO_PKG_VERSION")),
+        );
+        match &config.transport {
+            transport @ ServerTransport::Stdio { .. } => {
+                let stdio = stdio::start(transport, surroundings).await?;
+                let last_words = stdio.last_words;
+                match client.serve((stdio.output, stdio.input)).await {
+                    Ok(service) => Ok(Self {
+                        service,
+                        last_words: Some(last_words),
+                    }),
+                    Err(error) => Err(match last_words.hear().await {
+                        Some(words) => format!("{error}; it said: {words}"),
+                        None => error.to_string(),
+                    }),
+                }
+            }
+            ServerTransport::Http { url, headers } => {
+                let http = (surroundings.http)()?;
+                let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+                    .max_sse_event_size(LONGEST_MESSAGE);
+                let mut custom = HashMap::new();
+                for (name, value) in headers {
+                    let bearer = value.strip_prefix("Bearer ");
+                    if let Some(token) =
+                        bearer.filter(|_| name.eq_ignore_ascii_case("authorization"))
+                    {
+                        config = config.auth_header(token);
+                        continue;
+                    }
+                    let wrong = || format!("the header `{name}` can't be sent");
+                    custom.insert(
+                        HeaderName::try_from(name.as_str()).map_err(|_| wrong())?,
+                        HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?,
+                    );
+                }
+                let transport =
+                    StreamableHttpClientTransport::with_client(http, config.custom_headers(custom));
+                let service = client
+                    .serve(transport)
+                    .await
+                    .map_err(|error| chain(&error))?;
+                Ok(Self {
+                    service,
+                    last_words: None,
+                })
+            }
+        }
+    }
+
+    /// Says whether the server is known to be gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.is_transport_closed()
+    }
+
+    /// Calls a tool. Dropping the future tells the server to stop.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Answer, CallError> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        match self.service.peer().call_tool_once(params).await {
+            Ok(CallToolResponse::Complete(result)) => Ok(Answer {
+                content: result
+                    .content
+                    .iter()
+                    .filter_map(|block| serde_json::to_value(block).ok())
+                    .collect(),
+                structured: result.structured_content,
+                is_error: result.is_error.unwrap_or(false),
+            }),
+            Ok(_) => Err(CallError::Refused(
+                "it wants a conversation that is not known here".to_owned(),
+            )),
+            Err(ServiceError::McpError(error)) => {
+                Err(CallError::Refused(error.message.into_owned()))
+            }
+            Err(error @ (ServiceError::TransportClosed | ServiceError::TransportSend(_))) => {
+                Err(CallError::Gone(self.explain(&error).await))
+            }
+            Err(error) => Err(CallError::Refused(chain(&error))),
+        }
+    }
+
+    async fn explain(&self, error: &ServiceError) -> String {
+        let words = match &self.last_words {
+            Some(words) => words.hear().await,
+            None => None,
+        };
+        match words {
+            Some(words) => format!("{}; it said: {words}", chain(error)),
+            None => chain(error),
+        }
+    }
+}
+
+fn remote(tool: rmcp::model::Tool) -> RemoteTool {
+    let description = tool.description.unwrap_or_default();
+    RemoteTool {
+        name: tool.name.into_owned(),
+        description: description.chars().take(DESCRIPTION).collect(),
+        parameters: Value::Object((*tool.input_schema).clone()),
+        only_looks: tool
+            .annotations
+            .and_then(|annotations| annotations.read_only_hint)
+            .unwrap_or(false),
+    }
+}
+
+/// Returns an error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,91 @@
+//! What a server gave back, as an outcome of ours.
+
+use crate::exec::Redact;
+use crate::process::bounded;
+use crate::tool::ToolOutcome;
+use chitin_protocol::message::{Block, ImageBlock};
+use serde_json::Value;
+
+/// The longest picture, in base 64.
+const LONGEST_IMAGE: usize = 5 << 20;
+/// The most pictures of one call.
+const IMAGES: usize = 8;
+
+/// What a server gave back, in plain data.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// The blocks, as they go over the wire.
+    pub(super) content: Vec<Value>,
+    pub(super) structured: Option<Value>,
+    pub(super) is_error: bool,
+}
+
+/// Turns an answer into an outcome: texts in one block, then pictures.
+pub(super) fn outcome(answer: &Answer, limit: usize, redact: &Redact) -> ToolOutcome {
+    let mut texts = Vec::new();
+    let mut images = Vec::new();
+    for block in &answer.content {
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => texts.push(text(block, "text")),
+            Some("image") => {
+                let data = text(block, "data");
+                if data.len() > LONGEST_IMAGE || images.len() >= IMAGES {
+                    texts.push("[a picture was left out: too large, or one too many]".to_owned());
+                } else {
+                    images.push(Block::Image(ImageBlock {
+                        data,
+                        mime_type: text(block, "mimeType"),
+                        ..ImageBlock::default()
+                    }));
+                }
+            }
+            Some("resource") => texts.push(resource(block.get("resource"))),
+            Some("resource_link") => texts.push(format!(
+                "[resource {}: {}]",
+                text(block, "name"),
+                text(block, "uri")
+            )),
+            Some(other) => texts.push(format!("[a block of the kind `{other}` was left out]")),
+            None => texts.push(block.to_string()),
+        }
+    }
+    // A structured result repeats what the blocks say, unless there are none.
+    if answer.content.is_empty()
+        && let Some(structured) = &answer.structured
+    {
+        texts.push(structured.to_string());
+    }
+    let (text, _) = bounded(redact(&texts.join("\n")), limit);
+    let mut content = Vec::new();
+    if !text.is_empty() || images.is_empty() {
+        content.push(Block::text(if text.is_empty() {
+            "[nothing came back]".to_owned()
+        } else {
+            text
+        }));
+    }
+    content.extend(images);
+    ToolOutcome {
+        content,
+        details: None,
+        is_error: answer.is_error,
+    }
+}
+
+fn resource(resource: Option<&Value>) -> String {
+    let Some(resource) = resource else {
+        return String::new();
+    };
+    match resource.get("text").and_then(Value::as_str) {
+        Some(content) => content.to_owned(),
+        None => format!("[resource {} is not text]", text(resource, "uri")),
+    }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,107 @@
+//! What came of the layers, and why.
+
+use super::layers::LayerKind;
+use chitin_protocol::rules::ToolAlias;
+use chitin_workspace::nearest::nearest;
+use std::collections::BTreeMap;
+
+/// Which tools a run has, and why it lacks the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Every tool that takes part, in catalogue order.
+    pub known: Vec<String>,
+    /// The tools that may be used, in catalogue order.
+    pub allowed: Vec<String>,
+    /// For every other tool, what took it away.
+    pub removed: BTreeMap<String, Removal>,
+    /// Entries of allow lists that name nothing that there is.
+    pub unknown: Vec<UnknownEntry>,
+    pub(super) aliases: &'static [ToolAlias],
+}
+
+/// What took a tool away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removal {
+    /// The layer.
+    pub layer: LayerKind,
+    /// Where the configuration says it, such as `tools.profile (coding)`.
+    pub path: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a layer took a tool away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// An entry of the deny list.
+    Denied {
+        /// The entry, as it was written.
+        entry: String,
+    },
+    /// There is an allow list, and the tool is not on it.
+    NotAllowed,
+}
+
+/// An entry of an allow list that names nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownEntry {
+    /// Where it stands.
+    pub path: String,
+    /// The entry, as it was written.
+    pub entry: String,
+    /// What was probably meant.
+    pub nearest: Option<String>,
+}
+
+impl Verdict {
+    /// Tells whether a tool may be used.
+    pub fn allows(&self, name: &str) -> bool {
+        self.allowed.iter().any(|allowed| allowed == name)
+    }
+
+    /// Says in a sentence or two whether a tool may be used and, if not, what took it away.
+    pub fn explain(&self, name: &str) -> String {
+        let written = name.trim().to_lowercase();
+        let alias = self.aliases.iter().find(|alias| alias.alias == written);
+        let name = alias.map_or(written.as_str(), |alias| alias.tool);
+        if self.allows(name) {
+            return format!("`{name}` may be used.");
+        }
+        let Some(removal) = self.removed.get(name) else {
+            let hint = nearest(name, self.known.iter().map(String::as_str))
+                .map(|near| format!(" Did you mean `{near}`?"))
+                .unwrap_or_default();
+            return format!("There is no tool `{name}`.{hint}");
+        };
+        removal.explain(name)
+    }
+}
+
+impl Removal {
+    /// Says what took the tool away, and what would give it back.
+    pub fn explain(&self, name: &str) -> String {
+        let path = &self.path;
+        let why = match (&self.reason, self.layer) {
+            (_, LayerKind::Owner) => {
+                return format!("`{name}` may not be used: only the owner's messages may use it.");
+            }
+            (_, LayerKind::Subagent) => {
+                return format!("`{name}` may not be used: subagents do not have it.");
+            }
+            (Reason::Denied { entry }, _) => format!("`{path}` denies `{entry}`"),
+            (Reason::NotAllowed, _) => format!("`{path}` does not hold it"),
+        };
+        let remedy = match (&self.reason, self.layer) {
+            (Reason::NotAllowed, LayerKind::Profile) => {
+                format!(" Add `{name}` to `tools.alsoAllow` to have it with this profile.")
+            }
+            (Reason::NotAllowed, LayerKind::ProviderProfile) => {
+                format!(
+                    " Add `{name}` to `alsoAllow` of the same provider to have it with this profile."
+                )
+            }
+            _ => String::new(),
+        };
+        format!("`{name}` may not be used: {why}.{remedy}")
+    }
+}

@@ -1,0 +1,103 @@
+//! Secrets go out of everything that a model, a log or a person gets to see.
+//!
+//! Two kinds are known: exact values that are handed in, such as the provider's keys, and shapes that keys of well-known
+//! services have. A handed-in value never passes, however the text is cut into pieces. Shapes are a second net: they catch
+//! what nobody told us about, and they are narrow enough to leave prose and code alone.
+
+mod exact;
+mod shapes;
+
+use exact::{Exact, ExactStream};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use shapes::ShapeStream;
+
+/// What stands in the place of a secret.
+pub const MARKER: &str = "[redacted]";
+
+/// A handed-in value must have so many bytes; shorter ones would take ordinary words with them.
+pub const SHORTEST_SECRET: usize = 6;
+
+/// Knows the secrets of this process.
+///
+/// ```
+/// use chitin_tools::redact::Redactor;
+///
+/// let redactor = Redactor::new(["s3cr3t-value".into()]);
+/// assert_eq!(redactor.redact("key: s3cr3t-value."), "key: [redacted].");
+/// ```
+#[derive(Debug, Default)]
+pub struct Redactor {
+    exact: Exact,
+}
+
+impl Redactor {
+    /// Takes the values that must never be seen. Values that are too short to tell from words are passed over.
+    pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+        let mut exact = Exact::default();
+        for secret in secrets {
+            let secret = secret.expose_secret().trim();
+            if secret.len() >= SHORTEST_SECRET {
+                exact.add(secret);
+            }
+        }
+        Self { exact }
+    }
+
+    /// Redacts a text that is all there.
+    pub fn redact(&self, text: &str) -> String {
+        let mut stream = self.stream();
+        let mut redacted = stream.push(text);
+        redacted.push_str(&stream.finish());
+        redacted
+    }
+
+    /// Redacts every string in a value, names of fields included.
+    pub fn redact_value(&self, value: &mut Value) {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => *text = self.redact(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(fields) => {
+                *fields = std::mem::take(fields)
+                    .into_iter()
+                    .map(|(name, mut value)| {
+                        self.redact_value(&mut value);
+                        (self.redact(&name), value)
+                    })
+                    .collect();
+            }
+        }
+    }
+
+    /// Starts to redact a text that comes in pieces.
+    pub fn stream(&self) -> RedactStream<'_> {
+        RedactStream {
+            exact: self.exact.stream(),
+            shapes: ShapeStream::default(),
+        }
+    }
+}
+
+/// Redacts a text that comes in pieces. What could still become a secret is held back until it is certain.
+#[derive(Debug)]
+pub struct RedactStream<'a> {
+    exact: ExactStream<'a>,
+    shapes: ShapeStream,
+}
+
+impl RedactStream<'_> {
+    /// Takes the next piece and returns what is certain by now.
+    pub fn push(&mut self, text: &str) -> String {
+        let text = self.exact.push(text);
+        self.shapes.push(&text)
+    }
+
+    /// Ends the text and returns what was held back.
+    pub fn finish(&mut self) -> String {
+        let rest = self.exact.finish();
+        let mut text = self.shapes.push(&rest);
+        text.push_str(&self.shapes.finish());
+        text
+    }
+}

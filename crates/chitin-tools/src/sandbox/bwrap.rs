@@ -1,0 +1,94 @@
+//! The arguments of `bwrap`: what the machine looks like from inside.
+
+use super::door::{self, Kind};
+use super::policy::{INNER_HOME, INNER_TMP, Policy};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where the helper is inside.
+pub(super) const INNER_HELPER: &str = "/run/chitin-sandbox";
+
+/// One thing that is put in its place.
+struct Mount<'a> {
+    option: &'static str,
+    source: Option<&'a Path>,
+    target: &'a Path,
+}
+
+/// Returns the arguments up to the program. Shallow places come first, so that a deeper one is put over them.
+pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<OsString> {
+    let mut mounts = Vec::new();
+    let mut bind = |option, source, target| {
+        mounts.push(Mount {
+            option,
+            source,
+            target,
+        });
+    };
+    for path in policy.system.iter().chain(&policy.readable) {
+        bind("--ro-bind-try", Some(path.as_path()), path.as_path());
+    }
+    bind("--bind", Some(&policy.tmp), Path::new(INNER_TMP));
+    bind("--bind", Some(&policy.home), Path::new(INNER_HOME));
+    for path in &policy.writable {
+        bind("--bind-try", Some(path), path);
+    }
+    bind("--bind", Some(&policy.workspace), &policy.workspace);
+    for path in &policy.masked {
+        match door::kind(path) {
+            Some(Kind::Directory) => bind("--tmpfs", None, path),
+            Some(Kind::Other) => bind("--ro-bind", Some(Path::new("/dev/null")), path),
+            None => {}
+        }
+    }
+    mounts.sort_by_key(|mount| mount.target.components().count());
+
+    let mut arguments: Vec<OsString> = [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+        "--hostname",
+        "sandbox",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
+    .map(OsString::from)
+    .to_vec();
+    if !policy.network {
+        arguments.push("--unshare-net".into());
+    }
+    for mount in mounts {
+        arguments.push(mount.option.into());
+        arguments.extend(mount.source.map(Into::into));
+        arguments.push(mount.target.into());
+    }
+    arguments.extend([
+        "--ro-bind".into(),
+        helper.into(),
+        INNER_HELPER.into(),
+        "--chdir".into(),
+        workdir.into(),
+        "--".into(),
+        INNER_HELPER.into(),
+    ]);
+    arguments
+}
+
+/// Looks for `bwrap` on a search path.
+pub(super) fn find(search: &str) -> Option<PathBuf> {
+    search
+        .split(':')
+        .chain(["/usr/bin", "/usr/local/bin", "/bin"])
+        .map(Path::new)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join("bwrap"))
+        .find(|candidate| door::kind(candidate) == Some(Kind::Other))
+}

@@ -1,0 +1,81 @@
+//! The one door of the sandbox to the disk. It looks at names and kinds of roots; it never reads a file of the user.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "roots of a sandbox are absolute paths of the machine, not files of a workspace"
+)]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Directory,
+    Other,
+}
+
+/// Returns the path with all links resolved.
+pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// Returns what stands at a path, links followed.
+pub(super) fn kind(path: &Path) -> Option<Kind> {
+    let found = fs::metadata(path).ok()?;
+    Some(if found.is_dir() {
+        Kind::Directory
+    } else {
+        Kind::Other
+    })
+}
+
+/// Returns what in a directory has a name that begins so.
+pub(super) fn beginning_with(directory: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Makes a directory.
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Returns the processes of the machine with their parents, as far as they can be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn processes() -> Vec<(i32, i32)> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| {
+            let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            // The name stands in brackets and may hold anything, brackets too: what counts comes after the last one.
+            let stat = String::from_utf8_lossy(&stat);
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+            Some((pid, parent.parse().ok()?))
+        })
+        .collect()
+}
+
+/// Returns the descriptors of this process beyond the first three.
+#[cfg(target_os = "linux")]
+pub(super) fn open_descriptors() -> Vec<i32> {
+    match fs::read_dir("/proc/self/fd") {
+        Ok(entries) => entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter(|descriptor| *descriptor > 2)
+            .collect(),
+        // Without /proc every likely number is tried; a number that is not open does no harm.
+        Err(_) => (3..4096).collect(),
+    }
+}

@@ -1,0 +1,252 @@
+//! The part that watches: starts the command, feeds it, ends it in time, and leaves nothing of it behind.
+
+use super::super::bwrap;
+use super::super::level::SandboxLevel;
+use super::super::wire::{Apply, Cause, Ended, Facts, Launch, Status, read_frame, write_frame};
+use super::super::{HELPER_ARGUMENT, door};
+use super::{APPLY, tree};
+use rustix::process::{Pid, WaitOptions, WaitStatus};
+use std::io::{BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How many frames of input wait for a command that does not read. What comes after them is dropped: the lifeline must
+/// always be read.
+const WAITING_FRAMES: usize = 64;
+/// How much is kept of what the inner helper or the command's error output says.
+const KEPT_MESSAGE: usize = 4096;
+/// How long the last words of a command that is gone are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+enum Event {
+    Ready(Facts),
+    Said(String),
+    Exited(WaitStatus),
+    LifelineCut,
+}
+
+pub(super) fn run() -> ExitCode {
+    let mut control = BufReader::new(std::io::stdin());
+    let launch = read_frame(&mut control)
+        .ok()
+        .flatten()
+        .and_then(|frame| serde_json::from_slice::<Launch>(&frame).ok());
+    let Some(launch) = launch else {
+        return ExitCode::from(2);
+    };
+    tree::adopt_orphans();
+    let ended = match start(&launch) {
+        Ok(child) => watch(child, control, &launch),
+        Err(message) => not_started(message),
+    };
+    say(&Status::Ended(ended));
+    ExitCode::SUCCESS
+}
+
+fn not_started(message: String) -> Ended {
+    Ended {
+        cause: Cause::NotStarted,
+        code: None,
+        signal: None,
+        message,
+    }
+}
+
+fn start(launch: &Launch) -> Result<Child, String> {
+    let mut command = match (launch.level, &launch.bwrap) {
+        (SandboxLevel::Bwrap, Some(program)) => {
+            let mut command = Command::new(program);
+            command.args(bwrap::arguments(
+                &launch.policy,
+                &launch.helper,
+                &launch.workdir,
+            ));
+            command
+        }
+        (SandboxLevel::Bwrap, None) => return Err("`bwrap` was not found".to_owned()),
+        (SandboxLevel::Landlock | SandboxLevel::None, _) => Command::new(&launch.helper),
+    };
+    if door::kind(&launch.workdir) != Some(door::Kind::Directory) {
+        return Err(format!("`{}` is not a directory", launch.workdir.display()));
+    }
+    command
+        .args([HELPER_ARGUMENT, APPLY])
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::inherit())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("`{}`: {error}", command.get_program().to_string_lossy()))
+}
+
+fn watch(mut child: Child, control: impl Read + Send + 'static, launch: &Launch) -> Ended {
+    let deadline = launch
+        .timeout_ms
+        .map(|timeout| Instant::now() + Duration::from_millis(timeout));
+    say(&Status::Started { pid: child.id() });
+    let (events, inbox) = channel();
+    let (feed, fodder) = sync_channel(WAITING_FRAMES);
+    let first = serde_json::to_vec(&apply(launch)).unwrap_or_default();
+    if let Some(stdin) = child.stdin.take() {
+        thread::spawn(move || write_input(stdin, &first, &fodder));
+    }
+    if let Some(stderr) = child.stderr.take() {
+        let events = events.clone();
+        thread::spawn(move || listen(stderr, &events));
+    }
+    let lifeline = events.clone();
+    thread::spawn(move || read_control(control, &feed, &lifeline));
+    let main = child.id();
+    thread::spawn(move || reap(main, &events));
+
+    let mut said = String::new();
+    let mut ready = false;
+    let (cause, status) = loop {
+        let wait = deadline.map_or(Duration::from_hours(1), |deadline| {
+            deadline.saturating_duration_since(Instant::now())
+        });
+        match inbox.recv_timeout(wait) {
+            Ok(Event::Ready(facts)) => {
+                ready = true;
+                say(&Status::Ready { facts });
+            }
+            Ok(Event::Said(text)) => said = text,
+            Ok(Event::Exited(status)) => break (Cause::Exited, Some(status)),
+            Ok(Event::LifelineCut) | Err(RecvTimeoutError::Disconnected) => {
+                break (Cause::Stopped, None);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                    break (Cause::TimedOut, None);
+                }
+            }
+        }
+    };
+    tree::kill_everything(main);
+    // Whatever was said last is still on its way.
+    while let Ok(event) = inbox.recv_timeout(LAST_WORDS) {
+        match event {
+            Event::Ready(facts) => {
+                ready = true;
+                say(&Status::Ready { facts });
+            }
+            Event::Said(text) => {
+                said = text;
+                break;
+            }
+            Event::Exited(_) | Event::LifelineCut => {}
+        }
+    }
+    let failed = said.lines().find_map(|line| line.strip_prefix(FAILED));
+    match (cause, failed) {
+        (Cause::Exited, Some(reason)) => not_started(reason.trim().to_owned()),
+        (Cause::Exited, None) if !ready => not_started(said.trim().to_owned()),
+        _ => Ended {
+            cause,
+            code: status.and_then(WaitStatus::exit_status),
+            signal: status.and_then(WaitStatus::terminating_signal),
+            message: said,
+        },
+    }
+}
+
+/// What a line of the inner helper begins with when it gives up.
+pub(super) const FAILED: &str = "chitin-sandbox failed: ";
+/// What a line of the inner helper begins with when it is ready.
+pub(super) const READY: &str = "chitin-sandbox ready: ";
+
+fn apply(launch: &Launch) -> Apply {
+    let inner = launch.level == SandboxLevel::Bwrap;
+    Apply {
+        level: launch.level,
+        parent: (!inner).then(|| rustix::process::getpid().as_raw_pid()),
+        policy: launch.policy.clone(),
+        program: launch.program.clone(),
+        environment: launch.environment.clone(),
+        workdir: launch.workdir.clone(),
+        errors: launch.errors,
+    }
+}
+
+fn write_input(mut stdin: ChildStdin, first: &[u8], fodder: &Receiver<Vec<u8>>) {
+    if write_frame(&mut stdin, first).is_err() {
+        return;
+    }
+    while let Ok(bytes) = fodder.recv() {
+        // An empty frame closes the input: dropping it does.
+        if bytes.is_empty() || stdin.write_all(&bytes).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_control(mut control: impl Read, feed: &SyncSender<Vec<u8>>, events: &Sender<Event>) {
+    while let Ok(Some(frame)) = read_frame(&mut control) {
+        let _ = feed.try_send(frame);
+    }
+    let _ = events.send(Event::LifelineCut);
+}
+
+/// Waits for every process that ends here, orphans too, until the command itself does.
+fn reap(main: u32, events: &Sender<Event>) {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if is(pid, main) => {
+                let _ = events.send(Event::Exited(status));
+                return;
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+fn is(pid: Pid, id: u32) -> bool {
+    i64::from(pid.as_raw_pid()) == i64::from(id)
+}
+
+/// Reads what the inner helper says. Its first line says that it is ready; what comes after it is the command's.
+fn listen(mut from: ChildStderr, events: &Sender<Event>) {
+    let mut kept: Vec<u8> = Vec::new();
+    let mut ready = false;
+    let mut chunk = [0; 4096];
+    loop {
+        let count = match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
+        kept.extend_from_slice(&chunk[..count]);
+        if !ready && let Some((line, rest)) = ready_line(&kept) {
+            ready = true;
+            kept = rest;
+            let _ = events.send(Event::Ready(line));
+        }
+        if kept.len() > 2 * KEPT_MESSAGE {
+            kept.drain(..kept.len() - KEPT_MESSAGE);
+        }
+    }
+    let from = kept.len().saturating_sub(KEPT_MESSAGE);
+    let text = String::from_utf8_lossy(&kept[from..]).into_owned();
+    let _ = events.send(Event::Said(text));
+}
+
+fn ready_line(bytes: &[u8]) -> Option<(Facts, Vec<u8>)> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let facts = bytes[..end].strip_prefix(READY.as_bytes())?;
+    Some((
+        serde_json::from_slice(facts).ok()?,
+        bytes[end + 1..].to_vec(),
+    ))
+}
+
+fn say(status: &Status) {
+    if let Ok(mut line) = serde_json::to_vec(status) {
+        line.push(b'\n');
+        let _ = std::io::stderr().write_all(&line);
+    }
+}

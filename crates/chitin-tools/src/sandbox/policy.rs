@@ -1,0 +1,240 @@
+//! Which files a command may reach.
+
+use super::config::SandboxConfig;
+use super::door;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What programs need to run, and nothing that is private to a user or a machine.
+const SYSTEM: [&str; 43] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system/sw",
+    "/etc/alternatives",
+    "/etc/bash.bashrc",
+    "/etc/ca-certificates",
+    "/etc/debian_version",
+    "/etc/gai.conf",
+    "/etc/gitconfig",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/localtime",
+    "/etc/locale.alias",
+    "/etc/locale.conf",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/profile",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/static",
+    "/etc/terminfo",
+    "/etc/timezone",
+    "/sys/devices/system/cpu",
+];
+
+/// What a name look-up needs.
+const FOR_NETWORK: [&str; 1] = ["/etc/resolv.conf"];
+
+/// Files about the machine, not about processes. Without a process namespace the rest of `/proc` stays shut.
+const MACHINE: [&str; 7] = [
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/uptime",
+    "/proc/version",
+];
+
+/// Devices that hold nothing.
+const DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// Where temporary files are inside namespaces.
+pub(super) const INNER_TMP: &str = "/tmp";
+/// Where the home is inside namespaces.
+pub(super) const INNER_HOME: &str = "/run/home";
+
+/// Which files a command may reach. All paths are absolute, with links resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Policy {
+    pub(crate) workspace: PathBuf,
+    /// Of the system, as programs spell them.
+    pub(crate) system: Vec<PathBuf>,
+    pub(crate) machine: Vec<PathBuf>,
+    pub(crate) devices: Vec<PathBuf>,
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) writable: Vec<PathBuf>,
+    /// What lies beneath one of the others and must not be seen.
+    pub(crate) masked: Vec<PathBuf>,
+    pub(crate) tmp: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) network: bool,
+    pub(crate) unix_sockets: bool,
+}
+
+/// Why there is no policy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PolicyError {
+    /// A root is not there.
+    #[error("`{path}` can't be used by the sandbox: {reason}")]
+    Unusable {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A root is the whole machine.
+    #[error("`{0}` can't be a root of the sandbox: it is the whole machine")]
+    Everything(PathBuf),
+    /// A root is where keys are kept.
+    #[error("`{path}` can't be opened to commands: it lies in `{hidden}` which stays hidden")]
+    Protected {
+        /// The root.
+        path: PathBuf,
+        /// What hides it.
+        hidden: PathBuf,
+    },
+}
+
+impl Policy {
+    /// Makes the policy of a configuration; `private` is the directory for temporary files.
+    pub(super) fn new(config: &SandboxConfig, private: &Path) -> Result<Self, PolicyError> {
+        let workspace = root(&config.workspace)?;
+        let hidden: Vec<_> = config
+            .hidden
+            .iter()
+            .map(|path| door::resolved(path).unwrap_or_else(|_| path.clone()))
+            .collect();
+        let extra = |paths: &[PathBuf]| -> Result<Vec<PathBuf>, PolicyError> {
+            let mut found = Vec::new();
+            for path in paths {
+                let path = root(path)?;
+                let inside = |hidden: &&PathBuf| path.starts_with(hidden);
+                if !path.starts_with(&workspace)
+                    && let Some(hidden) = hidden.iter().find(inside)
+                {
+                    return Err(PolicyError::Protected {
+                        path,
+                        hidden: hidden.clone(),
+                    });
+                }
+                found.push(path);
+            }
+            Ok(found)
+        };
+        let mut readable = extra(&config.readable)?;
+        let writable = extra(&config.writable)?;
+        let mut system = present(&SYSTEM);
+        // Settings of interpreters, which have their version in their names.
+        system.extend(door::beginning_with(Path::new("/etc"), "python"));
+        if config.network {
+            // It may be a link to a place that nothing else opens.
+            readable.extend(
+                FOR_NETWORK
+                    .iter()
+                    .filter_map(|path| door::resolved(Path::new(path)).ok()),
+            );
+        }
+        let roots = || {
+            [&workspace]
+                .into_iter()
+                .chain(&system)
+                .chain(&readable)
+                .chain(&writable)
+        };
+        let masked = hidden
+            .into_iter()
+            .filter(|hidden| roots().any(|root| hidden != root && hidden.starts_with(root)))
+            .filter(|hidden| !workspace.starts_with(hidden))
+            .collect();
+        let inner = |name: &str| -> Result<PathBuf, PolicyError> {
+            let path = private.join(name);
+            door::make_directory(&path)
+                .and_then(|()| door::resolved(&path))
+                .map_err(|error| PolicyError::Unusable {
+                    path: path.clone(),
+                    reason: error.to_string(),
+                })
+        };
+        Ok(Self {
+            system,
+            machine: present(&MACHINE),
+            devices: present(&DEVICES),
+            masked,
+            tmp: inner("tmp")?,
+            home: inner("home")?,
+            network: config.network,
+            unix_sockets: config.unix_sockets,
+            readable,
+            writable,
+            workspace,
+        })
+    }
+
+    /// Says whether a path may be read by commands.
+    pub(super) fn reads(&self, path: &Path) -> bool {
+        self.roots().any(|root| path.starts_with(root))
+            && !self.masked.iter().any(|masked| path.starts_with(masked))
+    }
+
+    fn roots(&self) -> impl Iterator<Item = &PathBuf> {
+        [&self.workspace]
+            .into_iter()
+            .chain(&self.system)
+            .chain(&self.readable)
+            .chain(&self.writable)
+    }
+}
+
+fn present(paths: &[&str]) -> Vec<PathBuf> {
+    paths
+        .iter()
+        .map(PathBuf::from)
+        .filter(|path| door::kind(path).is_some())
+        .collect()
+}
+
+fn root(path: &Path) -> Result<PathBuf, PolicyError> {
+    let unusable = |reason: &str| PolicyError::Unusable {
+        path: path.to_path_buf(),
+        reason: reason.to_owned(),
+    };
+    if !path.is_absolute() {
+        return Err(unusable("it is not an absolute path"));
+    }
+    let resolved = door::resolved(path).map_err(|error| unusable(&error.to_string()))?;
+    if resolved.to_str().is_none() {
+        return Err(unusable("its name is not UTF-8"));
+    }
+    if resolved.parent().is_none() {
+        return Err(PolicyError::Everything(resolved));
+    }
+    Ok(resolved)
+}

@@ -1,0 +1,131 @@
+//! `session_status`: what time it is, which model speaks, and what the session took so far.
+
+use crate::schema::spec;
+use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
+use chitin_protocol::message::Usage;
+use chitin_protocol::tool::ToolSpec;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Somebody who knows the session. Implemented by whoever runs turns; asked anew with every call.
+pub trait SessionFacts: Send + Sync {
+    /// Says how a session is.
+    fn status(&self, session_key: &str) -> SessionStatus;
+}
+
+/// How a session is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionStatus {
+    /// The time, written as people here write it, with the time zone.
+    pub time: String,
+    /// The model, as `provider/name`.
+    pub model: String,
+    /// How many tokens the model takes in all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// How many tokens the last request had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// How many turns there were.
+    pub turns: u64,
+    /// How often the conversation was made shorter.
+    pub compactions: u64,
+    /// What all answers together took.
+    pub usage: Usage,
+    /// How much the user set as a limit, in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_limit: Option<f64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Arguments {}
+
+/// Shows how the session is.
+pub struct SessionStatusTool {
+    spec: ToolSpec,
+    facts: Arc<dyn SessionFacts>,
+}
+
+impl std::fmt::Debug for SessionStatusTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionStatusTool").finish_non_exhaustive()
+    }
+}
+
+impl SessionStatusTool {
+    /// Makes the tool.
+    pub fn new(facts: Arc<dyn SessionFacts>) -> Self {
+        let description = "Shows the time, the model, how full its window is, and what the session took in tokens and money.";
+        Self {
+            spec: spec::<Arguments>("session_status", description),
+            facts,
+        }
+    }
+}
+
+impl Tool for SessionStatusTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Shared
+    }
+
+    fn call<'a>(&'a self, _: Value, context: &'a CallContext<'a>) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let status = self.facts.status(context.session_key);
+            let text = describe(&status, context.session_key);
+            ToolOutcome::text(text).with_details(json!(status))
+        }
+        .boxed()
+    }
+}
+
+fn describe(status: &SessionStatus, session_key: &str) -> String {
+    let usage = &status.usage;
+    let window = match (status.context_tokens, status.context_window) {
+        (Some(tokens), Some(window)) if window > 0 => Some(format!(
+            "{tokens} of {window} tokens ({} %)",
+            tokens.saturating_mul(100) / window
+        )),
+        (Some(tokens), _) => Some(format!("{tokens} tokens")),
+        (None, Some(window)) => Some(format!("room for {window} tokens")),
+        (None, None) => None,
+    };
+    let limit = status
+        .cost_limit
+        .map(|limit| format!(" of at most ${limit:.2}"))
+        .unwrap_or_default();
+    let lines = [
+        ("Time", Some(status.time.clone())),
+        ("Session", Some(session_key.to_owned())),
+        ("Model", Some(status.model.clone())),
+        ("Window", window),
+        ("Turns", Some(status.turns.to_string())),
+        ("Compactions", Some(status.compactions.to_string())),
+        (
+            "Tokens",
+            Some(format!(
+                "{} sent, {} answered, {} read from the cache, {} written to it",
+                usage.input, usage.output, usage.cache_read, usage.cache_write
+            )),
+        ),
+        ("Cost", Some(format!("${:.4}{limit}", usage.cost.total))),
+    ];
+    let lines: Vec<String> = lines
+        .into_iter()
+        .filter_map(|(name, value)| {
+            Some(format!(
+                "{name}: {}",
+                value.filter(|value| !value.is_empty())?
+            ))
+        })
+        .collect();
+    lines.join("\n")
+}

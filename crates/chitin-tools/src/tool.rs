@@ -1,0 +1,120 @@
+//! What a tool is.
+
+use chitin_protocol::message::Block;
+use chitin_protocol::tool::ToolSpec;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
+
+/// A tool that a model can call. Implementors never panic on any arguments, stop soon after `cancel`, keep their output
+/// within [`CallContext::max_output_bytes`], and report failure as an outcome that the model can read.
+pub trait Tool: Send + Sync {
+    /// Returns what the model is told.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Says whether calls may run beside each other.
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Alone
+    }
+
+    /// Does the work.
+    fn call<'a>(
+        &'a self,
+        arguments: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome>;
+}
+
+/// Whether calls of a tool may run beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concurrency {
+    /// It changes something: calls run one after the other, in order.
+    Alone,
+    /// It only looks: calls may run beside other calls that only look.
+    Shared,
+}
+
+/// What a tool gave back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutcome {
+    /// What the model sees.
+    pub content: Vec<Block>,
+    /// What only people and programs see.
+    pub details: Option<Value>,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+impl ToolOutcome {
+    /// Makes an outcome of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: vec![Block::text(text)],
+            details: None,
+            is_error: false,
+        }
+    }
+
+    /// Makes an outcome that says what went wrong.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
+    }
+
+    /// Adds what only people and programs see.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+}
+
+/// What a call may know of its surroundings.
+pub struct CallContext<'a> {
+    /// The workspace.
+    pub workspace: &'a Path,
+    /// The session.
+    pub session_key: &'a str,
+    /// The provider's name for the call.
+    pub call_id: &'a str,
+    /// Stops the call.
+    pub cancel: &'a CancellationToken,
+    /// How much text the outcome may have.
+    pub max_output_bytes: usize,
+    /// Says how far the call is.
+    pub progress: &'a (dyn Fn(&str) + Send + Sync),
+    /// Asks for permission.
+    pub approver: &'a dyn Approver,
+}
+
+impl std::fmt::Debug for CallContext<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallContext")
+            .field("workspace", &self.workspace)
+            .field("session_key", &self.session_key)
+            .field("call_id", &self.call_id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Somebody who can be asked. Implemented by the terminal and, where nobody can be asked, by one that says no.
+pub trait Approver: Send + Sync {
+    /// Asks whether something may be done: `what` is one line, `why` says which rule wants it asked.
+    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval>;
+}
+
+/// An answer to a question for permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    /// This once.
+    Once,
+    /// For the rest of this process.
+    Always,
+    /// No.
+    Denied,
+    /// Nobody is there to be asked.
+    Nobody,
+}

@@ -1,0 +1,315 @@
+//! Which commands run, which are asked about, which are refused.
+
+use chitin_protocol::settings::{ApprovalSetting, ExecSettings};
+use chitin_tools::approval::{Decision, Gate, Held, Question, Rules};
+use chitin_tools::{Approval, Approver};
+use chitin_workspace::extensions::permissions;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+fn rules(approvals: Option<ApprovalSetting>, allow: &[&str], deny: &[&str]) -> Rules {
+    let list = |list: &[&str]| Some(list.iter().map(|text| (*text).to_owned()).collect());
+    let settings = ExecSettings {
+        approvals,
+        allow: list(allow),
+        deny: list(deny),
+        ..ExecSettings::default()
+    };
+    Rules::new(None, &settings, None)
+}
+
+fn verdict(rules: &Rules, command: &str) -> &'static str {
+    word(&rules.decide(command, &BTreeMap::new(), Held::Firmly))
+}
+
+fn word(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask(_) => "ask",
+        Decision::Deny(_) => "deny",
+    }
+}
+
+#[test]
+fn only_lines_whose_every_part_is_allowed_run() {
+    let rules = rules(
+        Some(ApprovalSetting::Ask),
+        &["git status", "git log *", "ls *", "echo *", "cargo t*"],
+        &[],
+    );
+    for command in [
+        "git status",
+        "  git   status  ",
+        "git log",
+        "git log --oneline -5",
+        "git status && ls -la; echo 'a; b'",
+        "ls | echo \"x $HOME\"",
+        "git 'status'",
+        "cargo test",
+        "ls *.rs",
+        "ls 2>&1 >/dev/null",
+        "echo a # rm -rf /",
+        "git status\nls",
+        "git status &&\n ls",
+        "ls;",
+    ] {
+        assert_eq!(verdict(&rules, command), "allow", "{command}");
+    }
+    for command in [
+        "git status; rm -rf .",
+        "git status && rm x",
+        "git status | sh",
+        "git status & rm x",
+        "git status || rm x",
+        "git status\nrm x",
+        "git status $(rm x)",
+        "git status `rm x`",
+        "git status extra",
+        "git status > file",
+        "git status >> file",
+        "ls < file",
+        "ls <(rm x)",
+        "ls 2>/dev/nullx",
+        "ls >&file",
+        "ls &> file",
+        "echo ${x:-$(rm x)}",
+        "echo \"$(rm x)\"",
+        "echo \"`rm x`\"",
+        "echo $((1+1))",
+        "X=1 git status",
+        "PATH=. git status",
+        "./git status",
+        "/tmp/git status",
+        "g*t status",
+        "$CMD status",
+        "\"$CMD\" status",
+        "~/git status",
+        "git stat$us",
+        "{ ls; }",
+        "(ls)",
+        "if ls; then ls; fi",
+        "! ls",
+        "ls() { rm x; }",
+        "function ls { rm x; }",
+        "echo 'unfinished",
+        "echo \"unfinished",
+        "echo \\",
+        "ls;; ls",
+        "; ls",
+        "ls && ",
+        "ls |",
+        "&& ls",
+        "cargo",
+        "cargo  build",
+        "ls\r\nrm x",
+        "ls\u{a0}x; rm",
+        "echo $'x'",
+        "ls <<EOF\nrm x\nEOF",
+        "time ls",
+        "eval ls",
+        "",
+        "   ",
+        "# ls",
+        "ls |& echo",
+    ] {
+        assert_eq!(verdict(&rules, command), "ask", "{command:?}");
+    }
+    let strict = Rules {
+        approvals: Some(ApprovalSetting::AllowList),
+        ..rules
+    };
+    assert_eq!(verdict(&strict, "git status"), "allow");
+    assert_eq!(verdict(&strict, "git status; rm x"), "deny");
+}
+
+#[test]
+fn variables_for_a_command_keep_it_from_being_allowed() {
+    let rules = rules(Some(ApprovalSetting::Ask), &["git *"], &[]);
+    let with = |name: &str| {
+        let environment = BTreeMap::from([(name.to_owned(), "x".to_owned())]);
+        word(&rules.decide("git status", &environment, Held::Firmly))
+    };
+    assert_eq!(with("LC_ALL"), "allow");
+    assert_eq!(with("GIT_SSH_COMMAND"), "ask");
+    assert_eq!(with("LD_PRELOAD"), "ask");
+}
+
+#[test]
+fn what_is_denied_wins_over_everything() {
+    let rules = rules(
+        Some(ApprovalSetting::Full),
+        &["*"],
+        &["rm *", "git push *", "curl *"],
+    );
+    for command in [
+        "rm x",
+        "/bin/rm -rf /",
+        "ls; rm x",
+        "ls | rm",
+        "env rm x",
+        "sudo nice rm x",
+        "find . -exec rm {} +",
+        "xargs rm",
+        "git push origin main",
+        "$(rm x)",
+        "(cd /; rm x)",
+        "r\\m x",
+        "'rm' x",
+    ] {
+        assert_eq!(verdict(&rules, command), "deny", "{command}");
+    }
+    for command in [
+        "sh -c 'rm x'",
+        "$X x",
+        "git $X",
+        "for i in 1; do true; done",
+        "python3 x.py",
+    ] {
+        assert_eq!(verdict(&rules, command), "ask", "{command}");
+    }
+    for command in ["ls", "git pull", "echo rm x", "echo $X", "rmdir x"] {
+        assert_eq!(verdict(&rules, command), "allow", "{command}");
+    }
+}
+
+#[test]
+fn without_a_word_in_the_settings_the_sandbox_decides() {
+    let rules = rules(None, &[], &[]);
+    let decide = |held| word(&rules.decide("make; anything", &BTreeMap::new(), held));
+    assert_eq!(decide(Held::Firmly), "allow");
+    assert_eq!(decide(Held::Not), "ask");
+}
+
+#[test]
+fn settings_of_openclaw_are_read_and_ours_win() {
+    let mode = |exec: serde_json::Value, settings: &ExecSettings| {
+        Rules::new(Some(&exec), settings, None).approvals
+    };
+    let silent = ExecSettings::default();
+    for (exec, expected) in [
+        (json!({}), None),
+        (
+            json!({"security": "deny", "ask": "off"}),
+            Some(ApprovalSetting::Deny),
+        ),
+        (json!({"security": "allowlist"}), Some(ApprovalSetting::Ask)),
+        (
+            json!({"security": "allowlist", "ask": "off"}),
+            Some(ApprovalSetting::AllowList),
+        ),
+        (
+            json!({"security": "allowlist", "ask": "always"}),
+            Some(ApprovalSetting::AlwaysAsk),
+        ),
+        (
+            json!({"security": "full", "ask": "off"}),
+            Some(ApprovalSetting::Full),
+        ),
+        (json!({"security": "full"}), Some(ApprovalSetting::Full)),
+        (
+            json!({"security": "full", "ask": "always"}),
+            Some(ApprovalSetting::AlwaysAsk),
+        ),
+        (
+            json!({"security": "something new"}),
+            Some(ApprovalSetting::Ask),
+        ),
+        (json!({"ask": "on-miss"}), Some(ApprovalSetting::Ask)),
+    ] {
+        assert_eq!(mode(exec.clone(), &silent), expected, "{exec}");
+    }
+    let own = ExecSettings {
+        approvals: Some(ApprovalSetting::Deny),
+        ..ExecSettings::default()
+    };
+    assert_eq!(
+        mode(json!({"security": "full"}), &own),
+        Some(ApprovalSetting::Deny)
+    );
+}
+
+#[test]
+fn the_file_of_the_workspace_denies_too() {
+    let permissions =
+        permissions::parse("deny: drop table\ndeny-regex: rm\\s+-rf", "main").unwrap();
+    let rules = Rules::new(None, &ExecSettings::default(), Some(permissions));
+    assert_eq!(verdict(&rules, "psql -c 'DROP TABLE x'"), "deny");
+    assert_eq!(verdict(&rules, "rm \t-rf x"), "deny");
+    assert_eq!(verdict(&rules, "ls"), "allow");
+    let environment = BTreeMap::from([("X".to_owned(), "rm -rf /".to_owned())]);
+    assert_eq!(
+        word(&rules.decide("sh -c \"$X\"", &environment, Held::Firmly)),
+        "deny"
+    );
+}
+
+/// Answers from a list and remembers what it was asked.
+struct Answers(Mutex<Vec<Approval>>, Mutex<Vec<String>>);
+
+impl Approver for Answers {
+    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
+        self.1.lock().unwrap().push(format!("{tool}|{what}|{why}"));
+        let answer = self.0.lock().unwrap().remove(0);
+        async move { answer }.boxed()
+    }
+}
+
+#[tokio::test]
+async fn somebody_is_asked_and_the_answer_counts() {
+    let gate = Gate::new(rules(Some(ApprovalSetting::Ask), &["ls"], &[]));
+    let answers = Answers(
+        Mutex::new(vec![
+            Approval::Denied,
+            Approval::Once,
+            Approval::Always,
+            Approval::Nobody,
+        ]),
+        Mutex::default(),
+    );
+    let environment = BTreeMap::new();
+    let question = |command| Question {
+        tool: "exec",
+        command,
+        environment: &environment,
+        workdir: None,
+        held: Held::Firmly,
+    };
+    let admit = async |command| gate.admit(question(command), &answers).await;
+    assert!(admit("ls").await.is_ok());
+    let denied = admit("make\n\u{1b}[2Jx \u{202e}").await.unwrap_err();
+    assert!(denied.contains("the user said no"), "{denied}");
+    assert!(admit("make a").await.is_ok());
+    assert!(admit("make a").await.is_ok());
+    assert!(admit("make a").await.is_ok(), "remembered");
+    let nobody = admit("make b").await.unwrap_err();
+    assert!(nobody.contains("`exec.allow`"), "{nobody}");
+    let asked = answers.1.lock().unwrap().clone();
+    assert_eq!(asked.len(), 4);
+    assert!(
+        asked[0].starts_with("exec|make\\n\\u{1b}[2Jx \\u{202e}|"),
+        "{}",
+        asked[0]
+    );
+}
+
+#[tokio::test]
+async fn always_asking_does_not_remember() {
+    let gate = Gate::new(rules(Some(ApprovalSetting::AlwaysAsk), &["ls"], &[]));
+    let answers = Answers(
+        Mutex::new(vec![Approval::Always, Approval::Denied]),
+        Mutex::default(),
+    );
+    let environment = BTreeMap::new();
+    let question = Question {
+        tool: "exec",
+        command: "ls",
+        environment: &environment,
+        workdir: None,
+        held: Held::Firmly,
+    };
+    assert!(gate.admit(question, &answers).await.is_ok());
+    assert!(gate.admit(question, &answers).await.is_err());
+}

@@ -1,0 +1,511 @@
+//! Tool servers: real ones, in Python, over pipes and over HTTP on the loopback.
+
+use crate::exec::{Bench, text};
+use crate::sandbox_lab::{KEY, is_running, read};
+use chitin_protocol::message::Block;
+use chitin_protocol::settings::{McpServerSettings, McpSettings, SandboxSetting};
+use chitin_tools::mcp::{
+    McpServers, McpSurroundings, ServerTransport, server_name, servers, tool_name,
+};
+use chitin_tools::{Concurrency, Tool};
+use chitin_workspace::extensions::mcp;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// What both servers do.
+const COMMON: &str = r#"
+import json, os, sys, time
+TOOLS = [
+  {"name": "add", "description": "Adds two numbers.", "inputSchema": {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}}, "annotations": {"readOnlyHint": True}},
+  {"name": "env", "inputSchema": {"type": "object"}},
+  {"name": "crash", "inputSchema": {"type": "object"}},
+  {"name": "hang", "inputSchema": {"type": "object"}},
+  {"name": "big", "inputSchema": {"type": "object"}},
+  {"name": "picture", "inputSchema": {"type": "object"}},
+  {"name": "no", "inputSchema": {"type": "object"}},
+  {"name": "read", "inputSchema": {"type": "object"}},
+  {"name": "weird näme!", "inputSchema": {"type": "object"}},
+]
+def said(text, error=False):
+    return {"content": [{"type": "text", "text": text}], "isError": error}
+def call(name, args):
+    if name == "add": return said(str(args["a"] + args["b"]))
+    if name == "env": return said(json.dumps(dict(os.environ)))
+    if name == "crash":
+        print("about to die", file=sys.stderr, flush=True)
+        os._exit(3)
+    if name == "hang": time.sleep(60)
+    if name == "big": return said("x" * 3_000_000)
+    if name == "picture": return {"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}, {"type": "resource", "resource": {"uri": "a:b", "text": "inside"}}]}
+    if name == "no": return said("it went wrong", True)
+    if name == "read":
+        try: return said(open(args["path"]).read())
+        except OSError as error: return said(str(error), True)
+    return said("weird")
+def answer(message):
+    method, params = message.get("method"), message.get("params") or {}
+    if method == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "test", "version": "1"}}
+    elif method == "tools/list": result = {"tools": TOOLS}
+    elif method == "tools/call": result = call(params["name"], params.get("arguments") or {})
+    elif method == "ping": result = {}
+    else: return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "not known"}}
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+"#;
+
+const STDIO: &str = r#"
+open("starts", "a").write("x")
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message and "method" in message:
+        print(json.dumps(answer(message)), flush=True)
+"#;
+
+const HTTP: &str = r#"
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *args): pass
+    def empty(self, status):
+        self.send_response(status); self.send_header("content-length", "0"); self.end_headers()
+    def do_GET(self): self.empty(405)
+    def do_DELETE(self): self.empty(200)
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.headers.get("authorization") != "Bearer token" or self.headers.get("x-extra") != "1":
+            return self.empty(401)
+        message = json.loads(body)
+        if "id" not in message: return self.empty(202)
+        reply = json.dumps(answer(message)).encode()
+        stream = message["method"] == "tools/call"
+        if stream: reply = b"event: message\ndata: " + reply + b"\n\n"
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream" if stream else "application/json")
+        self.send_header("mcp-session-id", "s1")
+        self.send_header("content-length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+"#;
+
+fn surroundings(bench: &Bench) -> McpSurroundings {
+    McpSurroundings {
+        sandbox: Arc::clone(&bench.lab.sandbox),
+        environment: BTreeMap::from([
+            (
+                "HOME".to_owned(),
+                bench.lab.env.home().display().to_string(),
+            ),
+            ("ANTHROPIC_API_KEY".to_owned(), KEY.to_owned()),
+        ]),
+        http: Arc::new(|| {
+            // The binary does this once; a second time is refused and does no harm.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            reqwest::Client::builder()
+                .build()
+                .map_err(|error| error.to_string())
+        }),
+        redact: Arc::new(|text| text.replace("secret-value", "[redacted]")),
+    }
+}
+
+fn script(bench: &Bench, extra: &str) -> McpServerSettings {
+    let path = bench
+        .lab
+        .env
+        .file("workspace/server.py", format!("{COMMON}{STDIO}{extra}"));
+    McpServerSettings {
+        command: Some("python3".to_owned()),
+        args: vec![
+            path.display().to_string(),
+            format!("marker-{}", bench.lab.env.path().display()),
+        ],
+        env: BTreeMap::from([("GIVEN".to_owned(), "secret-value".to_owned())]),
+        timeout_seconds: Some(2),
+        ..McpServerSettings::default()
+    }
+}
+
+fn one(bench: &Bench, server: McpServerSettings) -> McpServers {
+    let settings = McpSettings {
+        workspace: None,
+        servers: BTreeMap::from([("my server".to_owned(), server)]),
+    };
+    let (configs, notes) = servers(None, None, &settings);
+    assert_eq!(notes, Vec::<String>::new());
+    McpServers::new(configs, &surroundings(bench))
+}
+
+fn tool<'a>(tools: &'a [Arc<dyn Tool>], name: &str) -> &'a dyn Tool {
+    tools
+        .iter()
+        .find(|tool| tool.spec().name == name)
+        .unwrap()
+        .as_ref()
+}
+
+#[tokio::test]
+async fn a_server_over_pipes_is_used_like_any_tool() {
+    let bench = Bench::new();
+    let servers = one(&bench, script(&bench, ""));
+    let starts = bench.lab.env.workspace().join("starts");
+    assert_eq!(read(&starts), "", "nothing is started before it is needed");
+    let found = servers.tools(["my-server__big"]).await;
+    let names: Vec<_> = found
+        .tools
+        .iter()
+        .map(|tool| tool.spec().name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "my-server__add",
+            "my-server__env",
+            "my-server__crash",
+            "my-server__hang",
+            "my-server__big-2",
+            "my-server__picture",
+            "my-server__no",
+            "my-server__read",
+            "my-server__weird-n-me-",
+        ]
+    );
+    assert_eq!(
+        found.notes,
+        ["The tool server `my server` runs outside the sandbox."]
+    );
+    let add = tool(&found.tools, "my-server__add");
+    assert_eq!(add.spec().description, "Adds two numbers.");
+    assert_eq!(add.concurrency(), Concurrency::Shared);
+    assert_eq!(text(&bench.call(add, json!({"a": 2, "b": 3})).await), "5");
+    let big = bench
+        .call(tool(&found.tools, "my-server__big-2"), json!({}))
+        .await;
+    assert!(text(&big).contains("bytes left out"));
+    let no = bench
+        .call(tool(&found.tools, "my-server__no"), json!({}))
+        .await;
+    assert!(no.is_error && text(&no) == "it went wrong");
+    let picture = bench
+        .call(tool(&found.tools, "my-server__picture"), json!({}))
+        .await;
+    assert_eq!(text(&picture), "inside");
+    assert!(
+        matches!(&picture.content[1], Block::Image(image) if image.data == "aGk=" && image.mime_type == "image/png")
+    );
+    assert!(bench.call(add, json!([1])).await.is_error);
+    assert_eq!(read(&starts), "x");
+}
+
+#[tokio::test]
+async fn a_server_gets_a_small_environment_and_its_answers_are_redacted() {
+    let bench = Bench::new();
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([]).await;
+    let outcome = bench
+        .call(tool(&found.tools, "my-server__env"), json!({}))
+        .await;
+    let environment: Value = serde_json::from_str(&text(&outcome)).unwrap();
+    let environment = environment.as_object().unwrap();
+    assert_eq!(environment["GIVEN"], "[redacted]");
+    assert_eq!(
+        environment["HOME"],
+        bench.lab.env.home().display().to_string()
+    );
+    assert!(environment.contains_key("PATH"));
+    assert!(!environment.contains_key("ANTHROPIC_API_KEY"));
+    assert!(!text(&outcome).contains(KEY));
+}
+
+#[tokio::test]
+async fn a_crash_is_an_error_with_last_words_and_one_restart() {
+    let bench = Bench::new();
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([]).await;
+    let (add, crash) = (
+        tool(&found.tools, "my-server__add"),
+        tool(&found.tools, "my-server__crash"),
+    );
+    let outcome = bench.call(crash, json!({})).await;
+    assert!(
+        outcome.is_error && text(&outcome).contains("about to die"),
+        "{}",
+        text(&outcome)
+    );
+    assert_eq!(text(&bench.call(add, json!({"a": 1, "b": 1})).await), "2");
+    let starts = bench.lab.env.workspace().join("starts");
+    assert_eq!(read(&starts), "xx");
+    // Twice in a row, with no good answer in between, is enough.
+    bench.call(crash, json!({})).await;
+    bench.call(crash, json!({})).await;
+    let outcome = bench.call(add, json!({"a": 1, "b": 1})).await;
+    assert!(
+        outcome.is_error && text(&outcome).contains("left alone"),
+        "{}",
+        text(&outcome)
+    );
+    assert_eq!(read(&starts), "xxx");
+}
+
+#[tokio::test]
+async fn a_call_that_hangs_ends_in_time_or_when_it_is_cancelled() {
+    let bench = Bench::new();
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([]).await;
+    let hang = tool(&found.tools, "my-server__hang");
+    let began = Instant::now();
+    let outcome = bench.call(hang, json!({})).await;
+    assert!(
+        outcome.is_error && text(&outcome).contains("no answer within 2.0 s"),
+        "{}",
+        text(&outcome)
+    );
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let outcome = bench.call_until(hang, json!({}), &cancel, "main").await;
+    assert!(outcome.is_error && began.elapsed() < Duration::from_secs(6));
+}
+
+#[tokio::test]
+async fn servers_end_with_their_owner() {
+    let bench = Bench::new();
+    let marker = format!("marker-{}", bench.lab.env.path().display());
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([]).await;
+    assert!(is_running(&marker));
+    drop(servers);
+    let mut gone = false;
+    for _ in 0..500 {
+        gone = !is_running(&marker);
+        if gone {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(gone);
+    let outcome = bench
+        .call(
+            tool(&found.tools, "my-server__add"),
+            json!({"a": 1, "b": 1}),
+        )
+        .await;
+    assert!(outcome.is_error && text(&outcome).contains("shut down"));
+}
+
+#[tokio::test]
+async fn a_sandboxed_server_is_held() {
+    let bench = Bench::with(
+        SandboxSetting::Auto,
+        &chitin_protocol::settings::ExecSettings::default(),
+    );
+    let secret = bench.lab.outside().display().to_string();
+    for (sandbox, held) in [(Some(true), true), (None, false)] {
+        let settings = McpServerSettings {
+            sandbox,
+            ..script(&bench, "")
+        };
+        let servers = one(&bench, settings);
+        let found = servers.tools([]).await;
+        assert_eq!(found.notes.is_empty(), held, "{:?}", found.notes);
+        let outcome = bench
+            .call(
+                tool(&found.tools, "my-server__read"),
+                json!({ "path": secret }),
+            )
+            .await;
+        assert_eq!(text(&outcome) != KEY, held, "{}", text(&outcome));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_start_costs_a_note() {
+    let bench = Bench::new();
+    let broken = |command: &str, args: &[&str]| McpServerSettings {
+        command: Some(command.to_owned()),
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        connection_timeout_ms: Some(2000),
+        ..McpServerSettings::default()
+    };
+    let settings = McpSettings {
+        workspace: None,
+        servers: BTreeMap::from([
+            ("a-missing".to_owned(), broken("no-such-program", &[])),
+            (
+                "b-dies".to_owned(),
+                broken("python3", &["-c", "raise SystemExit('no luck')"]),
+            ),
+            ("c-silent".to_owned(), broken("sleep", &["60"])),
+            ("d-babbles".to_owned(), broken("yes", &[])),
+            ("e-good".to_owned(), script(&bench, "")),
+        ]),
+    };
+    let (configs, _) = servers(None, None, &settings);
+    let servers = McpServers::new(configs, &surroundings(&bench));
+    let began = Instant::now();
+    let found = servers.tools([]).await;
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert_eq!(found.tools.len(), 9);
+    assert_eq!(found.notes.len(), 5, "{:?}", found.notes);
+    assert!(
+        found.notes[0].contains("a-missing") && found.notes[0].contains("No such file"),
+        "{:?}",
+        found.notes
+    );
+    assert!(found.notes[1].contains("no luck"), "{:?}", found.notes);
+    assert!(
+        found.notes[2].contains("did not answer"),
+        "{:?}",
+        found.notes
+    );
+}
+
+struct HttpServer(Child, u16);
+
+impl HttpServer {
+    fn start(bench: &Bench, port: u16) -> Self {
+        let path = bench
+            .lab
+            .env
+            .file("server-http.py", format!("{COMMON}{HTTP}"));
+        let mut child = Command::new("python3")
+            .arg(path)
+            .arg(port.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        Self(child, line.trim().parse().unwrap())
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_server_over_http_is_used_like_any_tool() {
+    let bench = Bench::new();
+    let server = HttpServer::start(&bench, 0);
+    let address = format!("http://127.0.0.1:{}/mcp", server.1);
+    let settings = |token: &str| McpServerSettings {
+        url: Some(address.clone()),
+        headers: BTreeMap::from([
+            ("Authorization".to_owned(), format!("Bearer {token}")),
+            ("X-Extra".to_owned(), "1".to_owned()),
+        ]),
+        timeout_seconds: Some(5),
+        ..McpServerSettings::default()
+    };
+    let servers = one(&bench, settings("token"));
+    let found = servers.tools([]).await;
+    assert_eq!(found.notes, Vec::<String>::new());
+    let add = tool(&found.tools, "my-server__add");
+    assert_eq!(
+        text(&bench.call(add, json!({"a": 20, "b": 22})).await),
+        "42"
+    );
+
+    // It goes away and comes back at the same place: one error, then it works again.
+    let port = server.1;
+    drop(server);
+    let outcome = bench.call(add, json!({"a": 1, "b": 1})).await;
+    assert!(outcome.is_error, "{}", text(&outcome));
+    let _again = HttpServer::start(&bench, port);
+    assert_eq!(text(&bench.call(add, json!({"a": 1, "b": 1})).await), "2");
+
+    let found = one(&bench, settings("wrong")).tools([]).await;
+    assert!(
+        found.tools.is_empty() && found.notes[0].contains("not there"),
+        "{:?}",
+        found.notes
+    );
+}
+
+#[test]
+fn layers_of_servers_are_put_together() {
+    let file = mcp::parse(
+        "- docs: https://docs.example/mcp\n- both: http://file.example/mcp\n- local: stdio",
+    );
+    let openclaw = json!({"servers": {
+        "both": {"command": "run", "args": ["a", 1], "env": {"N": 1, "B": true, "S": "s", "O": {}}, "workingDirectory": "w", "connectionTimeoutMs": 5},
+        "old": {"url": "http://old.example", "transport": "sse"},
+        "off": {"command": "x", "enabled": false},
+        "strange": {"url": "ftp://x"},
+    }});
+    let settings: McpSettings = serde_json::from_value(json!({"servers": {
+        "docs": {"enabled": false},
+        "mine": {"url": "http://127.0.0.1:1/mcp", "timeoutSeconds": 9},
+    }}))
+    .unwrap();
+    let (configs, notes) = servers(Some(&file), Some(&openclaw), &settings);
+    let names: Vec<_> = configs.iter().map(|config| config.name.as_str()).collect();
+    assert_eq!(names, ["both", "mine"]);
+    assert_eq!(
+        configs[0].transport,
+        ServerTransport::Stdio {
+            command: "run".to_owned(),
+            args: vec!["a".to_owned()],
+            env: [("N", "1"), ("B", "true"), ("S", "s")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            cwd: Some("w".to_owned()),
+            sandboxed: false,
+        }
+    );
+    assert_eq!(configs[0].connecting, Duration::from_millis(5));
+    assert_eq!(configs[1].calling, Duration::from_secs(9));
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(!format!("{configs:?}").contains("\"s\""));
+}
+
+#[test]
+fn names_are_made_in_the_way_of_the_bundle() {
+    let mut used = BTreeSet::new();
+    assert_eq!(server_name("GitHub", &mut used), "GitHub");
+    assert_eq!(server_name("github", &mut used), "github-2");
+    assert_eq!(server_name("1st server!", &mut used), "mcp-1st-server-");
+    assert_eq!(server_name("  ", &mut used), "mcp");
+    assert_eq!(server_name(&"a".repeat(40), &mut used), "a".repeat(30));
+    assert_eq!(
+        server_name(&"a".repeat(41), &mut used),
+        format!("{}-2", "a".repeat(28))
+    );
+    let mut used = BTreeSet::from(["s__exec".to_owned()]);
+    assert_eq!(tool_name("s", "exec", &mut used), "s__exec-2");
+    assert_eq!(tool_name("s", "", &mut used), "s__tool");
+    assert_eq!(tool_name("s", &"b".repeat(80), &mut used).len(), 64);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn names_are_always_taken_by_providers_and_never_twice(
+        raw in prop::collection::vec(("\\PC{0,50}", "\\PC{0,90}"), 1..12)
+    ) {
+        let (mut servers, mut names) = (BTreeSet::new(), BTreeSet::new());
+        let mut seen = BTreeSet::new();
+        for (server, tool) in raw {
+            let name = tool_name(&server_name(&server, &mut servers), &tool, &mut names);
+            prop_assert!(name.len() <= 64);
+            prop_assert!(name.starts_with(|c: char| c.is_ascii_alphabetic()));
+            prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+            prop_assert!(seen.insert(name.to_lowercase()));
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! One turn, or one after the other.
+
+use super::Args;
+use super::models::sentence;
+use super::wiring::Wiring;
+use crate::commands::{context, sessions};
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::printer::Printer;
+use crate::terminal::editor::{Editor, Known, Typed};
+use crate::terminal::screen::Screen;
+use crate::terminal::slash::{self, Input, Slash};
+use chitin_agent::turn::{Candidate, TurnError, TurnReport};
+use chitin_model::ModelError;
+use chitin_protocol::message::StopReason;
+use chitin_store::{SessionStore, StoreError};
+use tokio::sync::mpsc;
+
+/// How many events wait for the screen before the turn waits too.
+const WAITING: usize = 256;
+
+/// Says one thing and shows the answer.
+pub(super) async fn once(
+    wiring: &Wiring,
+    words: &str,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let mut screen = screen(wiring, printer);
+    let report = turn(wiring, words, wiring.afresh, &mut screen, printer).await?;
+    ended(&report)
+}
+
+/// Puts the conversation into a summary.
+pub(super) async fn compact(
+    wiring: &Wiring,
+    words: Option<&str>,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let mut screen = screen(wiring, printer);
+    let (sender, mut events) = mpsc::channel(WAITING);
+    let cancel = wiring.interrupts.begin_turn();
+    let mut stream = printer.stream();
+    let (compacted, shown) = tokio::join!(
+        wiring
+            .agent
+            .compact_session(&wiring.session, words, sender, cancel.clone()),
+        screen.show(&mut events, &wiring.gate, &mut stream),
+    );
+    shown?;
+    match compacted {
+        Ok(Some(_)) => Ok(Exit::Success),
+        Ok(None) => {
+            printer.note("There is nothing to put into a summary.");
+            Ok(Exit::Success)
+        }
+        Err(TurnError::Model(ModelError::Cancelled)) => Ok(Exit::Interrupted),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Talks until the user leaves.
+pub(super) async fn talk(
+    args: &Args,
+    mut wiring: Wiring,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let mut screen = screen(&wiring, printer);
+    let sessions = wiring.store.list().unwrap_or_default();
+    let candidates = wiring.agent.parts().models.iter();
+    let known = Known {
+        sessions: sessions.into_iter().map(|(key, _)| key).collect(),
+        models: candidates.map(Candidate::full_name).collect(),
+    };
+    let mut editor = Editor::new(Some(wiring.state.join("history")), known);
+    let model = &wiring.agent.parts().models[0];
+    printer.note(&format!(
+        "{} · {} · /help lists what can be typed",
+        wiring.session,
+        model.full_name()
+    ));
+    let mut afresh = wiring.afresh;
+    loop {
+        let line = match editor.read("› ", printer)? {
+            Typed::Words(line) => line,
+            Typed::Leave => return Ok(Exit::Success),
+        };
+        let done = match slash::parse(&line) {
+            Input::Empty => Ok(()),
+            Input::Words(words) => {
+                let said = turn(&wiring, &words, afresh, &mut screen, printer).await;
+                afresh = false;
+                wiring.images.clear();
+                said.and_then(|report| ended(&report)).map(drop)
+            }
+            Input::Command(Slash::Quit) => return Ok(Exit::Success),
+            Input::Command(Slash::New) => {
+                afresh = true;
+                printer.note("A new session begins with what is said next.");
+                Ok(())
+            }
+            Input::Command(Slash::Sessions { key: Some(key) }) => {
+                crate::turn::session_key(&key, &wiring.setup).map(|key| {
+                    printer.note(&format!("From here on: {key}"));
+                    wiring.session = key;
+                })
+            }
+            Input::Command(Slash::Model { name: Some(name) }) => wiring
+                .take_model(args, &name, printer)
+                .await
+                .map(|()| printer.note(&format!("From here on: {name}"))),
+            Input::Command(command) => show(&wiring, command, printer).await,
+            Input::Misused { usage } => {
+                printer.note(&format!("It is used like this: {usage}"));
+                Ok(())
+            }
+            Input::Unknown { typed, nearest } => {
+                let hint = nearest.map_or_else(
+                    || "`/help` lists what can be typed".to_owned(),
+                    |near| format!("did you mean `/{near}`?"),
+                );
+                printer.note(&format!("There is no `/{typed}`; {hint}"));
+                Ok(())
+            }
+        };
+        match done {
+            Err(error) if error.is_broken_pipe() => return Err(error),
+            Err(error) => printer.error(&error),
+            Ok(()) => {}
+        }
+    }
+}
+
+/// Commands that only show something.
+async fn show(wiring: &Wiring, command: Slash, printer: &Printer) -> Result<(), CliError> {
+    match command {
+        Slash::Context => {
+            let model = wiring.agent.parts().models[0].full_name();
+            context::show(
+                &wiring.host,
+                &wiring.setup,
+                &wiring.session,
+                &model,
+                printer,
+            )?;
+        }
+        Slash::Compact { words } => {
+            compact(wiring, words.as_deref(), printer).await?;
+        }
+        Slash::Model { .. } => {
+            for candidate in &wiring.agent.parts().models {
+                printer.note(&candidate.full_name());
+            }
+        }
+        Slash::Sessions { .. } => {
+            sessions::show(&wiring.host, &wiring.setup, printer)?;
+        }
+        Slash::Status => printer.note(&status(wiring)?),
+        Slash::Tools => {
+            for tool in wiring.agent.specs() {
+                printer.note(&tool.name);
+            }
+        }
+        Slash::Help | Slash::New | Slash::Quit => printer.note(&slash::help()),
+    }
+    Ok(())
+}
+
+fn status(wiring: &Wiring) -> Result<String, CliError> {
+    let entry = wiring
+        .store
+        .find(&wiring.session)
+        .map_err(|error| stored(&error))?;
+    let Some(entry) = entry else {
+        return Ok(format!("{}: nothing was said yet", wiring.session));
+    };
+    Ok(format!(
+        "{}: {} tokens in the window, ${:.4} so far, {} summaries",
+        wiring.session,
+        entry.total_tokens.unwrap_or_default(),
+        entry.estimated_cost_usd.unwrap_or_default(),
+        entry.compaction_count.unwrap_or_default(),
+    ))
+}
+
+fn screen(wiring: &Wiring, printer: &Printer) -> Screen {
+    Screen::new(
+        printer,
+        wiring.thoughts,
+        crate::terminal::width(&wiring.host),
+    )
+}
+
+/// Runs a turn and shows it.
+async fn turn(
+    wiring: &Wiring,
+    words: &str,
+    afresh: bool,
+    screen: &mut Screen,
+    printer: &Printer,
+) -> Result<TurnReport, CliError> {
+    let (sender, mut events) = mpsc::channel(WAITING);
+    let cancel = wiring.interrupts.begin_turn();
+    let input = wiring.input(words, afresh);
+    let mut stream = printer.stream();
+    let shown = async {
+        let shown = screen.show(&mut events, &wiring.gate, &mut stream).await;
+        if shown.is_err() {
+            // Nobody reads any more: the turn ends, and what was said is kept.
+            cancel.cancel();
+            while events.recv().await.is_some() {}
+        }
+        shown
+    };
+    let (report, shown) = tokio::join!(wiring.agent.turn(input, sender, cancel.clone()), shown);
+    shown?;
+    report.map_err(|error| failed(&error))
+}
+
+/// Says how a turn ended.
+fn ended(report: &TurnReport) -> Result<Exit, CliError> {
+    match (&report.stop_reason, &report.error) {
+        (StopReason::Aborted, _) => Ok(Exit::Interrupted),
+        (StopReason::Error, error) => Err(CliError::new(
+            Kind::Upstream,
+            sentence(error.as_deref().unwrap_or("the answer ended in an error")),
+        )
+        .hint("what was said so far is kept; say something to go on")),
+        (StopReason::Stop | StopReason::ToolUse | StopReason::Length | StopReason::Other(_), _) => {
+            Ok(Exit::Success)
+        }
+    }
+}
+
+/// Says why a turn failed, and what to do.
+pub(super) fn failed(error: &TurnError) -> CliError {
+    let said = sentence(&error.to_string());
+    match error {
+        TurnError::Source(source) => {
+            let error = CliError::new(Kind::User, said);
+            match &source.hint {
+                Some(hint) => error.hint(hint.clone()),
+                None => error,
+            }
+        }
+        TurnError::Store(error) => stored(error),
+        TurnError::Model(model) => {
+            let error = CliError::new(Kind::Upstream, said);
+            match hint(model) {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+        TurnError::Limit(_) => CliError::new(Kind::Upstream, said)
+            .hint("limits are set in `chitin.json5`, under `limits`; say something to go on"),
+        TurnError::NoModel => CliError::new(Kind::Config, said),
+        TurnError::Internal(_) => CliError::new(Kind::Internal, said),
+    }
+}
+
+fn stored(error: &StoreError) -> CliError {
+    let said = sentence(&error.to_string());
+    match error {
+        StoreError::Busy { .. } => CliError::new(Kind::Refused, said)
+            .hint("wait for it, or talk in another session with `--session KEY`"),
+        StoreError::NoRoom { .. } => CliError::new(Kind::Internal, said)
+            .hint("make room and try again; what was acknowledged before is kept"),
+        StoreError::Unknown { .. } | StoreError::BadKey { .. } => CliError::new(Kind::User, said),
+        _ => CliError::new(Kind::Internal, said),
+    }
+}
+
+fn hint(error: &ModelError) -> Option<&'static str> {
+    match error {
+        ModelError::Unauthorized { .. } => Some(
+            "look at the key: its variable in the environment, or `providers` in `chitin.json5`",
+        ),
+        ModelError::RateLimited { .. } | ModelError::Upstream { .. } => Some(
+            "try again later, or name models to fall back on in `chitin.json5`, under `fallbacks`",
+        ),
+        ModelError::Unreachable { .. } | ModelError::TimedOut { .. } => {
+            Some("look at `baseUrl` in `chitin.json5` and at the network")
+        }
+        ModelError::TooLong { .. } => {
+            Some("begin anew with `--new`, or take a model with a larger window")
+        }
+        ModelError::Rejected { .. }
+        | ModelError::Malformed { .. }
+        | ModelError::Unscripted(_)
+        | ModelError::Unbuildable(_)
+        | ModelError::Cancelled => None,
+    }
+}

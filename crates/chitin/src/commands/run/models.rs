@@ -1,0 +1,192 @@
+//! Which models are asked, and what is known of them.
+
+use super::Args;
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::setup::Setup;
+use chitin_agent::turn::Candidate;
+use chitin_context::models::{self, Model, Prices};
+use chitin_model::providers::{ResolveError, Sources, local_models, pick_default, resolve};
+use chitin_model::{ModelError, RecordModel, Retention};
+use chitin_protocol::config::Price;
+use chitin_protocol::message::{CostShares, Usage};
+use chitin_workspace::agents;
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many tokens an answer may have when nobody says.
+const COMMON_ANSWER: u64 = 8_192;
+
+/// The models of a conversation.
+pub(super) struct Chosen {
+    /// In the order in which they are tried.
+    pub(super) candidates: Vec<Candidate>,
+    /// Whether the user named the first.
+    pub(super) named: bool,
+    /// What must never be seen.
+    pub(super) secrets: Vec<SecretString>,
+    /// What people should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// Finds the models: what was typed, what is configured, what the environment offers, the offline one.
+pub(super) fn choose(
+    args: &Args,
+    typed: Option<&str>,
+    host: &Host,
+    setup: &Setup,
+) -> Result<Chosen, CliError> {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let config = setup.configuration.value();
+    let openclaw = config.get("models");
+    let variables = |name: &str| host.env.get(name).map(str::to_owned);
+    let home = host.env.get("HOME").map(Path::new);
+    let sources = Sources {
+        settings: &setup.configuration.providers,
+        openclaw,
+        variables: &variables,
+        directory: host.env.working_directory(),
+        home,
+    };
+    let said = typed.or(args.model.as_deref());
+    let configured = from_openclaw(config, setup);
+    let mut notes = Vec::new();
+    let (first, kind) = match (said, &own.model, configured.first()) {
+        (Some(name), ..) => (name.to_owned(), Kind::Usage),
+        (None, Some(name), _) | (None, None, Some(name)) => (name.clone(), Kind::Config),
+        (None, None, None) => {
+            let pick = pick_default(&sources, local_models);
+            notes.push(pick.reason);
+            (pick.model, Kind::Config)
+        }
+    };
+    // Only what Chitin itself was told counts as named, as for `chitin context`.
+    let named = said.is_some() || own.model.is_some();
+    let mut wanted = vec![first];
+    wanted.extend(own.fallbacks.clone());
+    if own.fallbacks.is_empty() && own.model.is_none() {
+        wanted.extend(configured.into_iter().skip(1));
+    }
+    let thinking = args.thinking.clone().or_else(|| own.thinking.clone());
+    let thinking = thinking.filter(|level| level != "off");
+    let mut chosen = Chosen {
+        candidates: Vec::new(),
+        named,
+        secrets: Vec::new(),
+        notes,
+    };
+    for (place, name) in wanted.iter().enumerate() {
+        let resolved = match resolve(name, &sources) {
+            Ok(resolved) => resolved,
+            Err(error) if place == 0 => return Err(unresolved(kind, &error)),
+            Err(error) => {
+                chosen
+                    .notes
+                    .push(format!("the fallback `{name}` is left out: {error}"));
+                continue;
+            }
+        };
+        let known = models::find(&resolved.id(), &setup.configuration.models)
+            .unwrap_or_else(|_| Model::unknown(resolved.id()));
+        let window = known.context_window.or(resolved.context_window);
+        let answer = known
+            .max_output
+            .or(resolved.max_tokens)
+            .unwrap_or(COMMON_ANSWER);
+        if let Some(endpoint) = &resolved.endpoint {
+            chosen.secrets.extend(endpoint.key.clone());
+            let headers = endpoint.headers.iter();
+            chosen
+                .secrets
+                .extend(headers.map(|(_, value)| value.clone()));
+        }
+        let mut model = resolved.open().map_err(|error| unusable(name, &error))?;
+        if let Some(file) = &args.record {
+            let file = host.env.working_directory().join(file);
+            model = Arc::new(RecordModel::new(model, &file));
+        }
+        chosen.candidates.push(Candidate {
+            model,
+            context_window: window,
+            max_tokens: answer,
+            price: Arc::new(move |usage| shares(&known, usage)),
+            thinking: thinking.clone(),
+            retention: Retention::Short,
+            extra: Map::new(),
+        });
+    }
+    Ok(chosen)
+}
+
+/// Reads `model` of the agent, or of all agents, from `openclaw.json`: a name, or a name and those to fall back on.
+fn from_openclaw(config: &Value, setup: &Setup) -> Vec<String> {
+    let roster = agents::roster(config, setup.contract());
+    let own = roster
+        .iter()
+        .find(|entry| entry.id == setup.agent)
+        .map(|entry| &entry.settings["model"]);
+    let value = own
+        .filter(|value| !value.is_null())
+        .unwrap_or(&config["agents"]["defaults"]["model"]);
+    let text = |value: &Value| {
+        let text = value.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    match value {
+        Value::Object(fields) => {
+            let first = fields.get("primary").and_then(text);
+            let others = fields.get("fallbacks").and_then(Value::as_array);
+            let others = others.into_iter().flatten().filter_map(text);
+            first.into_iter().chain(others).collect()
+        }
+        other => text(other).into_iter().collect(),
+    }
+}
+
+/// Works out what an answer cost, by kind of token.
+fn shares(model: &Model, usage: &Usage) -> CostShares {
+    let sent = usage.input + usage.cache_read + usage.cache_write;
+    let prices: Option<&Prices> = match &model.long_prompt {
+        Some(long) if sent > long.above => Some(&long.prices),
+        Some(_) | None => model.prices.as_ref(),
+    };
+    let Some(prices) = prices else {
+        return CostShares::default();
+    };
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "no price is near fifty-two bits"
+    )]
+    let dollars = |price: Price| price.micros() as f64 / 1e6;
+    chitin_model::cost::Prices {
+        input: dollars(prices.input),
+        output: dollars(prices.output),
+        cache_read: dollars(prices.cache_read),
+        cache_write: dollars(prices.cache_write),
+    }
+    .cost(usage)
+}
+
+fn unresolved(kind: Kind, error: &ResolveError) -> CliError {
+    CliError::new(kind, sentence(&error.to_string())).hint(error.hint())
+}
+
+fn unusable(name: &str, error: &ModelError) -> CliError {
+    CliError::new(Kind::User, format!("`{name}` cannot be used.")).caused_by(error.clone())
+}
+
+/// Makes a sentence of what an error says.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    let stop = if text.ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{}{}{stop}", first.unwrap_or_default(), letters.as_str())
+}

@@ -1,0 +1,260 @@
+//! The tools of a run: which there are, and which of them the policy leaves.
+
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::Setup;
+use chitin_agent::turn::{Candidate, Screen};
+use chitin_model::http::{Endpoint, make_client};
+use chitin_protocol::message::Usage;
+use chitin_store::{FileStore, SessionStore};
+use chitin_tools::approval::{Gate, Rules};
+use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
+use chitin_tools::files::{FileOptions, file_tools};
+use chitin_tools::mcp::{McpServers, McpSurroundings, servers};
+use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::process::{Jobs, ProcessTool};
+use chitin_tools::redact::Redactor;
+use chitin_tools::sandbox::{Sandbox, SandboxConfig};
+use chitin_tools::session_status::{SessionFacts, SessionStatus, SessionStatusTool};
+use chitin_tools::web_fetch::WebFetchTool;
+use chitin_tools::{Offer, Toolbox};
+use chitin_workspace::config::ChitinSettings;
+use chitin_workspace::extensions::mcp;
+use chitin_workspace::extensions::permissions::{self, Permissions};
+use chitin_workspace::guard::{ReadError, Root};
+use chitin_workspace::load::read_policy;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the tools are made of.
+pub(super) struct Making<'a> {
+    pub(super) host: &'a Arc<Host>,
+    pub(super) setup: &'a Arc<Setup>,
+    pub(super) own: &'a ChitinSettings,
+    pub(super) state: &'a Path,
+    pub(super) store: &'a Arc<FileStore>,
+    pub(super) session: &'a str,
+    pub(super) candidate: &'a Candidate,
+    pub(super) redactor: &'a Arc<Redactor>,
+    pub(super) printer: &'a Printer,
+}
+
+impl Making<'_> {
+    /// Makes the toolbox.
+    pub(super) async fn toolbox(&self) -> Result<(Arc<Toolbox>, Screen), CliError> {
+        let contract = self.setup.contract();
+        let rules = &contract.runtime.tools;
+        let mut offers: Vec<Offer> = file_tools(rules, self.files())
+            .into_iter()
+            .map(Offer::Own)
+            .collect();
+        offers.push(Offer::Own(Arc::new(SessionStatusTool::new(Arc::new(
+            self.status(),
+        )))));
+        let sandbox = Sandbox::new(&self.sandbox()).map_err(|error| {
+            CliError::new(Kind::User, "There is no sandbox for commands.").caused_by(error)
+        })?;
+        let sandbox = Arc::new(sandbox);
+        let gate = self.gate()?;
+        offers.extend(self.commands(&sandbox, &gate));
+        offers.extend(self.servers(&sandbox).await?);
+        let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref());
+        offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
+        let config = PolicyConfig::from_value(self.setup.configuration.value())
+            .with_settings(&self.own.tools);
+        let mut input = PolicyInput::new(&config, contract.session_keys, self.session);
+        input.agent_id = Some(self.setup.agent.as_str());
+        input.provider = Some(self.candidate.model.provider());
+        input.model = Some(self.candidate.model.name());
+        let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(self.redactor));
+        for entry in toolbox.unknown_entries() {
+            let near = entry.nearest.as_deref();
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let (path, entry) = (&entry.path, &entry.entry);
+            self.printer
+                .note(&format!("`{entry}` in `{path}` names no tool{hint}"));
+        }
+        let output = self.own.tools.output.clone().unwrap_or_default();
+        let screen: Screen = Arc::new(move |_, arguments| gate.rules().screened(arguments));
+        Ok((Arc::new(toolbox.with_output(&output)), screen))
+    }
+
+    /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.
+    fn gate(&self) -> Result<Arc<Gate>, CliError> {
+        let config = self.setup.configuration.value();
+        let permissions = self.permissions()?;
+        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, permissions);
+        Ok(Arc::new(Gate::new(rules)))
+    }
+
+    /// Makes the tools that run commands, in the sandbox that the machine offers.
+    fn commands(&self, sandbox: &Arc<Sandbox>, gate: &Arc<Gate>) -> Vec<Offer> {
+        let settings = &self.own.exec;
+        let jobs = Arc::new(Jobs::new(settings.jobs));
+        let exec = ExecTool::new(
+            Arc::clone(sandbox),
+            Arc::clone(gate),
+            Some(Arc::clone(&jobs)),
+            self.redact(),
+            ExecLimits::from_settings(settings),
+        );
+        vec![
+            Offer::Own(Arc::new(exec)),
+            Offer::Own(Arc::new(ProcessTool::new(jobs, Arc::clone(gate)))),
+        ]
+    }
+
+    fn redact(&self) -> Redact {
+        let redactor = Arc::clone(self.redactor);
+        Arc::new(move |text| redactor.redact(text))
+    }
+
+    /// Asks the MCP servers that `MCP.md` and configuration name for their tools. Without any, nothing is started.
+    async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<Vec<Offer>, CliError> {
+        let mut file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
+        if self.own.mcp.workspace != Some(true)
+            && let Some(named) = file.take().filter(|file| !file.servers.is_empty())
+        {
+            self.printer.note(&format!(
+                "`MCP.md` names {} tool server(s), which are left alone; `mcp: {{ workspace: true }}` in `chitin.json5` uses them",
+                named.servers.len()
+            ));
+        }
+        let config = self.setup.configuration.value();
+        let (configs, notes) =
+            servers(file.as_ref(), config.pointer("/mcp/servers"), &self.own.mcp);
+        for note in &notes {
+            self.printer.note(note);
+        }
+        if configs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let surroundings = McpSurroundings {
+            sandbox: Arc::clone(sandbox),
+            environment: self.environment(),
+            http: Arc::new(|| make_client(&Endpoint::new("https://localhost"))),
+            redact: self.redact(),
+        };
+        let found = McpServers::new(configs, &surroundings).tools([]).await;
+        for note in &found.notes {
+            self.printer.note(note);
+        }
+        let tools = found.tools.into_iter();
+        Ok(tools
+            .map(|tool| Offer::From {
+                plugin: "bundle-mcp".to_owned(),
+                tool,
+            })
+            .collect())
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        let variables = self.host.env.variables();
+        variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    }
+
+    fn sandbox(&self) -> SandboxConfig {
+        let env = &self.host.env;
+        let scratch = env.get("TMPDIR").filter(|path| !path.is_empty());
+        let mut sandbox = SandboxConfig::new(
+            Host::program(),
+            &self.setup.directory,
+            scratch.unwrap_or("/tmp"),
+        )
+        .with_settings(&self.own.exec);
+        sandbox.hidden.push(self.state.to_owned());
+        sandbox.hidden.extend(env.get("HOME").map(PathBuf::from));
+        sandbox.environment = self.environment();
+        sandbox
+    }
+
+    /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
+    fn permissions(&self) -> Result<Option<Permissions>, CliError> {
+        let Some(text) = self.read("PERMISSIONS.md")? else {
+            return Ok(None);
+        };
+        let parsed = permissions::parse(&text, self.setup.agent.as_str());
+        parsed.map(Some).map_err(|error| {
+            let what = "`PERMISSIONS.md` cannot be understood, so nothing is allowed.";
+            CliError::new(Kind::User, what).caused_by(error)
+        })
+    }
+
+    /// Reads an extension file of the workspace.
+    fn read(&self, name: &str) -> Result<Option<String>, CliError> {
+        let Ok(root) = Root::open(&self.setup.directory) else {
+            // The workspace itself cannot be used; the turn says so.
+            return Ok(None);
+        };
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        match root.read(Path::new(name), &policy) {
+            Ok(read) => Ok(Some(String::from_utf8_lossy(&read.bytes).into_owned())),
+            Err(ReadError::Missing { .. }) => Ok(None),
+            Err(error) => {
+                Err(CliError::new(Kind::User, format!("`{name}` cannot be read.")).caused_by(error))
+            }
+        }
+    }
+
+    fn files(&self) -> FileOptions {
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        let settings = self.own.tools.files.clone().unwrap_or_default();
+        FileOptions {
+            links: policy.links,
+            hardlinks: policy.hardlinks,
+            ..FileOptions::from(&settings)
+        }
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            host: Arc::clone(self.host),
+            store: Arc::clone(self.store),
+            model: self.candidate.full_name(),
+            window: self.candidate.context_window,
+        }
+    }
+}
+
+/// Says how a session is, from the store's index.
+struct Status {
+    host: Arc<Host>,
+    store: Arc<FileStore>,
+    model: String,
+    window: Option<u64>,
+}
+
+impl SessionFacts for Status {
+    fn status(&self, session_key: &str) -> SessionStatus {
+        let entry = self
+            .store
+            .find(session_key)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
+        let now = jiff::Timestamp::now().to_zoned(self.host.zone());
+        let mut usage = Usage {
+            input: entry.input_tokens.unwrap_or_default(),
+            output: entry.output_tokens.unwrap_or_default(),
+            cache_read: entry.cache_read.unwrap_or_default(),
+            cache_write: entry.cache_write.unwrap_or_default(),
+            ..Usage::default()
+        };
+        usage.total_tokens = usage.input + usage.output + usage.cache_read + usage.cache_write;
+        usage.cost.total = entry.estimated_cost_usd.unwrap_or_default();
+        SessionStatus {
+            time: now.strftime("%A %Y-%m-%d %H:%M %Z").to_string(),
+            model: self.model.clone(),
+            context_window: self.window,
+            context_tokens: entry.total_tokens,
+            turns: 0,
+            compactions: entry.compaction_count.unwrap_or_default(),
+            usage,
+            cost_limit: None,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `chitin sessions import FILE`.
+
+use super::source::{Keeper, Place, Source};
+use super::{Whose, refused};
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::terminal::words::one_line;
+use chitin_store::{Begin, Reach, StoreError};
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// A transcript, such as one of OpenClaw's; it is only read.
+    file: PathBuf,
+
+    /// The key of the new session; left out, one that is made from the file's name.
+    #[arg(long = "as", value_name = "KEY")]
+    key: Option<String>,
+
+    /// Put a session that has the key already into the archive.
+    #[arg(long)]
+    replace: bool,
+
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// What came in.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Imported {
+    key: String,
+    session_id: String,
+    /// How many records are on the branch that goes on.
+    records: usize,
+}
+
+pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let source = Source::find(host, &args.whose, Keeper::Chitin, printer)?;
+    let Place::Own { store, .. } = &source.place else {
+        return Err(CliError::new(Kind::Refused, "These sessions are not ours."));
+    };
+    let path = host.env.working_directory().join(&args.file);
+    let key = if let Some(key) = &args.key {
+        source.long_key(key.trim())
+    } else {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        format!("agent:{}:explicit:{}", source.agent, stem.to_lowercase())
+    };
+    let workspace = source.workspace.display().to_string();
+    let entry = store.import(
+        &key,
+        &path,
+        &Begin {
+            workspace: &workspace,
+            now: &Host::now(),
+            now_ms: Host::now_ms(),
+            afresh: args.replace,
+        },
+    );
+    let entry = entry.map_err(|error| match error {
+        StoreError::Exists { .. } => {
+            let message = format!("There is a session `{}` already.", one_line(&key));
+            CliError::new(Kind::User, message).hint(
+                "name another key with `--as`, or put the old one into the archive with `--replace`",
+            )
+        }
+        StoreError::Damaged { .. } => {
+            let message = format!("`{}` cannot be imported.", path.display());
+            CliError::new(Kind::User, message).caused_by(error)
+        }
+        StoreError::Busy { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::BadKey { .. }
+        | StoreError::NoRoom { .. }
+        | StoreError::Poisoned { .. }
+        | StoreError::TooLong { .. }
+        | StoreError::Io { .. } => refused(error),
+    })?;
+    let seen = source.read(&key, Reach::Whole)?;
+    printer.result(&Imported {
+        key,
+        session_id: entry.session_id,
+        records: seen.branch.entries.len(),
+    })
+}
+
+impl Render for Imported {
+    fn text(&self, out: &mut dyn fmt::Write, _paint: Paint) -> fmt::Result {
+        let key = one_line(&self.key);
+        writeln!(
+            out,
+            "Imported {} as `{key}`.\n`chitin run --session {key}` goes on with it.",
+            super::count(self.records, "record")
+        )
+    }
+}

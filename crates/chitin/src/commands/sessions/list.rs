@@ -1,0 +1,206 @@
+//! `chitin sessions list`.
+
+use super::source::{File, Keeper, Place, Source};
+use super::{Whose, count, instant, refused, size};
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::setup::shown;
+use crate::terminal::words::{dollars, fit, one_line, tokens};
+use chitin_store::SessionEntry;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use unicode_width::UnicodeWidthStr;
+
+const MAX_KEY_WIDTH: usize = 48;
+const MAX_MODEL_WIDTH: usize = 32;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// List OpenClaw's own sessions, which are only read.
+    #[arg(long)]
+    openclaw: bool,
+
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// The table.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Table {
+    agent: String,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    directory: PathBuf,
+    sessions: Vec<Row>,
+    /// How many transcripts are kept that no session goes on with.
+    archived: usize,
+    #[serde(skip)]
+    shown_directory: String,
+    #[serde(skip)]
+    keeper: Keeper,
+}
+
+/// One session.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    key: String,
+    session_id: String,
+    /// Milliseconds since 1970.
+    updated_at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// Tokens in the model's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    /// Tokens that fit into it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(
+        serialize_with = "chitin_workspace::json_path::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    file: Option<PathBuf>,
+    compactions: u64,
+    aborted: bool,
+}
+
+impl Row {
+    fn new(key: String, entry: SessionEntry, files: &HashMap<String, File>) -> Self {
+        let named = entry.session_file.as_deref().and_then(|file| {
+            let name = Path::new(file).file_name()?;
+            files.get(name.to_str()?)
+        });
+        let file = named.or_else(|| files.get(&format!("{}.jsonl", entry.session_id)));
+        Self {
+            model: match (entry.model_provider, entry.model) {
+                (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
+                (None, model) => model,
+                (Some(_), None) => None,
+            },
+            tokens: entry.total_tokens,
+            window: entry.context_tokens,
+            cost_usd: entry.estimated_cost_usd,
+            bytes: file.map(|file| file.bytes),
+            file: file.map(|file| file.path.clone()),
+            compactions: entry.compaction_count.unwrap_or(0),
+            aborted: entry.aborted_last_run.unwrap_or(false),
+            updated_at: entry.updated_at,
+            session_id: entry.session_id,
+            key,
+        }
+    }
+
+    /// Returns the cells of the table.
+    fn cells(&self) -> [String; 6] {
+        let dash = || "–".to_owned();
+        [
+            fit(&one_line(&self.key), MAX_KEY_WIDTH),
+            instant(self.updated_at),
+            self.model
+                .as_deref()
+                .map_or_else(dash, |model| fit(&one_line(model), MAX_MODEL_WIDTH)),
+            self.tokens.map_or_else(dash, tokens),
+            self.cost_usd.map_or_else(dash, dollars),
+            self.bytes.map_or_else(dash, size),
+        ]
+    }
+}
+
+pub(super) fn run(args: &ListArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let keeper = Keeper::from_flag(args.openclaw);
+    let source = Source::find(host, &args.whose, keeper, printer)?;
+    print(&source, keeper, host, printer)
+}
+
+/// Prints the table of an agent's sessions.
+pub(super) fn print(
+    source: &Source,
+    keeper: Keeper,
+    host: &Host,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let files = source.files()?;
+    let archived = match &source.place {
+        Place::Own { store, .. } => store.archive().map_err(refused)?.len(),
+        Place::OpenClaw { .. } => 0,
+    };
+    let sessions = source.list()?.into_iter();
+    let directory = source.directory();
+    printer.result(&Table {
+        agent: source.agent.to_string(),
+        sessions: sessions
+            .map(|(key, entry)| Row::new(key, entry, &files))
+            .collect(),
+        archived,
+        shown_directory: shown(&directory, host),
+        directory,
+        keeper,
+    })
+}
+
+impl Render for Table {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let head = ["KEY", "LAST USED", "MODEL", "TOKENS", "COST", "SIZE"].map(str::to_owned);
+        let rows: Vec<[String; 6]> = self.sessions.iter().map(Row::cells).collect();
+        let widths: [usize; 6] = std::array::from_fn(|column| {
+            let cells = rows.iter().chain([&head]).map(|row| row[column].width());
+            cells.max().unwrap_or(0)
+        });
+        if !rows.is_empty() {
+            writeln!(out, "{}", paint.dim(&line(&head, &widths)))?;
+        }
+        for row in &rows {
+            writeln!(out, "{}", line(row, &widths))?;
+        }
+        if !rows.is_empty() {
+            writeln!(out)?;
+        }
+        let whose = match self.keeper {
+            Keeper::Chitin => "",
+            Keeper::OpenClaw => "OpenClaw's ",
+        };
+        write!(
+            out,
+            "{} of {whose}agent `{}` in `{}`.",
+            count(self.sessions.len(), "session"),
+            self.agent,
+            one_line(&self.shown_directory)
+        )?;
+        if self.archived > 0 {
+            write!(
+                out,
+                " {} in the archive.",
+                count(self.archived, "transcript")
+            )?;
+        }
+        writeln!(out)
+    }
+}
+
+/// Puts cells on a line: words to the left, numbers to the right.
+fn line(cells: &[String; 6], widths: &[usize; 6]) -> String {
+    let mut line = String::new();
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let blank = " ".repeat(width.saturating_sub(cell.width()));
+        if column > 0 {
+            line.push_str("  ");
+        }
+        if column < 3 {
+            line.push_str(cell);
+            line.push_str(&blank);
+        } else {
+            line.push_str(&blank);
+            line.push_str(cell);
+        }
+    }
+    line
+}

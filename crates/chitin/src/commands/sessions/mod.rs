@@ -1,0 +1,146 @@
+//! `chitin sessions`: the conversations that are kept, on the terminal and out of it.
+
+mod conversation;
+mod export;
+mod import;
+mod list;
+mod prune;
+mod show;
+mod source;
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::Setup;
+use chitin_store::StoreError;
+use clap::Subcommand;
+use source::{Keeper, Source};
+use std::io;
+
+/// List an agent's sessions, show one, take one out, bring one in, or tidy up.
+///
+/// A session is a conversation under a key such as `agent:main:main`, kept as lines of JSON that are only ever appended to.
+/// `main` is short for the main session of the agent. OpenClaw's own sessions can be read, and are never written to.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  chitin sessions
+  chitin sessions list --openclaw --json
+  chitin sessions show main --tail 10
+  chitin sessions export main --format markdown --out talk.md
+  chitin sessions prune --older-than 30d --keep 100 --dry-run
+  chitin sessions import ~/.openclaw/agents/main/sessions/1234.jsonl --as agent:main:old"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    #[command(flatten)]
+    list: list::ListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the sessions, the most recently used first.
+    List(list::ListArgs),
+    /// Show the conversation of one session.
+    Show(show::ShowArgs),
+    /// Write one session out: its exact lines, or Markdown.
+    Export(export::ExportArgs),
+    /// Take old sessions and archived transcripts away for good.
+    Prune(prune::PruneArgs),
+    /// Bring a transcript in, such as one of OpenClaw's; the file itself is only read.
+    Import(import::ImportArgs),
+}
+
+/// Whose sessions are meant.
+#[derive(Debug, Clone, Default, clap::Args)]
+struct Whose {
+    /// The agent whose sessions are meant; left out, the default agent.
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+
+    /// The contract to read the configuration by.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match &self.action {
+            None => list::run(&self.list, host, printer),
+            Some(Action::List(args)) => list::run(args, host, printer),
+            Some(Action::Show(args)) => show::run(args, host, printer),
+            Some(Action::Export(args)) => export::run(args, host, printer),
+            Some(Action::Prune(args)) => prune::run(args, host, printer),
+            Some(Action::Import(args)) => import::run(args, host, printer),
+        }
+    }
+}
+
+/// Lists the sessions of an agent that was found already.
+pub(crate) fn show(host: &Host, setup: &Setup, printer: &Printer) -> Result<Exit, CliError> {
+    let source = Source::of(host, setup, Keeper::Chitin)?;
+    list::print(&source, Keeper::Chitin, host, printer)
+}
+
+/// Says in the user's words what the store could not do.
+fn refused(error: StoreError) -> CliError {
+    let hint = error.hint();
+    let failed = match &error {
+        StoreError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+            CliError::new(Kind::BrokenPipe, "The reader went away.")
+        }
+        StoreError::Io { .. } | StoreError::NoRoom { .. } | StoreError::Poisoned { .. } => {
+            CliError::new(Kind::Internal, "The sessions cannot be used.").caused_by(error)
+        }
+        StoreError::Busy { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::BadKey { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::TooLong { .. }
+        | StoreError::Exists { .. } => CliError::new(Kind::User, sentence(&error.to_string())),
+    };
+    match hint {
+        Some(hint) => failed.hint(hint),
+        None => failed,
+    }
+}
+
+/// Makes a sentence of what an error says.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+/// Writes an instant as people say it, in their own time zone.
+fn instant(milliseconds: i64) -> String {
+    let Ok(instant) = jiff::Timestamp::from_millisecond(milliseconds) else {
+        return "?".to_owned();
+    };
+    let local = instant.to_zoned(jiff::tz::TimeZone::system());
+    local.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Writes a size as people say it.
+fn size(bytes: u64) -> String {
+    let tenths = |unit: u64| {
+        let tenths = bytes.saturating_mul(10) / unit;
+        format!("{}.{}", tenths / 10, tenths % 10)
+    };
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", tenths(1_000)),
+        1_000_000..1_000_000_000 => format!("{} MB", tenths(1_000_000)),
+        1_000_000_000.. => format!("{} GB", tenths(1_000_000_000)),
+    }
+}
+
+/// Says a count with its noun.
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}

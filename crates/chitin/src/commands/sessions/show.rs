@@ -1,0 +1,117 @@
+//! `chitin sessions show KEY`.
+
+use super::source::{Keeper, Source};
+use super::{Whose, conversation};
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::terminal::words::one_line;
+use chitin_protocol::transcript::{Entry, Header};
+use chitin_store::{Note, Reach};
+use serde::Serialize;
+use std::fmt;
+
+/// No reading for a few records goes further back than this.
+const TAIL_BYTES: u64 = 256 * 1024 * 1024;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// The session's key; `main` is short for that of the agent.
+    key: String,
+
+    /// Only the last N records.
+    #[arg(long, value_name = "N")]
+    tail: Option<usize>,
+
+    /// One of OpenClaw's own sessions, which are only read.
+    #[arg(long)]
+    openclaw: bool,
+
+    #[command(flatten)]
+    whose: Whose,
+}
+
+/// A session and what was said in it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    key: String,
+    header: Header,
+    /// Whether there are older records than those below.
+    has_older: bool,
+    records: Vec<Entry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Note>,
+}
+
+pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let keeper = Keeper::from_flag(args.openclaw);
+    let source = Source::find(host, &args.whose, keeper, printer)?;
+    let key = source.key(&args.key)?;
+    let reach = match args.tail {
+        Some(records) => Reach::Bounded {
+            bytes: TAIL_BYTES,
+            records: records.max(1),
+        },
+        None => Reach::Whole,
+    };
+    let seen = source.read(&key, reach)?;
+    let mut records = seen.branch.entries;
+    let left_out = records
+        .len()
+        .saturating_sub(args.tail.unwrap_or(usize::MAX));
+    records.drain(..left_out);
+    printer.result(&Shown {
+        key,
+        header: seen.header,
+        has_older: seen.branch.has_older || left_out > 0,
+        records,
+        notes: seen.notes,
+    })
+}
+
+impl Render for Shown {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        writeln!(out, "{}", paint.bold(&one_line(&self.key)))?;
+        let began = format!(
+            "session {}, began {}, in {}",
+            self.header.id, self.header.timestamp, self.header.cwd
+        );
+        writeln!(out, "{}\n", paint.dim(&one_line(&began)))?;
+        for note in &self.notes {
+            writeln!(out, "{}", paint.warn(&said(note)))?;
+        }
+        if self.has_older {
+            writeln!(out, "{}\n", paint.dim("(older records are not shown)"))?;
+        }
+        for record in &self.records {
+            conversation::write_text(record, out, paint)?;
+        }
+        if self.records.is_empty() {
+            writeln!(out, "Nothing was said yet.")?;
+        }
+        Ok(())
+    }
+}
+
+/// Says what is not as it should be.
+fn said(note: &Note) -> String {
+    match note {
+        Note::SetAside { path, bytes } => one_line(&format!(
+            "The last {bytes} bytes are no record; they are in `{}`.",
+            path.display()
+        )),
+        Note::TornEnd { bytes } => format!("The last {bytes} bytes are no record."),
+        Note::DamagedLine {
+            offset,
+            bytes,
+            reason,
+        } => one_line(&format!(
+            "The {bytes} bytes at {offset} are no record: {reason}."
+        )),
+        Note::LostParent { id } => one_line(&format!("The record `{id}` is not there.")),
+        Note::LostTranscript { path } => one_line(&format!("`{}` is not there.", path.display())),
+        Note::IndexRebuilt { .. } => "The index was made again from the transcripts.".to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! `chitin trace export`.
+
+use super::ExportArgs;
+use super::find;
+use crate::commands::skills::count;
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, grouped, plain};
+use crate::setup;
+use chitin_agent::journal::{self, BundleInput, Redactor, TraceError, Transcript};
+use chitin_workspace::home;
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What was written.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Exported {
+    session_key: String,
+    session_id: String,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    directory: PathBuf,
+    events: usize,
+    files: Vec<Written>,
+    #[serde(skip)]
+    shown: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Written {
+    name: &'static str,
+    bytes: usize,
+}
+
+pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let summary = find::one(&args.session, host, printer)?;
+    let file = find::read(&summary, printer)?;
+    let contract = find::contract_of(args.contract.as_deref(), &file, host, printer)?;
+    let transcript_file = find::transcript_of(&file);
+    let transcript = transcript_file.as_deref().and_then(|path| {
+        let read = Transcript::read(path);
+        read.map_err(|error| printer.note(&format!("the transcript is left out: {error}")))
+            .ok()
+    });
+    let workspace = Path::new(&summary.workspace);
+    let now = now();
+    let bundle = journal::build(&BundleInput {
+        events: &file.events,
+        transcript: transcript.as_ref(),
+        session_id: &summary.session_id,
+        session_key: &summary.session_key,
+        workspace,
+        home: find::home(host).as_deref(),
+        session_file: transcript_file.as_deref().filter(|_| transcript.is_some()),
+        runtime_file: Some(&summary.path),
+        now,
+        rules: &contract.runtime.trace,
+        redactor: &Redactor::default(),
+    });
+    let directory = match &args.out {
+        Some(out) => {
+            let directory = home::normalized(&host.env.working_directory().join(out));
+            bundle.write(&directory).map(|()| directory)
+        }
+        None => bundle.write_below(workspace, &summary.session_id, now),
+    };
+    let directory = directory.map_err(not_written)?;
+    let files = bundle.files.iter();
+    printer.result(&Exported {
+        shown: setup::shown(&directory, host),
+        session_key: summary.session_key,
+        session_id: summary.session_id,
+        directory,
+        events: bundle.events,
+        files: files
+            .map(|file| Written {
+                name: file.name,
+                bytes: file.bytes.len(),
+            })
+            .collect(),
+    })
+}
+
+fn now() -> i64 {
+    let now: Result<jiff::Timestamp, _> = Host::now().parse();
+    now.map_or(0, jiff::Timestamp::as_millisecond)
+}
+
+fn not_written(error: TraceError) -> CliError {
+    let hint = match &error {
+        TraceError::Exists { .. } => "name another directory with `--out`; nothing is written over",
+        TraceError::Link { .. } => "name a directory with `--out`",
+        TraceError::Io { .. } | TraceError::NoTranscript { .. } => {
+            "`--out DIR` writes it somewhere else"
+        }
+    };
+    CliError::new(Kind::User, "The export was not written.")
+        .caused_by(error)
+        .hint(hint)
+}
+
+impl Render for Exported {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        writeln!(
+            out,
+            "{} {}",
+            paint.bold(&plain(&self.shown, '\u{fffd}')),
+            paint.dim(&count(self.events, "event"))
+        )?;
+        for file in &self.files {
+            writeln!(out, "  {:<20} {:>9} bytes", file.name, grouped(file.bytes))?;
+        }
+        writeln!(
+            out,
+            "Secrets and paths of this machine are taken out; what was said is in it. Look before you send it."
+        )
+    }
+}

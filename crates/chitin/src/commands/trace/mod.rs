@@ -1,0 +1,96 @@
+//! `chitin trace`: what was recorded of turns, and what an edited workspace would have changed in them.
+
+mod export;
+mod find;
+mod list;
+mod replay;
+mod show;
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use clap::Subcommand;
+use std::path::PathBuf;
+
+/// Look at recorded turns: list them, show one event by event, export one, replay one against an edited workspace.
+///
+/// Every turn is recorded in its session's trajectory unless `CHITIN_TRAJECTORY=0` says otherwise. A session is named by its
+/// key or by the first characters of its id. No model is called.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin trace                                  which sessions were recorded?
+  chitin trace show agent:main:main             what happened in it?
+  chitin trace show agent:main:main --request 1 what exactly was sent?
+  chitin trace export 5f0c7a52 --out ./bundle   a directory to send to somebody, without secrets
+  chitin trace replay agent:main:main           what would be sent now, after my edits?
+  chitin trace replay agent:main:main ../copy   the same with another directory
+  chitin trace list --json")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the recorded sessions, the most recent first.
+    List,
+    /// Show a recorded session: one line per event, or a request to the byte.
+    Show(ShowArgs),
+    /// Write a recorded session into a directory that can be sent to somebody: no secrets, no paths of this machine.
+    Export(ExportArgs),
+    /// Compare what was sent with what would be sent now. No model is called.
+    Replay(ReplayArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// The session's key, or the first characters of its id.
+    #[arg(value_name = "KEY")]
+    session: String,
+
+    /// Print the body of the request with this number, to the byte.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    request: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+struct ExportArgs {
+    /// The session's key, or the first characters of its id.
+    #[arg(value_name = "KEY")]
+    session: String,
+
+    /// The directory to make; left out, one in `.openclaw/trajectory-exports/` of the session's workspace.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// The contract whose form the export has; left out, that of the recording.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct ReplayArgs {
+    /// The session's key, or the first characters of its id.
+    #[arg(value_name = "KEY")]
+    session: String,
+
+    /// The workspace as it is now; left out, the one that was recorded.
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// The contract to read the workspace by; left out, that of the recording.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match &self.action {
+            None | Some(Action::List) => list::run(host, printer),
+            Some(Action::Show(args)) => show::run(args, host, printer),
+            Some(Action::Export(args)) => export::run(args, host, printer),
+            Some(Action::Replay(args)) => replay::run(args, host, printer),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Asks the user at the terminal whether a tool may do something.
+
+use super::gate::Gate;
+use super::interrupt::Presses;
+use crate::printer::Paint;
+use chitin_tools::{Approval, Approver};
+use futures_util::future::BoxFuture;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How long to wait for a key before looking whether anybody still wants an answer.
+const LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+/// Nobody needs more bytes to say yes or no.
+const LONGEST_ANSWER: usize = 256;
+
+/// Asks at the terminal. Says [`Approval::Nobody`] where there is none, or where this process may not read from it.
+#[derive(Debug)]
+pub(crate) struct TerminalApprover {
+    gate: Gate,
+    presses: Presses,
+    paint: Paint,
+}
+
+impl TerminalApprover {
+    pub(crate) fn new(gate: Gate, presses: Presses, paint: Paint) -> Self {
+        Self {
+            gate,
+            presses,
+            paint,
+        }
+    }
+}
+
+impl Approver for TerminalApprover {
+    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            let Some(terminal) = terminal() else {
+                return Approval::Nobody;
+            };
+            let _closed = self.gate.close().await;
+            let question = question(tool, what, why, self.paint);
+            let wanted = Wanted::default();
+            let still = Arc::clone(&wanted.0);
+            let answer = tokio::task::spawn_blocking(move || ask_on(&terminal, &question, &still));
+            tokio::select! {
+                answer = answer => answer.unwrap_or(Approval::Denied),
+                () = self.presses.next() => Approval::Denied,
+            }
+        })
+    }
+}
+
+/// Whether anybody waits for the answer; the thread that reads the terminal ends soon after nobody does.
+#[derive(Debug)]
+struct Wanted(Arc<AtomicBool>);
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// Opens the terminal, if somebody sits there and this process may ask: a job in the background would be stopped.
+fn terminal() -> Option<OwnedFd> {
+    if !std::io::stdin().is_terminal() && !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let terminal = rustix::fs::open("/dev/tty", flags, Mode::empty()).ok()?;
+    let ahead = rustix::termios::tcgetpgrp(&terminal).ok()?;
+    (ahead == rustix::process::getpgrp()).then_some(terminal)
+}
+
+/// Asks, and reads one line. Keys that were pressed before the question are no answer to it.
+fn ask_on(terminal: &impl AsFd, question: &str, wanted: &AtomicBool) -> Approval {
+    let _ = rustix::termios::tcflush(terminal, rustix::termios::QueueSelector::IFlush);
+    if write_all(terminal, question.as_bytes()).is_err() {
+        return Approval::Nobody;
+    }
+    let mut line = Vec::new();
+    while wanted.load(Ordering::Acquire) {
+        let mut waiting = [PollFd::new(terminal, PollFlags::IN)];
+        match poll(&mut waiting, Some(&LOOK)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(_) => return Approval::Nobody,
+        }
+        let mut bytes = [0; 64];
+        match rustix::io::read(terminal, &mut bytes) {
+            Ok(0) => return Approval::Denied,
+            Ok(length) => line.extend_from_slice(&bytes[..length]),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
+            Err(_) => return Approval::Nobody,
+        }
+        if line.contains(&b'\n') || line.len() > LONGEST_ANSWER {
+            return answer(&String::from_utf8_lossy(&line));
+        }
+    }
+    let _ = write_all(terminal, b"\n");
+    Approval::Denied
+}
+
+fn write_all(terminal: &impl AsFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(terminal, bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Everything that is not clearly a yes is a no.
+fn answer(line: &str) -> Approval {
+    match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => Approval::Once,
+        "a" | "always" => Approval::Always,
+        _ => Approval::Denied,
+    }
+}
+
+fn question(tool: &str, what: &str, why: &str, paint: Paint) -> String {
+    let mut text = format!(
+        "{} `{}` wants your permission:\n",
+        paint.warn("?"),
+        escaped(tool)
+    );
+    let _ = writeln!(text, "    {}", paint.bold(&escaped(what)));
+    if !why.trim().is_empty() {
+        let _ = writeln!(text, "  {}", paint.dim(&escaped(why)));
+    }
+    text.push_str("  [y]es once / [a]lways / [N]o: ");
+    text
+}
+
+/// Shows a text so that nothing of it is hidden or misleading: whatever is not seen as it is stands there as a number.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        let unseen = matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}');
+        if c.is_control() || unseen || (c.is_whitespace() && c != ' ') {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    /// Makes a terminal of its own: the side of the user and that of the program.
+    fn pair() -> (OwnedFd, OwnedFd) {
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&user).unwrap();
+        unlockpt(&user).unwrap();
+        let name = ptsname(&user, Vec::new()).unwrap();
+        let flags = OFlags::RDWR | OFlags::NOCTTY;
+        let program = rustix::fs::open(name, flags, Mode::empty()).unwrap();
+        (user, program)
+    }
+
+    fn read_until(user: &OwnedFd, end: &str) -> String {
+        let mut seen = String::new();
+        while !seen.contains(end) {
+            let mut bytes = [0; 512];
+            let length = rustix::io::read(user, &mut bytes).unwrap();
+            seen += &String::from_utf8_lossy(&bytes[..length]);
+        }
+        seen
+    }
+
+    #[test]
+    fn only_what_is_typed_after_the_question_answers_it() {
+        for (typed, meant) in [
+            ("y\n", Approval::Once),
+            ("ALWAYS\n", Approval::Always),
+            ("\n", Approval::Denied),
+            ("yikes\n", Approval::Denied),
+            ("\u{4}", Approval::Denied),
+        ] {
+            let (user, program) = pair();
+            write_all(&user, b"y\n").unwrap();
+            std::thread::scope(|threads| {
+                let wanted = AtomicBool::new(true);
+                let asked = threads.spawn(move || ask_on(&program, "Shall I? ", &wanted));
+                read_until(&user, "Shall I? ");
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                assert!(!asked.is_finished(), "what was typed before is no answer");
+                write_all(&user, typed.as_bytes()).unwrap();
+                assert_eq!(asked.join().unwrap(), meant, "{typed:?}");
+            });
+        }
+    }
+
+    #[test]
+    fn the_terminal_is_let_go_when_nobody_waits_for_the_answer() {
+        let (_user, program) = pair();
+        let wanted = Wanted::default();
+        let still = Arc::clone(&wanted.0);
+        let asked = std::thread::spawn(move || ask_on(&program, "Shall I? ", &still));
+        drop(wanted);
+        assert_eq!(asked.join().unwrap(), Approval::Denied);
+    }
+
+    #[test]
+    fn a_command_is_shown_to_the_last_character() {
+        let what = "rm -rf /\u{202e}txt.\u{1b}[2K\r# harmless\u{200b}\n é";
+        assert_eq!(
+            question(
+                "exec",
+                what,
+                "PERMISSIONS.md: ask first",
+                Paint::forced(false)
+            ),
+            "? `exec` wants your permission:\n    rm -rf /\\u{202e}txt.\\u{1b}[2K\\r# harmless\\u{200b}\\n é\n  \
+             PERMISSIONS.md: ask first\n  [y]es once / [a]lways / [N]o: "
+        );
+    }
+}
