@@ -3,6 +3,7 @@
 mod bridge;
 mod context;
 mod memory;
+mod pack;
 mod provider;
 mod runtime;
 mod sessions;
@@ -29,6 +30,7 @@ pub(crate) fn run(check: &Check<'_>) -> Outcome {
             sessions::run(check)
         }
         op if op.contains('.') => Outcome::NotYet,
+        _ if pack::knows(check) => pack::run(check),
         _ if check.case.family == "pack" => Outcome::NotYet,
         _ if check.case.body.get("basis").is_some() => bridge::run(check),
         _ => workspace::run(check),

@@ -14,6 +14,7 @@ mod probe;
 mod reader;
 mod root;
 mod scratch;
+mod stream;
 mod walk;
 mod write;
 
@@ -25,5 +26,6 @@ pub use reader::Reader;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};
 pub use scratch::Scratch;
+pub use stream::{Claim, ClaimKind, NewFile};
 pub use walk::End;
 pub use write::{WriteError, Written};

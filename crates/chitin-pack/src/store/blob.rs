@@ -1,0 +1,46 @@
+//! Blobs on their way into the store.
+
+use super::{BLOBS, blob_path, unwritable};
+use crate::digest::{Digest, Hashing};
+use crate::error::PackError;
+use chitin_workspace::guard::{NewFile, Root};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A blob that is being written. Dropped, it was never there.
+#[derive(Debug)]
+pub struct BlobWriter<'s> {
+    root: &'s Root,
+    out: Hashing<NewFile>,
+}
+
+impl<'s> BlobWriter<'s> {
+    pub(super) fn new(root: &'s Root) -> Result<Self, PackError> {
+        let file = root
+            .begin_file(Path::new(BLOBS), 0o644)
+            .map_err(unwritable)?;
+        Ok(Self {
+            root,
+            out: Hashing::new(file),
+        })
+    }
+
+    /// Gives the blob its name; returns its digest and size. A blob that is there already is the same one.
+    pub fn keep(self) -> Result<(Digest, u64), PackError> {
+        let (file, digest, size) = self.out.finish();
+        self.root
+            .keep_file(file, &blob_path(&digest))
+            .map_err(unwritable)?;
+        Ok((digest, size))
+    }
+}
+
+impl Write for BlobWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,1 @@
+//! Artifacts to and from OCI registries.

@@ -1,0 +1,161 @@
+//! A new file that is written piece by piece and has no name until it is whole.
+
+use super::open;
+use super::root::Root;
+use super::write::{WriteError, Written, rename_between, sync_directory, temporary_name};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A file that nobody sees yet. Dropped, it was never there.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    parent: OwnedFd,
+    /// `None` once it has its name.
+    temporary: Option<OsString>,
+}
+
+/// A claim on a name, held as long as this value lives; the kernel drops it with the process.
+#[derive(Debug)]
+pub struct Claim {
+    _file: OwnedFd,
+}
+
+impl Root {
+    /// Begins a file in a directory beneath the root; an empty path is the root itself.
+    pub fn begin_file(&self, directory: &Path, mode: u32) -> Result<NewFile, WriteError> {
+        let stem = directory.join("new");
+        let (parent, name) = self.parent_of(&stem)?;
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            let temporary = temporary_name(name);
+            match rustix::fs::openat(
+                &parent,
+                &temporary,
+                flags,
+                Mode::from_raw_mode(mode & 0o777),
+            ) {
+                Ok(file) => {
+                    return Ok(NewFile {
+                        file: file.into(),
+                        parent,
+                        temporary: Some(temporary),
+                    });
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(self.write_error(directory, error)),
+            }
+        }
+    }
+
+    /// Gives a file that is whole its name, unless the name is taken. Once this returns, the file survives a crash.
+    pub fn keep_file(&self, mut new: NewFile, relative: &Path) -> Result<Written, WriteError> {
+        let fail = |error: Errno| self.write_error(relative, error);
+        let (parent, name) = self.parent_of(relative)?;
+        rustix::fs::fsync(&new.file).map_err(fail)?;
+        let Some(temporary) = new.temporary.take() else {
+            return Ok(Written::AlreadyThere);
+        };
+        match rename_between(&new.parent, &temporary, &parent, name) {
+            Ok(()) => {
+                sync_directory(&parent);
+                Ok(Written::Created)
+            }
+            Err(error) => {
+                new.temporary = Some(temporary);
+                match error {
+                    Errno::EXIST => Ok(Written::AlreadyThere),
+                    other => Err(fail(other)),
+                }
+            }
+        }
+    }
+
+    /// Claims a name beneath the root for this process alone, or together with others, and waits for it if asked to.
+    /// `None` when somebody else has it.
+    pub fn claim(&self, relative: &Path, how: ClaimKind) -> Result<Option<Claim>, WriteError> {
+        let (parent, name) = self.parent_of(relative)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(0o600))
+            .map_err(|error| self.write_error(relative, error))?;
+        let operation = match how {
+            ClaimKind::Shared => FlockOperation::LockShared,
+            ClaimKind::Alone => FlockOperation::LockExclusive,
+            ClaimKind::AloneNow => FlockOperation::NonBlockingLockExclusive,
+        };
+        loop {
+            match rustix::fs::flock(&file, operation) {
+                Ok(()) => return Ok(Some(Claim { _file: file })),
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(error) => return Err(self.write_error(relative, error)),
+            }
+        }
+    }
+
+    /// Removes a file; one that is not there is no error. Links are removed, never followed.
+    pub fn remove_file(&self, relative: &Path) -> Result<(), WriteError> {
+        let (parent, name) = self.parent_of(relative)?;
+        match rustix::fs::unlinkat(&parent, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(self.write_error(relative, error)),
+        }
+    }
+
+    /// Opens a directory beneath the root as a root of its own. No link is followed on the way.
+    pub fn enter(&self, relative: &Path) -> Result<Self, WriteError> {
+        let (parent, name) = self.parent_of(relative)?;
+        rustix::fs::openat(
+            &parent,
+            name,
+            open::LIST_FLAGS | OFlags::NOFOLLOW,
+            Mode::empty(),
+        )
+        .and_then(|directory| {
+            Self::held(self.path().join(relative), directory, true, self.backend())
+        })
+        .map_err(|error| self.write_error(relative, error))
+    }
+}
+
+/// How a name is claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimKind {
+    /// Together with others who do the same; waits for one who is alone.
+    Shared,
+    /// Alone; waits for all others.
+    Alone,
+    /// Alone, or not at all.
+    AloneNow,
+}
+
+impl NewFile {
+    /// Returns the open file.
+    pub const fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = self.temporary.take() {
+            let _ = rustix::fs::unlinkat(&self.parent, temporary, AtFlags::empty());
+        }
+    }
+}
