@@ -16,6 +16,8 @@ pub mod error;
 pub mod layer;
 pub mod reference;
 pub mod store;
+pub mod warning;
 
 pub use digest::Digest;
 pub use error::{ErrorClass, ExitKind, PackError};
+pub use warning::Warning;
