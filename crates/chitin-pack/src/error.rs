@@ -288,6 +288,11 @@ impl PackError {
         &self.items
     }
 
+    /// Returns what caused it.
+    pub fn into_source(self) -> Option<Box<dyn Error + Send + Sync>> {
+        self.source
+    }
+
     /// Returns what the user can do.
     pub fn advice(&self) -> Option<&str> {
         self.hint.as_deref()

@@ -1,6 +1,7 @@
 //! Errors as the user meets them: a kind that decides the exit code, a sentence, the chain below it, hints at the end.
 
 use crate::exit_code::Exit;
+use chitin_pack::{ExitKind, PackError};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -10,6 +11,9 @@ use std::io;
 pub(crate) struct CliError {
     kind: Kind,
     message: String,
+    /// The stable name of what went wrong, and what it is about, where there is one.
+    class: Option<&'static str>,
+    items: Vec<String>,
     source: Option<Box<dyn Error + Send + Sync>>,
     hints: Vec<String>,
 }
@@ -27,6 +31,8 @@ pub(crate) enum Kind {
     Refused,
     /// A model's provider failed, or a turn ran into a limit.
     Upstream,
+    /// Shipping an agent failed.
+    Ship(ExitKind),
     /// The reader of our output went away.
     BrokenPipe,
     /// The machine failed, or we did.
@@ -39,6 +45,8 @@ impl CliError {
         Self {
             kind,
             message: message.into(),
+            class: None,
+            items: Vec::new(),
             source: None,
             hints: Vec::new(),
         }
@@ -65,6 +73,29 @@ impl CliError {
         self
     }
 
+    /// Gives it the exit codes of the commands that ship agents, whatever it was before (rule P71).
+    #[must_use]
+    #[expect(dead_code, reason = "the verbs come next")]
+    pub(crate) fn while_shipping(mut self) -> Self {
+        self.kind = match self.kind {
+            Kind::User | Kind::Config | Kind::Usage => Kind::Ship(ExitKind::Input),
+            Kind::Refused => Kind::Ship(ExitKind::Local),
+            Kind::Upstream => Kind::Ship(ExitKind::Registry),
+            kept @ (Kind::Ship(_) | Kind::BrokenPipe | Kind::Internal) => kept,
+        };
+        self
+    }
+
+    /// Returns the stable name of what went wrong, where there is one.
+    pub(crate) const fn class(&self) -> Option<&'static str> {
+        self.class
+    }
+
+    /// Returns what it is about, one by one.
+    pub(crate) fn items(&self) -> &[String] {
+        &self.items
+    }
+
     pub(crate) fn hints(&self) -> &[String] {
         &self.hints
     }
@@ -80,6 +111,7 @@ impl CliError {
             Kind::Usage => Exit::Usage,
             Kind::Refused => Exit::Refused,
             Kind::Upstream => Exit::Upstream,
+            Kind::Ship(kind) => Exit::Ship(kind),
             Kind::BrokenPipe => Exit::Success,
             Kind::Internal => Exit::Internal,
         }
@@ -98,6 +130,26 @@ impl Error for CliError {
             .as_deref()
             .map(|source| source as &(dyn Error + 'static))
     }
+}
+
+impl From<PackError> for CliError {
+    fn from(error: PackError) -> Self {
+        let mut shown = Self::new(Kind::Ship(error.exit()), sentence(&error.to_string()));
+        shown.class = Some(error.class().as_str());
+        shown.items = error.items().to_vec();
+        shown.hints = error.advice().map(str::to_owned).into_iter().collect();
+        shown.source = error.into_source();
+        shown
+    }
+}
+
+/// Makes a sentence of what a library says.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), characters.as_str())
 }
 
 impl From<io::Error> for CliError {

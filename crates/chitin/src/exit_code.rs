@@ -1,5 +1,6 @@
 //! Exit codes: one enum, one meaning each.
 
+use chitin_pack::ExitKind;
 use std::process::ExitCode;
 
 /// How the process ends.
@@ -19,6 +20,8 @@ pub(crate) enum Exit {
     Refused,
     /// A model's provider failed, or a turn ran into a limit.
     Upstream,
+    /// Shipping an agent failed: those commands have exit codes of their own, which the format lays down.
+    Ship(ExitKind),
     /// A bug of ours, or the machine failed.
     Internal,
     /// The user pressed Ctrl-C.
@@ -35,6 +38,7 @@ impl From<Exit> for ExitCode {
             Exit::Config => 4,
             Exit::Refused => 5,
             Exit::Upstream => 6,
+            Exit::Ship(kind) => kind.code(),
             Exit::Internal => 70,
             Exit::Interrupted => 130,
         })

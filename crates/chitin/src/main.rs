@@ -13,6 +13,7 @@ mod revision;
 mod setup;
 mod terminal;
 mod turn;
+mod unfolded;
 
 use clap::Parser;
 use exit_code::Exit;

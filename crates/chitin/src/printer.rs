@@ -8,6 +8,9 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
+/// How many things of an error are listed for a person.
+const MOST_ITEMS: usize = 30;
+
 /// How results are shown.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct OutputArgs {
@@ -187,14 +190,25 @@ impl Printer {
         if self.json {
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
             let causes: Vec<String> = causes.map(ToString::to_string).collect();
-            let object = serde_json::json!({
+            let mut object = serde_json::json!({
                 "error": { "message": error.to_string(), "causes": causes, "hints": error.hints() }
             });
+            if let Some(class) = error.class() {
+                object["error"]["class"] = class.into();
+                object["error"]["about"] = error.items().into();
+            }
             let _ = writeln!(stderr, "{object}");
             return;
         }
         let message = tame(&error.to_string());
         let _ = writeln!(stderr, "{} {message}", self.err.bad("error:"));
+        for item in error.items().iter().take(MOST_ITEMS) {
+            let _ = writeln!(stderr, "  {}", tame(item));
+        }
+        if error.items().len() > MOST_ITEMS {
+            let more = error.items().len() - MOST_ITEMS;
+            let _ = writeln!(stderr, "  and {more} more; `--json` lists them all");
+        }
         let mut cause = error.source();
         while let Some(below) = cause {
             let _ = writeln!(stderr, "  caused by: {}", tame(&below.to_string()));

@@ -131,11 +131,11 @@ fn odd_names_come_through_as_bytes() {
     repository.commit();
     let revision = repository.open("HEAD");
     for name in names {
-        let copied = fs::read(revision.root.join(OsStr::from_bytes(name))).unwrap();
+        let copied = fs::read(revision.copy.root.join(OsStr::from_bytes(name))).unwrap();
         assert_eq!(copied, name);
     }
     let skill = OsStr::from_bytes(b"skills/odd \xff\n/SKILL.md");
-    assert_eq!(fs::read(revision.root.join(skill)).unwrap(), b"odd");
+    assert_eq!(fs::read(revision.copy.root.join(skill)).unwrap(), b"odd");
     let soul = loaded(&revision, &CANONICAL);
     let soul = soul.record("SOUL.md").unwrap().content().unwrap();
     assert_eq!(soul.invalid.as_deref(), Some(&b"\xff\xfe.md"[..]));
@@ -150,7 +150,7 @@ fn submodules_and_paths_of_forged_commits_are_left_out_and_said() {
     repository.git(&["commit", "--quiet", "--message=vendor"]);
     let revision = repository.open("HEAD");
     assert_eq!(
-        revision.notes,
+        revision.copy.notes,
         ["Submodules are left out of the revision: `vendor/library`."]
     );
 
@@ -194,11 +194,11 @@ fn a_forged_commit_writes_nothing_outside_its_place() {
     let before = below(&repository.env.home());
     let revision = repository.open(&commit);
     assert_eq!(
-        below(&revision.root),
+        below(&revision.copy.root),
         ["skills", "skills/x", "skills/x/SKILL.md"]
     );
     let left_out = "Paths that no file system could hold were left out of the revision: 2.";
-    assert_eq!(revision.notes.last().unwrap(), left_out);
+    assert_eq!(revision.copy.notes.last().unwrap(), left_out);
     drop(revision);
     let after = below(&repository.env.home());
     let new: Vec<&String> = after.iter().filter(|path| !before.contains(path)).collect();
@@ -229,7 +229,7 @@ fn leftovers_of_killed_processes_are_swept_and_others_stay() {
         private("models".to_owned()),
     ];
     let two = [repository.open("HEAD"), repository.open("HEAD")];
-    assert_ne!(two[0].root, two[1].root);
+    assert_ne!(two[0].copy.root, two[1].copy.root);
     assert!(!left.exists());
     assert!(alive.exists());
     assert!(strange.iter().all(|directory| directory.exists()));

@@ -13,17 +13,15 @@ mod git;
 mod hostile_tests;
 mod links;
 mod place;
-mod respell;
 #[cfg(test)]
 mod revision_tests;
 mod tree;
-
-pub(crate) use respell::respell;
 
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::plain;
 use crate::setup::shown;
+use crate::unfolded::Unfolded;
 use chitin_workspace::guard::{Root, Scratch, WriteError, Written};
 use choose::Choice;
 use git::{Answer, Git, Objects};
@@ -56,11 +54,9 @@ pub(crate) struct Revision {
     pub(crate) commit: String,
     /// The commit, as people write it.
     pub(crate) short: String,
-    /// The directory that holds the workspace as of the commit.
-    pub(crate) root: PathBuf,
-    /// What the copy does not show as it was, one sentence each.
-    pub(crate) notes: Vec<String>,
-    scratch: Scratch,
+    /// The workspace as of the commit.
+    pub(crate) copy: Unfolded,
+    _scratch: Scratch,
 }
 
 /// Unfolds the workspace in `directory` as of `revision`. `root_files` are the user's own files in the root.
@@ -107,9 +103,12 @@ pub(crate) fn open(
     Ok(Revision {
         short: commit.chars().take(SHORT).collect(),
         commit,
-        root: scratch.root().path().to_path_buf(),
-        notes,
-        scratch,
+        copy: Unfolded {
+            root: scratch.root().path().to_path_buf(),
+            real: scratch.root().real_path().to_path_buf(),
+            notes,
+        },
+        _scratch: scratch,
     })
 }
 

@@ -4,10 +4,11 @@
     reason = "tests build repositories and look at what is left of them"
 )]
 
-use super::{Revision, links, open, respell};
+use super::{Revision, links, open};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;
+use crate::unfolded::respell;
 use chitin_protocol::record::Refusal;
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
@@ -121,7 +122,7 @@ pub(super) fn told(error: &CliError) -> String {
 }
 
 pub(super) fn loaded(revision: &Revision, contract: &'static Contract) -> Arc<Workspace> {
-    load(&revision.root, contract, &LoadOptions::default()).unwrap()
+    load(&revision.copy.root, contract, &LoadOptions::default()).unwrap()
 }
 
 pub(super) fn text(workspace: &Workspace, name: &str) -> Option<String> {
@@ -195,10 +196,13 @@ fn the_work_tree_and_the_index_stay_and_nothing_is_left_behind() {
     };
     let before = state();
     let revision = repository.open("HEAD");
-    let mode = fs::metadata(&revision.root).unwrap().permissions().mode();
+    let mode = fs::metadata(&revision.copy.root)
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o700);
     assert_eq!(
-        revision.root.parent(),
+        revision.copy.root.parent(),
         Some(&*repository.env.home().join(".chitin/cache"))
     );
     let was = loaded(&revision, &CANONICAL);
@@ -273,7 +277,7 @@ fn only_what_a_loader_may_ask_for_is_copied() {
     let own = ["NOTES.txt".to_owned()];
     let directory = repository.env.workspace();
     let revision = open(&repository.host(), &directory, "HEAD", &own).unwrap();
-    insta::assert_snapshot!(below(&revision.root).join("\n"), @r"
+    insta::assert_snapshot!(below(&revision.copy.root).join("\n"), @r"
     .agents
     .agents/skills
     .agents/skills/shared
@@ -294,8 +298,10 @@ fn only_what_a_loader_may_ask_for_is_copied() {
     skills/no-skill
     ");
     assert_eq!(
-        revision.copy_of(&directory.join("packages/a/AGENTS.md"), &directory),
-        revision.root.join("packages/a/AGENTS.md")
+        revision
+            .copy
+            .copy_of(&directory.join("packages/a/AGENTS.md"), &directory),
+        revision.copy.root.join("packages/a/AGENTS.md")
     );
 }
 
@@ -318,14 +324,16 @@ fn skills_are_found_and_spelled_as_in_the_workspace() {
     let revision = repository.open("HEAD");
     let host = repository.host();
     let contract = &OPENCLAW_2026_4;
-    let places = SkillPlaces::from_env(&revision.root, &host.env, contract);
+    let places = SkillPlaces::from_env(&revision.copy.root, &host.env, contract);
     let found = discover(
         &places,
         &serde_json::Value::Null,
         &contract.skills,
         &DiscoverOptions::default(),
     );
-    let set = revision.respell_skills(found, &repository.env.workspace());
+    let set = revision
+        .copy
+        .respell_skills(found, &repository.env.workspace());
     let shown = serde_json::to_string(&set).unwrap();
     assert!(!shown.contains(".chitin"), "{shown}");
     let files: Vec<&Path> = set.skills.iter().map(|skill| &*skill.file).collect();
@@ -390,14 +398,14 @@ fn links_lead_where_they_led() {
         links: Some(Links::TrustedRoots(vec![repository.env.path()])),
         ..LoadOptions::default()
     };
-    let trusted = load(&revision.root, &CANONICAL, &trusting).unwrap();
+    let trusted = load(&revision.copy.root, &CANONICAL, &trusting).unwrap();
     assert_eq!(text(&trusted, "USER.md").as_deref(), Some("outside"));
     assert_eq!(
         text(&trusted, "TOOLS.md").as_deref(),
         Some("tools as of then")
     );
     assert_eq!(
-        revision.notes,
+        revision.copy.notes,
         [
             "Links that lead out of the workspace, to what is there today if they are followed at all: `USER.md`."
         ]

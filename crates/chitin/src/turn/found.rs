@@ -4,8 +4,8 @@ use super::{Place, composition};
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::plain;
-use crate::revision::respell;
 use crate::setup::{Setup, shown};
+use crate::unfolded::respell;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
@@ -41,7 +41,7 @@ impl Found {
         let contract = setup.contract();
         let directory = match place {
             Place::Here => &setup.directory,
-            Place::Revision(revision) => &revision.root,
+            Place::Copy(copy) => &copy.root,
         };
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
             let message = format!(
@@ -74,14 +74,14 @@ impl Found {
             Layout::Composition => composition::added(&root, &policy, directory),
         };
         let status = status(setup, &root, directory);
-        if let Place::Revision(revision) = place {
+        if let Place::Copy(copy) = place {
             for record in &mut extras {
-                if let Ok(below) = record.path.strip_prefix(&revision.root) {
+                if let Ok(below) = record.path.strip_prefix(&copy.root) {
                     record.path = setup.directory.join(below);
                 }
             }
             workspace = Arc::new(respell(&workspace, &setup.directory));
-            notes.extend(revision.notes.iter().cloned());
+            notes.extend(copy.notes.iter().cloned());
         }
         Ok(Self {
             workspace,
@@ -158,9 +158,9 @@ fn added(
     let Some(mut patterns) = extras::patterns(setup.configuration.value()) else {
         return Vec::new();
     };
-    if let Place::Revision(revision) = place {
+    if let Place::Copy(copy) = place {
         for pattern in &mut patterns {
-            let copy = revision.copy_of(Path::new(pattern), &setup.directory);
+            let copy = copy.copy_of(Path::new(pattern), &setup.directory);
             *pattern = copy.to_string_lossy().into_owned();
         }
     }

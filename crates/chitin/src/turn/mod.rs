@@ -19,8 +19,8 @@ pub(crate) use model::{ModelFigures, Reckoning};
 use crate::error::CliError;
 use crate::host::Host;
 use crate::printer::Printer;
-use crate::revision::Revision;
 use crate::setup::{Setup, Target};
+use crate::unfolded::Unfolded;
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::refresh::Refresh;
 use chitin_context::sections::PromptMode;
@@ -144,8 +144,8 @@ pub(crate) struct RunningTurn {
 pub(crate) enum Place<'a> {
     /// In the workspace.
     Here,
-    /// In a copy of it as of a revision.
-    Revision(&'a Revision),
+    /// In a copy of it: as of a revision, or out of an artifact.
+    Copy(&'a Unfolded),
 }
 
 impl TurnArgs {

@@ -23,8 +23,8 @@ pub(super) fn listed(
         return None;
     }
     let mut places = setup.skill_places(host);
-    if let Place::Revision(revision) = place {
-        places.workspace.clone_from(&revision.root);
+    if let Place::Copy(copy) = place {
+        places.workspace.clone_from(&copy.root);
     }
     let mut set = discover(
         &places,
@@ -32,8 +32,8 @@ pub(super) fn listed(
         &contract.skills,
         &DiscoverOptions::default(),
     );
-    if let Place::Revision(revision) = place {
-        set = revision.respell_skills(set, &setup.directory);
+    if let Place::Copy(copy) = place {
+        set = copy.respell_skills(set, &setup.directory);
     }
     let missed = set
         .problems

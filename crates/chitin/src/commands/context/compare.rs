@@ -62,7 +62,7 @@ impl Other {
                 }
             })?;
         let setup = with(target)?;
-        let seen = args.turn.look(host, &setup, Place::Revision(&revision))?;
+        let seen = args.turn.look(host, &setup, Place::Copy(&revision.copy))?;
         let label = format!("{other} ({})", revision.short);
         Ok(Self::new(&label, seen, Some(revision)))
     }

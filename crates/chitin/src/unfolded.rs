@@ -1,10 +1,21 @@
-//! Paths of a loaded revision, spelled as if it had been loaded where the workspace is.
+//! A private copy of a workspace: as of a git revision, or out of an artifact. Its paths can be spelled as if it had been
+//! loaded where the workspace is.
 
-use super::Revision;
 use chitin_workspace::Workspace;
 use chitin_workspace::skills::SkillSet;
 use chitin_workspace::snapshot::Record;
 use std::path::{Path, PathBuf};
+
+/// A copy of a workspace somewhere else. Whoever made it keeps it there.
+#[derive(Debug)]
+pub(crate) struct Unfolded {
+    /// The directory that holds the copy.
+    pub(crate) root: PathBuf,
+    /// The same, with every link resolved.
+    pub(crate) real: PathBuf,
+    /// What the copy does not show as it was, one sentence each.
+    pub(crate) notes: Vec<String>,
+}
 
 /// Returns the same snapshot with every path in `original` instead.
 pub(crate) fn respell(workspace: &Workspace, original: &Path) -> Workspace {
@@ -15,7 +26,7 @@ pub(crate) fn respell(workspace: &Workspace, original: &Path) -> Workspace {
     Workspace::from_records(original, workspace.contract(), records.collect())
 }
 
-impl Revision {
+impl Unfolded {
     /// Returns where the copy of a path in the workspace is; other paths stay. For what configuration names absolutely.
     pub(crate) fn copy_of(&self, path: &Path, original: &Path) -> PathBuf {
         moved(path, original, &self.root)
@@ -23,7 +34,7 @@ impl Revision {
 
     /// Spells the places of skills in the workspace `original` instead. Skills from elsewhere are those of today.
     pub(crate) fn respell_skills(&self, mut set: SkillSet, original: &Path) -> SkillSet {
-        let real = self.scratch.root().real_path();
+        let real = self.real.as_path();
         let back = |path: &mut PathBuf| {
             *path = moved(&moved(path, &self.root, original), real, original);
         };
