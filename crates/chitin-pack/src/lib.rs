@@ -14,8 +14,10 @@ pub mod compat;
 pub mod digest;
 pub mod error;
 pub mod layer;
+pub mod packages;
 pub mod reference;
 pub mod store;
+pub mod trust;
 pub mod warning;
 
 pub use digest::Digest;
