@@ -43,9 +43,10 @@ impl PackageSource for Registry<'_> {
             return Err(PackError::new(ErrorClass::MissingPackage, message));
         };
         let unstable = self.unstable.as_array().into_iter().flatten();
-        let salt = match unstable.into_iter().any(|known| known == reference) {
-            true => self.requests,
-            false => 0,
+        let salt = if unstable.into_iter().any(|known| known == reference) {
+            self.requests
+        } else {
+            0
         };
         Ok(Digest::of(format!("{reference} {layer} {salt}").as_bytes()))
     }
