@@ -4,6 +4,7 @@
 //! oci/oci-layout          what this is
 //! oci/index.json          tags
 //! oci/blobs/sha256/…      blobs, manifests among them, under their digests
+//! oci/partial/…           downloads that are not whole yet, under the digests they are to have
 //! oci/lock                claimed together by those who add, alone by those who remove
 //! ```
 //!
@@ -12,10 +13,12 @@
 mod blob;
 mod index;
 mod layout;
+mod partial;
 
 pub use blob::BlobWriter;
 pub use index::Tagged;
 pub use layout::Layout;
+pub use partial::PartialBlob;
 
 use crate::artifact::{Artifact, Blobs, Descriptor, Manifest};
 use crate::compat::OCI_MANIFEST;
