@@ -23,11 +23,7 @@ pub struct GrowingFile {
 
 impl Root {
     /// Opens an unfinished file, or makes an empty one. `None` when somebody else is writing to it.
-    pub fn grow_file(
-        &self,
-        relative: &Path,
-        mode: u32,
-    ) -> Result<Option<GrowingFile>, WriteError> {
+    pub fn grow_file(&self, relative: &Path, mode: u32) -> Result<Option<GrowingFile>, WriteError> {
         let fail = |error: Errno| self.write_error(relative, error);
         let (parent, name) = self.parent_of(relative)?;
         let flags = OFlags::RDWR
