@@ -4,6 +4,7 @@
 //! oci/oci-layout          what this is
 //! oci/index.json          tags, and the referrers of what is tagged
 //! oci/blobs/sha256/…      blobs, manifests among them, under their digests
+//! oci/partial/…           downloads that are not whole yet, under the digests they are to have
 //! oci/lock                claimed together by those who add, alone by those who remove
 //! ```
 //!
@@ -16,6 +17,7 @@ mod copy;
 mod export;
 mod index;
 mod layout;
+mod partial;
 mod referrers;
 mod sweep;
 
@@ -25,6 +27,7 @@ pub use check::{Checkup, MissingFrom, Repair};
 pub use export::{Export, extract, write_archive, write_layout};
 pub use index::Tagged;
 pub use layout::Layout;
+pub use partial::PartialBlob;
 pub use referrers::fallback_tag;
 pub use sweep::{Sweep, Swept, Usage};
 

@@ -3,6 +3,7 @@
 //! Names lead to manifests, manifests to blobs, lists to manifests, and a manifest that is kept keeps what refers to it. A
 //! referrer whose subject is gone goes too. Nobody adds while this runs.
 
+use super::partial::PARTIAL;
 use super::{BLOBS, LOCK, Store, blob_path, index, unreadable, unwritable};
 use crate::artifact::{Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::compat::{OCI_INDEX, OCI_MANIFEST};
@@ -214,7 +215,7 @@ impl Store {
         }
     }
 
-    /// Lists the blob directory, and what is left of changes to the index.
+    /// Lists the blob directory, what is left of downloads, and what is left of changes to the index.
     pub(super) fn files(&self) -> Result<Files, PackError> {
         let mut files = Files {
             blobs: BTreeMap::new(),
@@ -237,6 +238,14 @@ impl Store {
                 files.unfinished.push((path, size));
             } else {
                 files.strange.push(path);
+            }
+        }
+        // Nobody is receiving anything now; a blob of which a part is here begins again the next time.
+        if self.root.kind(Path::new(PARTIAL)) == Some(EntryKind::Directory) {
+            for entry in list(Path::new(PARTIAL))? {
+                let path = Path::new(PARTIAL).join(&entry.name);
+                let size = self.size(&path);
+                files.unfinished.push((path, size));
             }
         }
         for entry in list(Path::new(""))? {
