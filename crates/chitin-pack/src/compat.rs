@@ -88,3 +88,12 @@ pub const SKILL_FILE: &str = "SKILL.md";
 pub const IGNORE_FILE: &str = ".staxignore";
 /// The lock file.
 pub const LOCK_FILE: &str = "stax.lock";
+
+/// A warning: a package carries a layer that packages do not have.
+pub const PACKAGE_LAYER_IGNORED: &str = "PACKAGE_LAYER_IGNORED";
+/// A warning: a signature does not hold.
+pub const SIGNATURE_INVALID: &str = "SIGNATURE_INVALID";
+/// A warning: there is no signature.
+pub const SIGNATURE_MISSING: &str = "SIGNATURE_MISSING";
+/// A warning: a good signature of somebody who is not trusted.
+pub const SIGNATURE_UNTRUSTED: &str = "SIGNATURE_UNTRUSTED";

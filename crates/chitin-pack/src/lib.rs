@@ -17,8 +17,10 @@ pub mod definition;
 pub mod digest;
 pub mod error;
 pub mod layer;
+pub mod packages;
 pub mod reference;
 pub mod store;
+pub mod trust;
 pub mod warning;
 
 pub use digest::Digest;

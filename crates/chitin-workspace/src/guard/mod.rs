@@ -6,6 +6,7 @@
 
 mod change;
 mod fingerprint;
+mod growing;
 mod look;
 mod open;
 mod permissions;
@@ -21,6 +22,7 @@ mod write;
 
 pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::Fingerprint;
+pub use growing::GrowingFile;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
 pub use probe::is_executable;
 pub use reader::Reader;
