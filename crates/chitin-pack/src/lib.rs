@@ -14,8 +14,12 @@ pub mod compat;
 pub mod digest;
 pub mod error;
 pub mod layer;
+pub mod materialize;
+pub mod open;
 pub mod reference;
+pub mod skill_vars;
 pub mod store;
+pub mod template;
 pub mod warning;
 
 pub use digest::Digest;
