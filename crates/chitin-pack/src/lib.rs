@@ -7,10 +7,13 @@
 //!
 //! The flow: [`definition`] → [`build`] → [`store`] → [`artifact`] → [`materialize`].
 
+pub mod adapters;
 pub mod archive;
 pub mod artifact;
+pub mod build;
 pub mod canonical;
 pub mod compat;
+pub mod definition;
 pub mod digest;
 pub mod error;
 pub mod layer;

@@ -18,6 +18,7 @@ mod root;
 mod scratch;
 mod staging;
 mod stream;
+mod survey;
 mod walk;
 mod write;
 
@@ -32,5 +33,6 @@ pub(crate) use root::{KeptFile, ParkedRoot};
 pub use scratch::{Scratch, ScratchFile};
 pub use staging::{NewMode, StageError, Staging};
 pub use stream::{Claim, ClaimKind, NewFile};
+pub use survey::Looked;
 pub use walk::End;
 pub use write::{WriteError, Written};
