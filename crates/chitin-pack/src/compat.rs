@@ -97,3 +97,22 @@ pub const SIGNATURE_INVALID: &str = "SIGNATURE_INVALID";
 pub const SIGNATURE_MISSING: &str = "SIGNATURE_MISSING";
 /// A warning: a good signature of somebody who is not trusted.
 pub const SIGNATURE_UNTRUSTED: &str = "SIGNATURE_UNTRUSTED";
+/// The fidelity of an adapter that keeps every byte.
+pub const BYTE_EXACT: &str = "byte-exact";
+/// The fidelity of an adapter that keeps what it can.
+pub const BEST_EFFORT: &str = "best-effort";
+
+/// A surface is not in the artifact.
+pub const SURFACE_MISSING: &str = "SURFACE_MISSING";
+/// A file was made of other layers.
+pub const SURFACE_SYNTHESIZED: &str = "SURFACE_SYNTHESIZED";
+/// The prompt was left out.
+pub const PROMPT_NOT_MATERIALIZED: &str = "PROMPT_NOT_MATERIALIZED";
+/// Rules were left out.
+pub const RULES_NOT_MATERIALIZED: &str = "RULES_NOT_MATERIALIZED";
+/// A layer has no place in the target.
+pub const UNSUPPORTED_FEATURE: &str = "UNSUPPORTED_FEATURE";
+/// Something that is particular to the target.
+pub const ADAPTER_WARNING: &str = "ADAPTER_WARNING";
+/// The files could not be exchanged in one step.
+pub const NOT_ATOMIC: &str = "NOT_ATOMIC";

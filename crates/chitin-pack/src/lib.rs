@@ -17,9 +17,13 @@ pub mod definition;
 pub mod digest;
 pub mod error;
 pub mod layer;
+pub mod materialize;
+pub mod open;
 pub mod packages;
 pub mod reference;
+pub mod skill_vars;
 pub mod store;
+pub mod template;
 pub mod trust;
 pub mod warning;
 

@@ -47,23 +47,36 @@ pub fn check(path: &str) -> Result<(), PackError> {
 #[derive(Debug, Default)]
 pub struct Seen {
     files: HashSet<String>,
+    directories: HashSet<String>,
 }
 
 impl Seen {
     /// Notes a file's path.
     pub fn add(&mut self, path: &str) -> Result<(), PackError> {
-        if self.files.insert(path.to_lowercase()) {
-            Ok(())
-        } else {
-            Err(PackError::new(
+        let folded = path.to_lowercase();
+        let taken = self.directories.contains(&folded) || self.files.contains(&folded);
+        let above = folded
+            .match_indices('/')
+            .map(|(end, _)| &folded[..end])
+            .find(|parent| self.files.contains(*parent));
+        if taken || above.is_some() {
+            return Err(PackError::new(
                 ErrorClass::DuplicatePath,
                 format!(
-                    "`{}` stands twice, or differs from another path in case only",
+                    "`{}` stands twice, is both a file and a directory, or differs from another path in case only",
                     path.escape_debug()
                 ),
             )
-            .hint("rename one of the two: not every file system can hold both"))
+            .hint("rename one of the two: not every file system can hold both"));
         }
+        // From the nearest upwards: above a directory that is known all are.
+        for (end, _) in folded.rmatch_indices('/') {
+            if !self.directories.insert(folded[..end].to_owned()) {
+                break;
+            }
+        }
+        self.files.insert(folded);
+        Ok(())
     }
 
     /// Tells whether one of the directories above a path is itself a file.
