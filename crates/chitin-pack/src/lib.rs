@@ -21,6 +21,7 @@ pub mod materialize;
 pub mod open;
 pub mod packages;
 pub mod reference;
+pub mod secrets;
 pub mod skill_vars;
 pub mod store;
 pub mod template;

@@ -17,6 +17,7 @@ mod copy;
 mod export;
 mod index;
 mod layout;
+mod mark;
 mod partial;
 mod referrers;
 mod sweep;

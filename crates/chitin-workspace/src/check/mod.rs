@@ -208,6 +208,15 @@ pub fn text_findings(path: &str, text: &str) -> Vec<Finding> {
     findings.finish().0
 }
 
+/// Looks for secrets in one text, and for nothing else.
+pub fn secret_findings(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Findings::new(&[]);
+    let subject = Subject::new(path, Role::of(path), text, None);
+    secrets::check(&subject, &mut findings);
+    findings.end_of(&subject);
+    findings.finish().0
+}
+
 /// The rules that need nothing but the text. The gravest come first, in case there are more findings than are listed.
 fn text_rules(subject: &Subject<'_>, findings: &mut Findings) {
     secrets::check(subject, findings);
