@@ -9,7 +9,7 @@ mod path;
 mod read;
 mod write;
 
-pub use gzip::{compress, decompress};
+pub use gzip::{Compressor, compress, decompress};
 pub use path::{Seen, check as check_path};
 pub use read::{Entry, EntryKind, Limits, read};
 pub use write::TarWriter;
