@@ -51,7 +51,10 @@ pub fn refuse_secrets(artifact: &Artifact, store: &Store) -> Result<(), PackErro
     }
     let places = findings.iter().map(|finding| {
         let line = finding.place.map_or(1, |place| place.line);
-        format!("{}:{line} {} {}", finding.path, finding.code, finding.message)
+        format!(
+            "{}:{line} {} {}",
+            finding.path, finding.code, finding.message
+        )
     });
     Err(PackError::new(
         ErrorClass::SecretFound,

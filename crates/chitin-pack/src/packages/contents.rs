@@ -99,12 +99,12 @@ impl Merged {
         self.documents.get(&kind)
     }
 
-    /// Shows the files of a layer with their content, artifact by artifact; which is the order of [`Merged::files`] only
+    /// Shows the files of a layer with their source and content, artifact by artifact; which is the order of [`Merged::files`] only
     /// where one artifact holds them all.
     pub fn visit(
         &self,
         kind: LayerKind,
-        mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
+        mut visit: impl FnMut(usize, &Entry, &mut dyn Read) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
         for (source, artifact) in self.sources.iter().enumerate() {
             let files = self.files(kind).iter();
@@ -118,7 +118,7 @@ impl Merged {
             artifact.files(kind, kind.limit(), |entry, content| {
                 let is_file = matches!(entry.kind, EntryKind::File { .. });
                 if is_file && wanted.contains(entry.path.as_str()) {
-                    visit(entry, content)
+                    visit(source, entry, content)
                 } else {
                     Ok(())
                 }

@@ -16,7 +16,12 @@ impl Store {
         read.is_ok_and(|read| read.bytes == text.as_bytes())
     }
 
-    pub(crate) fn set_mark(&self, group: &str, digest: &Digest, text: &str) -> Result<(), PackError> {
+    pub(crate) fn set_mark(
+        &self,
+        group: &str,
+        digest: &Digest,
+        text: &str,
+    ) -> Result<(), PackError> {
         self.root
             .make_directories(Path::new(group))
             .and_then(|()| self.root.replace(&place(group, digest), text.as_bytes()))

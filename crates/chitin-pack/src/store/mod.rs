@@ -21,6 +21,7 @@ mod mark;
 mod partial;
 mod referrers;
 mod sweep;
+mod waiting;
 
 pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;
