@@ -89,11 +89,6 @@ pub const IGNORE_FILE: &str = ".staxignore";
 /// The lock file.
 pub const LOCK_FILE: &str = "stax.lock";
 
-/// The fidelity of an adapter that keeps every byte.
-pub const BYTE_EXACT: &str = "byte-exact";
-/// The fidelity of an adapter that keeps what it can.
-pub const BEST_EFFORT: &str = "best-effort";
-
 /// A surface is not in the artifact.
 pub const SURFACE_MISSING: &str = "SURFACE_MISSING";
 /// A file was made of other layers.
