@@ -1,11 +1,10 @@
 //! Claude Code: one instructions file with sections, skills, servers and agents in files of their own.
 
 use super::shared::{
-    INSTRUCTIONS, Typed, agents, append, document, json_servers, left_behind, other_surfaces,
-    pretty, settings, skills, surface, text_part, unsupported,
+    INSTRUCTIONS, Typed, agents, append, document, json_servers, other_surfaces, pretty, settings,
+    skills, surface, text_part,
 };
 use crate::error::PackError;
-use crate::layer::LayerKind;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
@@ -60,9 +59,5 @@ pub(super) fn lay_out(
     let mut held = vec![INSTRUCTIONS];
     held.extend(SECTIONS.iter().map(|(name, _)| *name));
     other_surfaces(source, &held, draft);
-    for layer in [LayerKind::InstructionTree, LayerKind::Memory] {
-        unsupported(source, layer, draft);
-    }
-    left_behind(source, draft);
     Ok(())
 }

@@ -1,10 +1,7 @@
 //! Codex: one instructions file with the rules in it, skills, and servers in TOML.
 
-use super::shared::{
-    INSTRUCTIONS, append, document, left_behind, other_surfaces, skills, text_part, unsupported,
-};
+use super::shared::{INSTRUCTIONS, append, document, other_surfaces, skills, text_part};
 use crate::error::PackError;
-use crate::layer::LayerKind;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
@@ -28,14 +25,6 @@ pub(super) fn lay_out(
     }
     skills(source, options, ".agents/skills/", draft);
     other_surfaces(source, &[INSTRUCTIONS], draft);
-    for layer in [
-        LayerKind::Subagents,
-        LayerKind::InstructionTree,
-        LayerKind::Memory,
-    ] {
-        unsupported(source, layer, draft);
-    }
-    left_behind(source, draft);
     Ok(())
 }
 

@@ -1,11 +1,10 @@
 //! Cursor: one instructions file, each rule in a file that says when it applies.
 
 use super::shared::{
-    INSTRUCTIONS, Typed, document, file_stem, json_servers, left_behind, other_surfaces, settings,
-    skills, text_part, unsupported,
+    INSTRUCTIONS, Typed, document, file_stem, json_servers, other_surfaces, settings, skills,
+    text_part,
 };
 use crate::error::PackError;
-use crate::layer::LayerKind;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Rule, Scope};
@@ -35,14 +34,6 @@ pub(super) fn lay_out(
     }
     skills(source, options, ".cursor/skills/", draft);
     other_surfaces(source, &[INSTRUCTIONS], draft);
-    for layer in [
-        LayerKind::Subagents,
-        LayerKind::InstructionTree,
-        LayerKind::Memory,
-    ] {
-        unsupported(source, layer, draft);
-    }
-    left_behind(source, draft);
     Ok(())
 }
 

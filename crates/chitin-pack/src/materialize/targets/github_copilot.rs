@@ -1,11 +1,10 @@
 //! GitHub Copilot: the same instructions in two places, each rule, skill and agent in a file of its own.
 
 use super::shared::{
-    INSTRUCTIONS, Typed, agents, described, document, file_stem, json_servers, left_behind,
-    other_surfaces, settings, skills, text_part, unsupported,
+    INSTRUCTIONS, Typed, agents, described, document, file_stem, json_servers, other_surfaces,
+    settings, skills, text_part,
 };
 use crate::error::PackError;
-use crate::layer::LayerKind;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
@@ -48,9 +47,5 @@ pub(super) fn lay_out(
         |_, agent| described(agent),
     )?;
     other_surfaces(source, &[INSTRUCTIONS], draft);
-    for layer in [LayerKind::InstructionTree, LayerKind::Memory] {
-        unsupported(source, layer, draft);
-    }
-    left_behind(source, draft);
     Ok(())
 }

@@ -14,7 +14,20 @@ use super::options::{Mode, Options};
 use super::plan::Draft;
 use super::select::AdapterId;
 use super::source::Source;
+use crate::adapters::{self, ADAPTER_VERSION, Adapter, Support};
 use crate::error::PackError;
+use crate::layer::LayerKind;
+
+/// Layers that are reported where an adapter has no place for them. Secrets are the reader's business.
+const REPORTED: [LayerKind; 7] = [
+    LayerKind::Rules,
+    LayerKind::Skills,
+    LayerKind::Mcp,
+    LayerKind::InstructionTree,
+    LayerKind::Persona,
+    LayerKind::Subagents,
+    LayerKind::Memory,
+];
 
 /// A runtime whose layout is known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,24 +76,35 @@ impl Target {
         AdapterId {
             r#type: self.name().to_owned(),
             runtime: self.name().to_owned(),
-            adapter_version: crate::compat::SPEC_VERSION.to_owned(),
+            adapter_version: ADAPTER_VERSION.to_owned(),
         }
     }
 
     /// Tells whether the layout keeps every byte under a name of its own.
-    pub(super) const fn is_exact(self) -> bool {
-        matches!(self, Self::OpenClaw)
+    pub(super) fn is_exact(self) -> bool {
+        self.adapter().is_some_and(|adapter| adapter.exact)
     }
 
-    pub(super) const fn fidelity(self) -> &'static str {
-        if self.is_exact() {
-            crate::compat::BYTE_EXACT
-        } else {
-            crate::compat::BEST_EFFORT
+    pub(super) fn fidelity(self) -> &'static str {
+        self.adapter().map_or("", Adapter::fidelity)
+    }
+
+    /// Tells whether the adapter says that it has no place for a layer.
+    pub(super) fn lacks(self, layer: LayerKind) -> bool {
+        match layer {
+            // The only part that no adapter speaks of.
+            LayerKind::Memory => self != Self::OpenClaw,
+            _ => self
+                .adapter()
+                .is_some_and(|adapter| adapter.support(layer.name()) == Support::Unsupported),
         }
     }
 
-    pub(super) const fn default_mode(self) -> Mode {
+    fn adapter(self) -> Option<&'static Adapter> {
+        adapters::adapter(self.name())
+    }
+
+    pub(super) fn default_mode(self) -> Mode {
         if self.is_exact() {
             Mode::Exact
         } else {
@@ -96,18 +120,26 @@ impl Target {
         draft: &mut Draft,
     ) -> Result<(), PackError> {
         match self {
-            Self::OpenClaw => openclaw::lay_out(source, options, mode, draft),
-            Self::ClaudeCode => claude_code::lay_out(source, options, draft),
-            Self::Codex => codex::lay_out(source, options, draft),
-            Self::Cursor => cursor::lay_out(source, options, draft),
-            Self::GithubCopilot => github_copilot::lay_out(source, options, draft),
-            Self::Windsurf => windsurf::lay_out(source, options, draft),
-            Self::OpenCode => opencode::lay_out(source, options, draft),
-            Self::Generic => {
-                generic::lay_out(source, draft);
-                Ok(())
+            Self::OpenClaw => openclaw::lay_out(source, options, mode, draft)?,
+            Self::ClaudeCode => claude_code::lay_out(source, options, draft)?,
+            Self::Codex => codex::lay_out(source, options, draft)?,
+            Self::Cursor => cursor::lay_out(source, options, draft)?,
+            Self::GithubCopilot => github_copilot::lay_out(source, options, draft)?,
+            Self::Windsurf => windsurf::lay_out(source, options, draft)?,
+            Self::OpenCode => opencode::lay_out(source, options, draft)?,
+            Self::Generic => generic::lay_out(source, draft),
+        }
+        for layer in LayerKind::ALL {
+            if REPORTED.contains(&layer) && self.lacks(layer) {
+                shared::unsupported(source, layer, draft);
             }
         }
+        if self == Self::OpenClaw && mode == Mode::Permissive && source.has(LayerKind::Mcp) {
+            let message = "OpenClaw keeps MCP servers in its own settings, which are never written";
+            shared::remark(LayerKind::Mcp, message, draft);
+        }
+        shared::left_behind(source, draft);
+        Ok(())
     }
 }
 

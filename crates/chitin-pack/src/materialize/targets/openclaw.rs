@@ -1,9 +1,6 @@
 //! OpenClaw: every surface in a file of its own, byte for byte (rules P32–P39).
 
-use super::shared::{
-    BLANK_LINE, INSTRUCTIONS, append, left_behind, persona_summary, remark, skills, surface,
-    unsupported,
-};
+use super::shared::{BLANK_LINE, INSTRUCTIONS, append, persona_summary, skills, surface};
 use crate::compat::{
     MEMORY_FILE, PROMPT_NOT_MATERIALIZED, RULES_NOT_MATERIALIZED, SURFACE_MISSING,
     SURFACE_SYNTHESIZED, SURFACES,
@@ -174,16 +171,4 @@ fn report(source: &Source<'_>, mode: Mode, memory_surface: Option<&str>, draft: 
     {
         draft.lose();
     }
-    for layer in [
-        LayerKind::Mcp,
-        LayerKind::Subagents,
-        LayerKind::InstructionTree,
-    ] {
-        unsupported(source, layer, draft);
-    }
-    if mode == Mode::Permissive && source.has(LayerKind::Mcp) {
-        let message = "OpenClaw keeps MCP servers in its own settings, which are never written";
-        remark(LayerKind::Mcp, message, draft);
-    }
-    left_behind(source, draft);
 }

@@ -1,11 +1,9 @@
 //! OpenCode: one instructions file with the rules in it, skills and agents, and servers in its settings.
 
 use super::shared::{
-    INSTRUCTIONS, agents, append, described, document, left_behind, other_surfaces, pretty, skills,
-    text_part, unsupported,
+    INSTRUCTIONS, agents, append, described, document, other_surfaces, pretty, skills, text_part,
 };
 use crate::error::PackError;
-use crate::layer::LayerKind;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
@@ -66,10 +64,6 @@ pub(super) fn lay_out(
         |_, agent| described(agent),
     )?;
     other_surfaces(source, &[INSTRUCTIONS], draft);
-    for layer in [LayerKind::InstructionTree, LayerKind::Memory] {
-        unsupported(source, layer, draft);
-    }
-    left_behind(source, draft);
     Ok(())
 }
 

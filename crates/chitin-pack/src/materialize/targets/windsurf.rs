@@ -1,8 +1,6 @@
 //! Windsurf: one instructions file, rules with a trigger, skills as workflows of one file each.
 
-use super::shared::{
-    INSTRUCTIONS, document, file_stem, left_behind, other_surfaces, remark, text_part, unsupported,
-};
+use super::shared::{INSTRUCTIONS, document, file_stem, other_surfaces, remark, text_part};
 use crate::compat::SKILL_FILE;
 use crate::error::PackError;
 use crate::layer::LayerKind;
@@ -35,14 +33,6 @@ pub(super) fn lay_out(
         remark(LayerKind::Mcp, message, draft);
     }
     other_surfaces(source, &[INSTRUCTIONS], draft);
-    for layer in [
-        LayerKind::Subagents,
-        LayerKind::InstructionTree,
-        LayerKind::Memory,
-    ] {
-        unsupported(source, layer, draft);
-    }
-    left_behind(source, draft);
     Ok(())
 }
 
