@@ -27,6 +27,8 @@ pub struct Tagged {
 #[serde(rename_all = "camelCase")]
 struct Index {
     schema_version: u32,
+    /// Others leave it out.
+    #[serde(default = "index_type")]
     media_type: String,
     manifests: Vec<Descriptor>,
 }
@@ -35,10 +37,14 @@ impl Default for Index {
     fn default() -> Self {
         Self {
             schema_version: 2,
-            media_type: OCI_INDEX.to_owned(),
+            media_type: index_type(),
             manifests: Vec::new(),
         }
     }
+}
+
+fn index_type() -> String {
+    OCI_INDEX.to_owned()
 }
 
 /// Returns the tags of a layout, sorted by name; manifests without a name have an empty one.
