@@ -57,6 +57,13 @@ pub const ANNOTATION_LOCK: &str = "dev.stax.lock.digest";
 /// What a memory layer is a snapshot of.
 pub const ANNOTATION_MEMORY: &str = "dev.stax.memory.snapshot";
 
+/// How many files a knowledge layer holds.
+pub const ANNOTATION_KNOWLEDGE_FILES: &str = "dev.stax.knowledge.files";
+/// How many rules a rules layer holds.
+pub const ANNOTATION_RULES_COUNT: &str = "dev.stax.rules.count";
+/// How many skills a skills layer holds.
+pub const ANNOTATION_SKILLS_COUNT: &str = "dev.stax.skills.count";
+
 /// The only time there is: builds repeat on every clock.
 pub const CREATED: &str = "1970-01-01T00:00:00.000Z";
 
@@ -81,3 +88,12 @@ pub const SKILL_FILE: &str = "SKILL.md";
 pub const IGNORE_FILE: &str = ".staxignore";
 /// The lock file.
 pub const LOCK_FILE: &str = "stax.lock";
+
+/// A warning: a package carries a layer that packages do not have.
+pub const PACKAGE_LAYER_IGNORED: &str = "PACKAGE_LAYER_IGNORED";
+/// A warning: a signature does not hold.
+pub const SIGNATURE_INVALID: &str = "SIGNATURE_INVALID";
+/// A warning: there is no signature.
+pub const SIGNATURE_MISSING: &str = "SIGNATURE_MISSING";
+/// A warning: a good signature of somebody who is not trusted.
+pub const SIGNATURE_UNTRUSTED: &str = "SIGNATURE_UNTRUSTED";

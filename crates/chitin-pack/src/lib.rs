@@ -7,15 +7,23 @@
 //!
 //! The flow: [`definition`] → [`build`] → [`store`] → [`artifact`] → [`materialize`].
 
+pub mod adapters;
 pub mod archive;
 pub mod artifact;
+pub mod build;
 pub mod canonical;
 pub mod compat;
+pub mod definition;
+pub mod diff;
 pub mod digest;
 pub mod error;
+pub mod inspect;
 pub mod layer;
+pub mod locate;
+pub mod packages;
 pub mod reference;
 pub mod store;
+pub mod trust;
 pub mod warning;
 
 pub use digest::Digest;

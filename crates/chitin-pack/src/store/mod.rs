@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! oci/oci-layout          what this is
-//! oci/index.json          tags
+//! oci/index.json          tags, and the referrers of what is tagged
 //! oci/blobs/sha256/…      blobs, manifests among them, under their digests
 //! oci/partial/…           downloads that are not whole yet, under the digests they are to have
 //! oci/lock                claimed together by those who add, alone by those who remove
@@ -10,15 +10,26 @@
 //!
 //! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there.
 
+mod archive_file;
 mod blob;
+mod check;
+mod copy;
+mod export;
 mod index;
 mod layout;
 mod partial;
+mod referrers;
+mod sweep;
 
+pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;
+pub use check::{Checkup, MissingFrom, Repair};
+pub use export::{Export, extract, write_archive, write_layout};
 pub use index::Tagged;
 pub use layout::Layout;
 pub use partial::PartialBlob;
+pub use referrers::fallback_tag;
+pub use sweep::{Sweep, Swept, Usage};
 
 use crate::artifact::{Artifact, Blobs, Descriptor, Manifest};
 use crate::compat::OCI_MANIFEST;
@@ -87,7 +98,7 @@ impl Store {
 
     /// Begins a blob that is written piece by piece.
     pub fn begin_blob(&self) -> Result<BlobWriter<'_>, PackError> {
-        BlobWriter::new(&self.root)
+        BlobWriter::new(&self.root, self.adding()?)
     }
 
     /// Puts a blob.
@@ -142,6 +153,10 @@ impl Store {
     /// Puts a manifest with the bytes it came in.
     pub fn put_manifest_bytes(&self, bytes: &[u8]) -> Result<Descriptor, PackError> {
         let manifest = Manifest::parse(bytes)?;
+        let empty = Descriptor::empty();
+        if copy::names(bytes, &empty.digest) {
+            self.put(&empty.media_type, copy::EMPTY)?;
+        }
         let of_layers = manifest.layers.iter();
         for needed in of_layers.chain([&manifest.config]) {
             if needed.media_type != crate::compat::OCI_EMPTY && !self.has(needed) {

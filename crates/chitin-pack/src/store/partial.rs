@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const PARTIAL: &str = "partial";
+pub(super) const PARTIAL: &str = "partial";
 
 /// A blob of known digest and size, some of which may be there already. Dropped, what was written stays for the next try.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ mod reader;
 mod root;
 mod scratch;
 mod stream;
+mod survey;
 mod walk;
 mod write;
 
@@ -29,5 +30,6 @@ pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};
 pub use scratch::Scratch;
 pub use stream::{Claim, ClaimKind, NewFile};
+pub use survey::Looked;
 pub use walk::End;
 pub use write::{WriteError, Written};

@@ -35,6 +35,13 @@ impl Root {
     }
 }
 
+impl Reader {
+    /// Reads from a place in the file, whatever was read before; zero at its end.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
+    }
+}
+
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.file.read(buffer)

@@ -446,7 +446,11 @@ impl Root {
         Ok(entries)
     }
 
-    fn open_directory(&self, relative: &Path, links: &Links) -> Result<OwnedFd, ReadError> {
+    pub(super) fn open_directory(
+        &self,
+        relative: &Path,
+        links: &Links,
+    ) -> Result<OwnedFd, ReadError> {
         let here = if relative.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -531,7 +535,7 @@ impl Root {
         }
     }
 
-    fn refused(&self, relative: &Path, reason: Refusal) -> ReadError {
+    pub(super) fn refused(&self, relative: &Path, reason: Refusal) -> ReadError {
         ReadError::Refused {
             path: self.given.join(relative),
             reason,

@@ -1,5 +1,6 @@
 //! A new file that is written piece by piece and has no name until it is whole.
 
+use super::fingerprint::Fingerprint;
 use super::open;
 use super::root::Root;
 use super::write::{WriteError, Written, rename_between, sync_directory, temporary_name};
@@ -139,6 +140,11 @@ impl NewFile {
     /// Returns the open file.
     pub const fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Returns the fingerprint of the file as it is now: for one that was just begun, what time its file system has.
+    pub fn fingerprint(&self) -> io::Result<Fingerprint> {
+        Ok(Fingerprint::from(&rustix::fs::fstat(&self.file)?))
     }
 }
 

@@ -3,7 +3,6 @@
 mod build;
 mod bytes;
 mod cli;
-#[expect(dead_code, reason = "the kinds that need trees come next")]
 mod files;
 mod lay;
 mod packages;

@@ -1,0 +1,123 @@
+//! What a build is asked to do, and what it did.
+
+use crate::artifact::Descriptor;
+use crate::digest::Digest;
+use crate::layer::LayerKind;
+use crate::warning::Warning;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What becomes of symbolic links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinkMode {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// The file that they lead to is packed in their place, where the format allows that.
+    Flatten,
+}
+
+/// What becomes of declared paths that lead out of the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutsidePaths {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// They are packed: somebody asked for it.
+    Allow,
+}
+
+/// How many notes the manifest carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Annotations {
+    /// Those that the real tool writes, so that digests agree.
+    #[default]
+    Plain,
+    /// All that the contract advises, on the manifest and on its layers.
+    Full,
+}
+
+/// Whether an earlier build may help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reuse {
+    /// Layers whose files are provably the same are taken from the store.
+    #[default]
+    Unchanged,
+    /// Every file is read.
+    Nothing,
+}
+
+/// What a build is asked to do.
+#[derive(Debug, Clone, Default)]
+pub struct BuildOptions {
+    /// What becomes of links.
+    pub links: LinkMode,
+    /// What becomes of paths that lead out of the project.
+    pub outside: OutsidePaths,
+    /// How many notes the manifest carries.
+    pub annotations: Annotations,
+    /// Limits other than the format's own, by layer.
+    pub limits: BTreeMap<LayerKind, u64>,
+    /// Where the result goes, which is never packed itself.
+    pub output: Option<PathBuf>,
+    /// Whether an earlier build may help.
+    pub reuse: Reuse,
+    /// The digest of the lock file, for the full notes.
+    pub lock: Option<Digest>,
+}
+
+impl BuildOptions {
+    pub(super) fn limit(&self, kind: LayerKind) -> u64 {
+        self.limits
+            .get(&kind)
+            .copied()
+            .unwrap_or_else(|| kind.limit())
+    }
+}
+
+/// Whether `MEMORY.md` travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MemoryFile {
+    /// It stays; a warning says so.
+    #[default]
+    Leave,
+    /// It becomes a surface, and is written back when the agent is laid out.
+    Pack,
+}
+
+/// What packing a workspace is asked to do.
+#[derive(Debug, Clone, Default)]
+pub struct WorkspaceOptions {
+    /// What every build is asked.
+    pub build: BuildOptions,
+    /// Whether `MEMORY.md` travels.
+    pub memory_file: MemoryFile,
+}
+
+/// What was built.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The manifest, which is in the store.
+    pub manifest: Descriptor,
+    /// The layers, in the order of the manifest.
+    pub layers: Vec<BuiltLayer>,
+    /// What somebody may want to know.
+    pub warnings: Vec<Warning>,
+    /// What was left out at the root of a workspace, sorted.
+    pub skipped: Vec<String>,
+    /// How many layers an earlier build gave, unread.
+    pub reused: usize,
+}
+
+/// One layer that was built.
+#[derive(Debug, Clone)]
+pub struct BuiltLayer {
+    /// What it is.
+    pub kind: LayerKind,
+    /// Its descriptor in the manifest.
+    pub descriptor: Descriptor,
+    /// The digest and size of the archive before compression.
+    pub tar: Option<(Digest, u64)>,
+    /// How many files it holds.
+    pub files: usize,
+}

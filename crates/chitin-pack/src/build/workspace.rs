@@ -1,0 +1,192 @@
+//! Packing a workspace without a definition: its layout read backwards (rule P44).
+
+use super::manifest::{self, Types};
+use super::options::{Built, LinkMode, MemoryFile, WorkspaceOptions};
+use super::project::{link_mode, open, tree_options};
+use super::tree::{Collected, Source, Tree};
+use super::{content, refusal, write};
+use crate::adapters::{OpenClawOptions, openclaw};
+use crate::compat::{AGENT, CONFIG, MEMORY_FILE, MEMORY_SURFACE, SURFACES};
+use crate::definition::{Definition, Identity};
+use crate::error::{ErrorClass, PackError};
+use crate::layer::LayerKind;
+use crate::store::Store;
+use crate::warning::Warning;
+use chitin_workspace::guard::{EntryKind, Looked};
+use serde_json::json;
+use std::path::Path;
+
+/// The file that makes a directory a workspace.
+const MARKER: &str = SURFACES[0].1;
+/// Directories that become layers.
+const DIRECTORIES: [(&str, LayerKind); 2] =
+    [("skills", LayerKind::Skills), ("memory", LayerKind::Memory)];
+/// State and caches, wherever they stand. What else is state stands at the root, where nothing but what is known is taken.
+const STATE: [&str; 4] = [".openclaw", "openclaw.json", ".cache", "__pycache__"];
+/// More names at the root are nobody's.
+const MAX_ROOT_NAMES: usize = 100_000;
+/// Where the memory file is looked for when the agent is laid out again.
+const MEMORY_MEMBER: &str = "memoryFile";
+
+/// Packs a workspace directory as an agent.
+pub fn pack_workspace(
+    workspace: &Path,
+    identity: &Identity,
+    options: &WorkspaceOptions,
+    store: &Store,
+) -> Result<Built, PackError> {
+    let _adding = store.adding()?;
+    let not_one = || {
+        let message = format!("`{}` is not a workspace", workspace.display());
+        PackError::new(ErrorClass::NotAWorkspace, message)
+            .hint(format!("a workspace has an `{MARKER}` at its root"))
+    };
+    let root = open(workspace).map_err(|error| match error.class() {
+        ErrorClass::MissingPath => not_one(),
+        _ => error,
+    })?;
+    let mut names = root
+        .survey(Path::new(""), MAX_ROOT_NAMES)
+        .map_err(refusal::of)?;
+    names.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    if !names.iter().any(|found| found.name == MARKER) {
+        return Err(not_one());
+    }
+    let mut of_tree = tree_options(store, &options.build)?;
+    of_tree.never = &STATE;
+    let tree = Tree::new(&root, &of_tree)?;
+    let mut found = Found::default();
+    for looked in &names {
+        found.take(looked, &tree, options)?;
+    }
+    for (_, collected) in &mut found.layers {
+        collected.sort();
+    }
+    let adapter = openclaw(&OpenClawOptions {
+        model: identity.model.clone(),
+        config: found
+            .has_memory_file()
+            .then(|| {
+                let place = format!("{}/{MEMORY_SURFACE}", LayerKind::Surfaces.name());
+                (MEMORY_MEMBER.to_owned(), json!(place))
+            })
+            .into_iter()
+            .collect(),
+        ..OpenClawOptions::default()
+    });
+    let definition = Definition::of_workspace(identity, &adapter)?;
+    let mut layers = Vec::new();
+    for (kind, collected) in &found.layers {
+        content::check(*kind, collected)?;
+        found.warnings.extend(content::warnings(*kind, collected));
+        layers.push(write::tar(
+            store,
+            &root,
+            *kind,
+            &collected.files,
+            &options.build,
+        )?);
+    }
+    let types = Types {
+        artifact: AGENT,
+        config: CONFIG,
+    };
+    Ok(Built {
+        manifest: manifest::put(
+            store,
+            types,
+            &definition.config,
+            &mut layers,
+            &options.build,
+        )?,
+        layers,
+        warnings: found.warnings,
+        skipped: found.skipped,
+        reused: 0,
+    })
+}
+
+/// What a workspace's root gave.
+#[derive(Default)]
+struct Found {
+    layers: Vec<(LayerKind, Collected)>,
+    skipped: Vec<String>,
+    warnings: Vec<Warning>,
+}
+
+impl Found {
+    fn take(
+        &mut self,
+        looked: &Looked,
+        tree: &Tree<'_>,
+        options: &WorkspaceOptions,
+    ) -> Result<(), PackError> {
+        let name = looked.name.to_string_lossy();
+        let place = Path::new(&looked.name);
+        let surface = surface_of(&name, options.memory_file);
+        let directory = DIRECTORIES.iter().find(|(known, _)| *known == name);
+        if surface.is_none() && directory.is_none() || tree.leaves_out(place, looked.kind) {
+            if name == MEMORY_FILE {
+                let message = format!("`{MEMORY_FILE}` stays behind; packing it is a choice");
+                let warning = Warning::new("MEMORY_FILE_NOT_PACKED", message);
+                self.warnings.push(warning.target(MEMORY_FILE));
+            }
+            self.skipped.push(name.into_owned());
+            return Ok(());
+        }
+        if let Some(surface) = surface {
+            let links = link_mode(LayerKind::Surfaces, &options.build);
+            let source = tree.one(looked, surface, links)?;
+            self.surfaces().push(source);
+        } else if let Some((_, kind)) = directory {
+            if looked.kind != EntryKind::Directory {
+                let class = match looked.kind {
+                    EntryKind::Link => ErrorClass::Symlink,
+                    _ => ErrorClass::WrongPathType,
+                };
+                let message = format!("`{name}` is not a directory of the workspace");
+                return Err(PackError::new(class, message));
+            }
+            let links = match kind {
+                LayerKind::Skills => link_mode(*kind, &options.build),
+                _ => LinkMode::Refuse,
+            };
+            let collected = tree.collect(place, links)?;
+            self.layers.push((*kind, collected));
+        }
+        Ok(())
+    }
+
+    fn surfaces(&mut self) -> &mut Vec<Source> {
+        let at = self
+            .layers
+            .iter()
+            .position(|(kind, _)| *kind == LayerKind::Surfaces)
+            .unwrap_or_else(|| {
+                self.layers
+                    .push((LayerKind::Surfaces, Collected::default()));
+                self.layers.len() - 1
+            });
+        &mut self.layers[at].1.files
+    }
+
+    fn has_memory_file(&self) -> bool {
+        self.layers.iter().any(|(kind, collected)| {
+            *kind == LayerKind::Surfaces
+                && collected
+                    .files
+                    .iter()
+                    .any(|file| file.path == MEMORY_SURFACE)
+        })
+    }
+}
+
+/// The surface that a file at the root stands for.
+fn surface_of(name: &str, memory_file: MemoryFile) -> Option<&'static str> {
+    let memory = (memory_file == MemoryFile::Pack).then_some((MEMORY_SURFACE, MEMORY_FILE));
+    SURFACES
+        .into_iter()
+        .chain(memory)
+        .find(|(_, file)| *file == name)
+        .map(|(surface, _)| surface)
+}

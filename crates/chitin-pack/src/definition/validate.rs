@@ -1,0 +1,214 @@
+//! Everything that is wrong with a definition, at once (rule P72).
+
+use super::check::package_reference;
+use super::entry::Entry;
+use super::field::{self, Members, given, list};
+use crate::build::{Tree, TreeOptions};
+use crate::error::{ErrorClass, PackError};
+use crate::layer::{Format, LayerKind};
+use crate::reference::Reference;
+use chitin_workspace::guard::{EntryKind, Links, Root};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
+
+/// One thing that is wrong, or odd.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    /// A stable code.
+    pub code: &'static str,
+    /// The file, or the member of the definition.
+    pub path: String,
+}
+
+/// What was found, in the order of the codes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Validation {
+    /// What keeps the definition from being built.
+    pub errors: Vec<Finding>,
+    /// What does not.
+    pub warnings: Vec<Finding>,
+}
+
+/// The order in which layers are looked at: files first, as the contract lists them.
+const FILES: [LayerKind; 4] = [
+    LayerKind::Persona,
+    LayerKind::Prompt,
+    LayerKind::Mcp,
+    LayerKind::Subagents,
+];
+const DIRECTORIES: [LayerKind; 6] = [
+    LayerKind::Skills,
+    LayerKind::Rules,
+    LayerKind::Knowledge,
+    LayerKind::Memory,
+    LayerKind::Surfaces,
+    LayerKind::InstructionTree,
+];
+
+/// Looks at a definition file and at the paths it names. Contents are not read.
+pub fn validate(directory: &Path, named: Option<&str>) -> Validation {
+    let mut errors = Vec::new();
+    match Entry::load(directory, named) {
+        Ok(entry) => {
+            if let Some(members) = entry.value.as_object() {
+                own(members, &mut errors);
+                paths(&entry.project, members, &mut errors);
+                others(members, &mut errors);
+            }
+        }
+        Err(error) => {
+            let path = match named {
+                Some(named) => named.to_owned(),
+                None => error.items().join(", "),
+            };
+            errors.push(Finding {
+                code: entry_code(&error),
+                path,
+            });
+        }
+    }
+    Validation {
+        errors,
+        warnings: Vec::new(),
+    }
+}
+
+/// A file that is JSON and holds something else than a definition is one that exports nothing to build.
+fn entry_code(error: &PackError) -> &'static str {
+    match error.class() {
+        ErrorClass::MissingEntry | ErrorClass::NoEntry | ErrorClass::AmbiguousEntry => {
+            "ENTRY_NOT_FOUND"
+        }
+        _ if std::error::Error::source(error).is_some() => "INVALID_ENTRY",
+        _ => "NO_DEFAULT_EXPORT",
+    }
+}
+
+fn own(document: &Members, errors: &mut Vec<Finding>) {
+    let word = |member| given(document, member).and_then(Value::as_str);
+    let is_package = word("kind") == Some("package");
+    let tags = super::check::tags(document);
+    let checks = [
+        (
+            "INVALID_NAME",
+            "name",
+            word("name").is_some_and(field::is_name),
+        ),
+        (
+            "INVALID_VERSION",
+            "version",
+            word("version").is_some_and(field::is_version),
+        ),
+        (
+            "EMPTY_DESCRIPTION",
+            "description",
+            word("description").is_some_and(|text| !text.is_empty()),
+        ),
+        (
+            "MISSING_ADAPTER",
+            "adapter",
+            is_package || given(document, "adapter").is_some_and(Value::is_object),
+        ),
+        ("DUPLICATE_TAGS", "tags", tags.is_ok()),
+    ];
+    for (code, path, holds) in checks {
+        if !holds {
+            errors.push(Finding {
+                code,
+                path: path.to_owned(),
+            });
+        }
+    }
+}
+
+fn paths(project: &Path, document: &Members, errors: &mut Vec<Finding>) {
+    let Ok(root) = Root::open(project) else {
+        return;
+    };
+    let mut missing = Vec::new();
+    let mut wrong = Vec::new();
+    let mut linked = Vec::new();
+    for kind in FILES.into_iter().chain(DIRECTORIES) {
+        let Some(declared) = given(document, kind.name()) else {
+            continue;
+        };
+        let Some(path) = declared.as_str() else {
+            wrong.push(kind.name().to_owned());
+            continue;
+        };
+        let normal = normal(path);
+        let Ok(end) = root.walk(Path::new(path), &Links::Anywhere) else {
+            missing.push(normal);
+            continue;
+        };
+        let wanted = match kind.format() {
+            Format::Tar => EntryKind::Directory,
+            Format::Json | Format::Raw => EntryKind::File,
+        };
+        if end.kind != wanted {
+            wrong.push(normal);
+        } else if wanted == EntryKind::Directory
+            && let Ok(inside) = end.path.strip_prefix(root.real_path())
+        {
+            linked.extend(links_in(&root, inside));
+        }
+    }
+    for (code, paths) in [
+        ("MISSING_PATH", missing),
+        ("WRONG_PATH_TYPE", wrong),
+        ("SYMLINK_FOUND", linked),
+    ] {
+        errors.extend(paths.into_iter().map(|path| Finding { code, path }));
+    }
+}
+
+/// Returns the links in a directory, by their paths in the project. A directory that cannot be looked at shows none; the
+/// build says why.
+fn links_in(root: &Root, directory: &Path) -> Vec<String> {
+    let Ok(tree) = Tree::new(root, &TreeOptions::default()) else {
+        return Vec::new();
+    };
+    tree.links(directory).unwrap_or_default()
+}
+
+fn others(document: &Members, errors: &mut Vec<Finding>) {
+    for (at, package) in list(document, "packages").into_iter().flatten().enumerate() {
+        let holds =
+            package_reference(package).is_some_and(|text| text.parse::<Reference>().is_ok());
+        if !holds {
+            errors.push(Finding {
+                code: "INVALID_PACKAGE_REF",
+                path: package_reference(package)
+                    .map_or_else(|| format!("packages.{at}"), str::to_owned),
+            });
+        }
+    }
+    let keys = list(document, "secrets").into_iter().flatten();
+    let keys: Vec<&str> = keys
+        .filter_map(|secret| secret.get("key")?.as_str())
+        .collect();
+    let mut seen = HashSet::new();
+    if keys.iter().any(|key| !seen.insert(*key)) {
+        errors.push(Finding {
+            code: "DUPLICATE_SECRET_KEYS",
+            path: "secrets".to_owned(),
+        });
+    }
+}
+
+/// Writes a path without `.` and with `..` taken away where that is possible.
+fn normal(path: &str) -> String {
+    let mut normal = PathBuf::new();
+    for component in Path::new(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if normal.file_name().is_some_and(|name| name != "..") => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal.to_string_lossy().into_owned()
+}
