@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Upstream,
     /// Shipping an agent failed.
     Ship(ExitKind),
+    /// The user pressed Ctrl-C.
+    Interrupted,
     /// The reader of our output went away.
     BrokenPipe,
     /// The machine failed, or we did.
@@ -75,14 +77,20 @@ impl CliError {
 
     /// Gives it the exit codes of the commands that ship agents, whatever it was before (rule P71).
     #[must_use]
-    #[expect(dead_code, reason = "the verbs come next")]
     pub(crate) fn while_shipping(mut self) -> Self {
         self.kind = match self.kind {
             Kind::User | Kind::Config | Kind::Usage => Kind::Ship(ExitKind::Input),
             Kind::Refused => Kind::Ship(ExitKind::Local),
             Kind::Upstream => Kind::Ship(ExitKind::Registry),
-            kept @ (Kind::Ship(_) | Kind::BrokenPipe | Kind::Internal) => kept,
+            kept @ (Kind::Ship(_) | Kind::Interrupted | Kind::BrokenPipe | Kind::Internal) => kept,
         };
+        self
+    }
+
+    /// Says whose move it is, where the caller knows better.
+    #[must_use]
+    pub(crate) fn with_kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
         self
     }
 
@@ -112,6 +120,7 @@ impl CliError {
             Kind::Refused => Exit::Refused,
             Kind::Upstream => Exit::Upstream,
             Kind::Ship(kind) => Exit::Ship(kind),
+            Kind::Interrupted => Exit::Interrupted,
             Kind::BrokenPipe => Exit::Success,
             Kind::Internal => Exit::Internal,
         }

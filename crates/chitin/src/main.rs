@@ -11,6 +11,7 @@ mod page;
 mod printer;
 mod revision;
 mod setup;
+mod ship;
 mod terminal;
 mod turn;
 mod unfolded;

@@ -1,6 +1,6 @@
 //! Which packages there are and in which order: depth first, each after those that it builds on (rule P52).
 
-use super::list::{checked, read_list};
+use super::list::{Dependency, checked, read_list};
 use super::lock::Lock;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
@@ -54,7 +54,7 @@ impl Resolution {
 
 /// Finds the packages that references need, directly and indirectly. What the lock pins is taken as pinned.
 pub fn resolve(
-    references: &[String],
+    direct: impl IntoIterator<Item = impl Into<Dependency>>,
     source: &mut dyn PackageSource,
     lock: Option<&Lock>,
 ) -> Result<Resolution, PackError> {
@@ -65,9 +65,10 @@ pub fn resolve(
         heights: BTreeMap::new(),
         path: Vec::new(),
     };
-    for reference in references {
-        checked(reference)?;
-        search.visit(reference, None)?;
+    for dependency in direct {
+        let dependency: Dependency = dependency.into();
+        checked(&dependency.reference)?;
+        search.visit(&dependency.reference, dependency.digest)?;
     }
     Ok(search.found)
 }

@@ -1,17 +1,28 @@
 //! One file per verb: its arguments, and a `run` that returns a value for the printer.
 
 mod agents;
+mod cache;
 mod check;
 mod config;
 mod context;
 pub(crate) mod contracts;
+mod diff;
 mod init;
+mod inspect;
+mod login;
+mod pack;
+mod pull;
+mod push;
 mod run;
 mod sessions;
+mod sign;
 mod skills;
 mod trace;
+mod unpack;
+mod verify;
 
 pub(crate) use context::Tokens;
+pub(crate) use sessions::{count, size};
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
@@ -20,7 +31,10 @@ use crate::printer::Printer;
 use clap::Subcommand;
 
 /// The verbs that ship agents. They end with the exit codes of the format that they speak.
-pub(crate) const SHIPPING: [&str; 0] = [];
+pub(crate) const SHIPPING: [&str; 11] = [
+    "cache", "diff", "inspect", "login", "logout", "pack", "pull", "push", "sign", "unpack",
+    "verify",
+];
 
 /// Every verb. Only the one that was typed has its arguments put together: building them all takes as long as
 /// the rest. The line that help shows of each stands here, and again where its arguments are.
@@ -29,6 +43,8 @@ pub(crate) const SHIPPING: [&str; 0] = [];
 pub(crate) enum Command {
     /// List the configured agents with their workspaces, and say why each lives where it does.
     Agents(agents::Args),
+    /// Look at the local store of artifacts, check it, or make room.
+    Cache(cache::Args),
     /// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
     Check(check::Args),
     /// Show the configuration, say where a value comes from, or check the files.
@@ -37,16 +53,36 @@ pub(crate) enum Command {
     Context(Box<context::Args>),
     /// List the built-in contracts, explain one, or show how two differ.
     Contracts(contracts::Args),
+    /// Compare two artifacts, or an artifact and a directory: layers, files, and what changes for the model.
+    Diff(diff::Args),
     /// Make a workspace, or complete one: writes only the files that are absent.
     Init(init::Args),
+    /// Show what is in an artifact: name, version, layers, files, signatures.
+    Inspect(inspect::Args),
+    /// Keep a user name and password for a registry.
+    Login(login::LoginArgs),
+    /// Forget the user name and password that are kept for a registry.
+    Logout(login::LogoutArgs),
+    /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
+    Pack(Box<pack::Args>),
+    /// Bring an artifact and its signatures from a registry into the local store.
+    Pull(pull::Args),
+    /// Send an artifact and its signatures to a registry.
+    Push(push::Args),
     /// Talk to the agent in a directory: interactive, or one turn with `-m`.
     Run(Box<run::Args>),
     /// List an agent's sessions, show one, take one out, bring one in, or tidy up.
     Sessions(sessions::Args),
+    /// Sign an artifact with an ed25519 key, or make such a key.
+    Sign(sign::Args),
     /// List an agent's skills, show one, or check all of them.
     Skills(skills::Args),
     /// Look at recorded turns: list them, show one event by event, export one, replay one against an edited workspace.
     Trace(trace::Args),
+    /// Lay an artifact out as a workspace, or as the layout of another runtime.
+    Unpack(Box<unpack::Args>),
+    /// Check every byte of an artifact, and its signatures against the keys you trust.
+    Verify(verify::Args),
 }
 
 impl Command {
@@ -63,6 +99,17 @@ impl Command {
             Self::Sessions(args) => args.run(host, printer),
             Self::Skills(args) => args.run(host, printer),
             Self::Trace(args) => args.run(host, printer),
+            Self::Cache(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Diff(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Inspect(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Login(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Logout(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Pack(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Pull(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Push(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Sign(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Unpack(args) => args.run(host, printer).map_err(CliError::while_shipping),
+            Self::Verify(args) => args.run(host, printer).map_err(CliError::while_shipping),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Two contexts side by side: another contract, another directory, or a git revision of the workspace.
 
-use super::Args;
+use super::{Args, Tokens};
 use crate::error::CliError;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
@@ -79,7 +79,7 @@ impl Other {
 /// How two contexts differ. The other one is the left side: what was, or what another runtime makes of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     left: String,
     right: String,
     /// The commit of the left side, when it is a revision.
@@ -115,8 +115,22 @@ struct FileChange {
 
 impl Comparison {
     pub(super) fn new(args: &Args, setup: &Setup, seen: &Seen, other: &Other) -> Self {
-        let (left, right) = (&other.seen.context, &seen.context);
-        let mut count = seen.model.counter(args.tokens);
+        let right = here(setup, seen);
+        let revision = other.revision.as_ref();
+        Self {
+            left_commit: revision.map(|revision| revision.commit.clone()),
+            ..Self::between((&other.label, &other.seen), (&right, seen), args.tokens)
+        }
+    }
+
+    /// Compares two turns, each with what people call it.
+    pub(crate) fn between(
+        (left_label, left_seen): (&str, &Seen),
+        (right_label, seen): (&str, &Seen),
+        tokens: Tokens,
+    ) -> Self {
+        let (left, right) = (&left_seen.context, &seen.context);
+        let mut count = seen.model.counter(tokens);
         let (left_view, right_view) = (view(left, &mut count), view(right, &mut count));
         let prefix = common_prefix(left, right);
         let (left_text, right_text) = (left.system(), right.system());
@@ -127,15 +141,12 @@ impl Comparison {
         let diff = TextDiff::from_lines(&left_text, &right_text)
             .unified_diff()
             .context_radius(3)
-            .header(&other.label, &here(setup, seen))
+            .header(left_label, right_label)
             .to_string();
         Self {
-            left: other.label.clone(),
-            right: here(setup, seen),
-            left_commit: other
-                .revision
-                .as_ref()
-                .map(|revision| revision.commit.clone()),
+            left: left_label.to_owned(),
+            right: right_label.to_owned(),
+            left_commit: None,
             left_tokens: left_view.total.tokens,
             right_tokens: right_view.total.tokens,
             broken_by: prefix.broken_by.as_ref().map(|broken| {
@@ -251,6 +262,27 @@ fn sides((context, view): (&Context, &View)) -> Vec<(String, Side)> {
 
 impl Render for Comparison {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        self.write(out, paint, Lines::Shown)
+    }
+}
+
+/// Whether the lines of the prompt are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// They are.
+    Shown,
+    /// Only what they come to.
+    Counted,
+}
+
+impl Comparison {
+    /// Writes the comparison for a person.
+    pub(crate) fn write(
+        &self,
+        out: &mut dyn fmt::Write,
+        paint: Paint,
+        lines: Lines,
+    ) -> fmt::Result {
         writeln!(
             out,
             "{} {} → {}\n",
@@ -303,6 +335,9 @@ impl Render for Comparison {
                 word(file.right),
                 grouped(file.right_units)
             )?;
+        }
+        if lines == Lines::Counted {
+            return Ok(());
         }
         writeln!(out)?;
         for line in self.diff.lines() {

@@ -7,6 +7,8 @@ mod table;
 mod text;
 mod watch;
 
+pub(crate) use compare::{Comparison, Lines};
+
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;

@@ -126,7 +126,7 @@ fn instant(milliseconds: i64) -> String {
 }
 
 /// Writes a size as people say it.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     let tenths = |unit: u64| {
         let tenths = bytes.saturating_mul(10) / unit;
         format!("{}.{}", tenths / 10, tenths % 10)
@@ -140,7 +140,7 @@ fn size(bytes: u64) -> String {
 }
 
 /// Says a count with its noun.
-fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

@@ -1,0 +1,254 @@
+//! `chitin cache`: the local store of artifacts.
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, plain};
+use crate::setup;
+use crate::ship::{count, short, size, state};
+use chitin_pack::store::{Checkup, Repair, Store, Sweep, Swept, Tagged, Usage};
+use chitin_pack::{Digest, ExitKind};
+use clap::Subcommand;
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Look at the local store of artifacts, check it, or make room.
+///
+/// The store is an OCI image layout in Chitin's home. It holds what was packed and pulled; deleting it loses nothing that
+/// is in a registry or in a workspace.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin cache
+  chitin cache check --repair
+  chitin cache remove my-agent:1.1.0
+  chitin cache gc --dry-run
+
+Exit codes: 0 fine; 1 wrong arguments; 2 damage was found, or a file failed.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List what is there.
+    List,
+    /// Check every blob against its name, and that none is missing.
+    Check {
+        /// Remove what is damaged, so that it can be got again.
+        #[arg(long)]
+        repair: bool,
+    },
+    /// Take names away; what nothing names goes with the next `gc`.
+    Remove {
+        /// The names.
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+    /// Remove what no name leads to, and what was begun and never finished.
+    Gc {
+        /// Only say what would go.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    directory: PathBuf,
+    artifacts: Vec<Tagged>,
+    usage: Usage,
+    #[serde(skip)]
+    shown: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Checked {
+    clean: bool,
+    repaired: bool,
+    #[serde(flatten)]
+    checkup: Checkup,
+}
+
+#[derive(Debug, Serialize)]
+struct Removed {
+    removed: Vec<(String, Digest)>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Collected {
+    dry_run: bool,
+    #[serde(flatten)]
+    swept: Swept,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let directory = Store::directory_of(&state(host)?);
+        let shown = setup::shown(&directory, host);
+        let Some(store) = Store::open(&directory)? else {
+            return match &self.action {
+                None | Some(Action::List | Action::Check { .. } | Action::Gc { .. }) => {
+                    printer.note("the store is not there yet: nothing was packed or pulled");
+                    Ok(Exit::Success)
+                }
+                Some(Action::Remove { .. }) => {
+                    let error = CliError::new(Kind::User, "There is no store yet.");
+                    Err(error.hint("`chitin pack` makes it"))
+                }
+            };
+        };
+        match &self.action {
+            None | Some(Action::List) => printer.result(&Listed {
+                artifacts: store.tags()?,
+                usage: store.usage()?,
+                directory,
+                shown,
+            }),
+            Some(Action::Check { repair }) => {
+                let how = if *repair {
+                    Repair::RemoveDamaged
+                } else {
+                    Repair::Report
+                };
+                let checkup = store.check(how)?;
+                printer.result(&Checked {
+                    clean: checkup.is_clean(),
+                    repaired: *repair,
+                    checkup,
+                })
+            }
+            Some(Action::Remove { names }) => {
+                let mut removed = Vec::new();
+                for name in names {
+                    let Some(was) = store.untag(name)? else {
+                        let message = format!("The store has no `{}`.", plain(name, '\u{fffd}'));
+                        return Err(CliError::new(Kind::User, message)
+                            .hint("`chitin cache` lists the names"));
+                    };
+                    removed.push((name.clone(), was.digest));
+                }
+                printer.result(&Removed { removed })
+            }
+            Some(Action::Gc { dry_run }) => {
+                let how = if *dry_run {
+                    Sweep::Rehearse
+                } else {
+                    Sweep::Remove
+                };
+                let swept = store.sweep(how)?;
+                printer.result(&Collected {
+                    dry_run: *dry_run,
+                    swept,
+                })
+            }
+        }
+    }
+}
+
+impl Render for Listed {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for tagged in &self.artifacts {
+            let name = plain(&tagged.name, '\u{fffd}');
+            writeln!(
+                out,
+                "  {name:<44} {}",
+                paint.dim(&short(&tagged.manifest.digest))
+            )?;
+        }
+        writeln!(
+            out,
+            "{} in {}: {}, {}; {} could be freed.",
+            count(self.artifacts.len(), "artifact"),
+            paint.bold(&self.shown),
+            count(self.usage.blobs, "blob"),
+            size(self.usage.bytes),
+            size(self.usage.unreferenced_bytes)
+        )
+    }
+}
+
+impl Render for Checked {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for digest in &self.checkup.damaged {
+            let what = if self.repaired { "removed" } else { "damaged" };
+            writeln!(out, "  {} {digest}", paint.bad(what))?;
+        }
+        for missing in &self.checkup.missing {
+            let by = plain(&missing.needed_by, '\u{fffd}');
+            writeln!(
+                out,
+                "  {} {}, needed by {by}",
+                paint.bad("missing"),
+                missing.digest
+            )?;
+        }
+        for path in &self.checkup.strange {
+            writeln!(
+                out,
+                "  {} {}",
+                paint.warn("strange"),
+                plain(&path.to_string_lossy(), '\u{fffd}')
+            )?;
+        }
+        let state = if self.clean {
+            "All is well"
+        } else {
+            "There is damage"
+        };
+        writeln!(
+            out,
+            "{state}: {} read, {}.",
+            count(self.checkup.blobs, "blob"),
+            size(self.checkup.bytes)
+        )?;
+        if !self.clean {
+            writeln!(
+                out,
+                "Pack or pull again what lacks a blob; `chitin cache check --repair` removes what is damaged."
+            )?;
+        }
+        Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        if self.clean {
+            Exit::Success
+        } else {
+            Exit::Ship(ExitKind::Local)
+        }
+    }
+}
+
+impl Render for Removed {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for (name, digest) in &self.removed {
+            writeln!(
+                out,
+                "  {} {} {}",
+                paint.good("removed"),
+                plain(name, '\u{fffd}'),
+                paint.dim(&short(digest))
+            )?;
+        }
+        writeln!(out, "`chitin cache gc` frees what nothing else names.")
+    }
+}
+
+impl Render for Collected {
+    fn text(&self, out: &mut dyn fmt::Write, _paint: Paint) -> fmt::Result {
+        let verb = if self.dry_run { "Would free" } else { "Freed" };
+        writeln!(
+            out,
+            "{verb} {}: {} and {}; {} stay, {}.",
+            size(self.swept.removed_bytes),
+            count(self.swept.removed.len(), "blob"),
+            count(self.swept.unfinished, "unfinished file"),
+            count(self.swept.kept, "blob"),
+            size(self.swept.kept_bytes)
+        )
+    }
+}

@@ -1,0 +1,240 @@
+//! One side of a comparison.
+
+use crate::commands::context::{Comparison, Tokens};
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::{Setup, Target, chitin_home};
+use crate::ship::{Finder, with_packages};
+use crate::turn::{Place, Seen, TurnArgs};
+use crate::unfolded::Unfolded;
+use chitin_pack::artifact::Artifact;
+use chitin_pack::build::{MemoryFile, WorkspaceOptions, pack_workspace};
+use chitin_pack::compat::{AGENT, MEMORY_SURFACE};
+use chitin_pack::definition::Identity;
+use chitin_pack::materialize::Options;
+use chitin_pack::open::{OpenedWorkspace, open_workspace};
+use chitin_workspace::guard::{EntryKind, Root};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// An artifact, or a directory that is compared as the artifact it would become.
+pub(super) struct Side {
+    pub(super) name: String,
+    pub(super) artifact: Artifact,
+    directory: Option<PathBuf>,
+}
+
+/// The files that make a directory a workspace rather than an artifact.
+const WORKSPACE: &str = "AGENTS.md";
+
+impl Side {
+    /// Takes a word for a workspace directory, else for an artifact.
+    pub(super) fn find(word: &str, finder: &Finder<'_>, host: &Host) -> Result<Self, CliError> {
+        match workspace_at(word, host) {
+            Some(directory) => {
+                Self::packed(word, directory, &nameless(), MemoryFile::Leave, finder)
+            }
+            None => Self::artifact(word, finder),
+        }
+    }
+
+    /// The same, where a directory is packed under the name of the other side: names are not what is compared.
+    pub(super) fn find_like(
+        word: &str,
+        other: &Self,
+        finder: &Finder<'_>,
+        host: &Host,
+    ) -> Result<Self, CliError> {
+        match workspace_at(word, host) {
+            Some(directory) if other.directory.is_none() => Self::packed(
+                word,
+                directory,
+                &other.identity(),
+                other.memory_file(),
+                finder,
+            ),
+            _ => Self::find(word, finder, host),
+        }
+    }
+
+    /// Packs a directory again under the name of the other side.
+    pub(super) fn like(self, other: &Self, finder: &Finder<'_>) -> Result<Self, CliError> {
+        match (&self.directory, &other.directory) {
+            (Some(directory), None) => {
+                let directory = directory.clone();
+                Self::packed(
+                    &self.name,
+                    directory,
+                    &other.identity(),
+                    other.memory_file(),
+                    finder,
+                )
+            }
+            _ => Ok(self),
+        }
+    }
+
+    fn artifact(word: &str, finder: &Finder<'_>) -> Result<Self, CliError> {
+        let found = finder.find(word)?;
+        let (artifact, _) = with_packages(finder, found.artifact, None)?;
+        Ok(Self {
+            name: found.name,
+            artifact,
+            directory: None,
+        })
+    }
+
+    fn packed(
+        word: &str,
+        directory: PathBuf,
+        identity: &Identity,
+        memory_file: MemoryFile,
+        finder: &Finder<'_>,
+    ) -> Result<Self, CliError> {
+        let options = WorkspaceOptions {
+            memory_file,
+            ..WorkspaceOptions::default()
+        };
+        let built = pack_workspace(&directory, identity, &options, &finder.store)?;
+        Ok(Self {
+            name: word.to_owned(),
+            artifact: finder.store.artifact(&built.manifest.digest)?,
+            directory: Some(directory),
+        })
+    }
+
+    fn identity(&self) -> Identity {
+        let text = |member: &str| self.artifact.config[member].as_str().map(str::to_owned);
+        Identity {
+            name: text("name").unwrap_or_default(),
+            version: text("version").unwrap_or_default(),
+            description: text("description").unwrap_or_default(),
+            author: text("author"),
+            license: text("license"),
+            url: text("url"),
+            model: self
+                .artifact
+                .config
+                .pointer("/adapter/model")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            ..Identity::default()
+        }
+    }
+
+    fn memory_file(&self) -> MemoryFile {
+        let named = self
+            .artifact
+            .config
+            .pointer("/adapter/config/memoryFile")
+            .and_then(Value::as_str);
+        match named {
+            Some(named) if named.ends_with(MEMORY_SURFACE) => MemoryFile::Pack,
+            _ => MemoryFile::Leave,
+        }
+    }
+}
+
+/// The name under which two directories are compared: the same for both.
+fn nameless() -> Identity {
+    Identity {
+        name: "agent".to_owned(),
+        version: "0.0.0".to_owned(),
+        description: "A workspace.".to_owned(),
+        ..Identity::default()
+    }
+}
+
+fn workspace_at(word: &str, host: &Host) -> Option<PathBuf> {
+    let path = host.env.working_directory().join(word);
+    let root = Root::open(&path).ok()?;
+    (root.kind(Path::new(WORKSPACE)) == Some(EntryKind::File)).then_some(path)
+}
+
+/// Compares what the model gets of both sides; `None` where one of them is no agent.
+pub(super) fn compare(
+    left: &Side,
+    right: &Side,
+    contract: Option<&str>,
+    host: &Host,
+    printer: &Printer,
+) -> Result<Option<Comparison>, CliError> {
+    let is_agent = |side: &Side| side.artifact.manifest.artifact_type == AGENT;
+    if !is_agent(left) || !is_agent(right) {
+        return Ok(None);
+    }
+    // Both are looked at as if they lay in one place: the prompt names it.
+    let place = right
+        .directory
+        .as_ref()
+        .or(left.directory.as_ref())
+        .cloned();
+    let place = place.unwrap_or_else(|| host.env.working_directory().join("agent"));
+    let target = Target {
+        directory: Some(place),
+        agent: None,
+        contract: contract.map(str::to_owned),
+    };
+    let turn = TurnArgs::plain();
+    let setup = turn.find(host, &target, &printer.without_notes())?;
+    let (left_seen, _left) = look(left, &turn, &setup, host)?;
+    let (right_seen, _right) = look(right, &turn, &setup, host)?;
+    Ok(Some(Comparison::between(
+        (&left.name, &left_seen),
+        (&right.name, &right_seen),
+        Tokens::Estimate,
+    )))
+}
+
+fn look(
+    side: &Side,
+    turn: &TurnArgs,
+    setup: &Setup,
+    host: &Host,
+) -> Result<(Seen, Option<OpenedWorkspace>), CliError> {
+    if side.directory.as_ref() == Some(&setup.directory) {
+        return Ok((turn.look(host, setup, Place::Here)?, None));
+    }
+    let opened = unfold(side, setup, host)?;
+    let root = Root::open(opened.path()).map_err(|error| {
+        CliError::new(Kind::Internal, "An artifact cannot be opened.").caused_by(error)
+    })?;
+    let copy = Unfolded {
+        root: opened.path().to_path_buf(),
+        real: root.real_path().to_path_buf(),
+        notes: Vec::new(),
+    };
+    Ok((turn.look(host, setup, Place::Copy(&copy))?, Some(opened)))
+}
+
+fn unfold(side: &Side, setup: &Setup, host: &Host) -> Result<OpenedWorkspace, CliError> {
+    let home = chitin_home(host).ok_or_else(|| {
+        CliError::new(Kind::User, "There is no place to look at an artifact.")
+            .hint("set `CHITIN_HOME` or `HOME`")
+    })?;
+    let unusable = |error: chitin_workspace::guard::WriteError| {
+        CliError::new(Kind::User, "An artifact cannot be opened.").caused_by(error)
+    };
+    let (home, _) = Root::create(&home).map_err(unusable)?;
+    home.make_directories(Path::new("cache"))
+        .map_err(unusable)?;
+    let cache = home.enter(Path::new("cache")).map_err(unusable)?;
+    let config = side
+        .artifact
+        .config
+        .pointer("/adapter/config")
+        .and_then(Value::as_object);
+    let options = Options {
+        adapter: Some("openclaw".to_owned()),
+        config: config.cloned().unwrap_or_default(),
+        ..Options::default()
+    };
+    Ok(open_workspace(
+        &side.artifact,
+        &options,
+        &cache,
+        setup.contract(),
+        &setup.options,
+    )?)
+}

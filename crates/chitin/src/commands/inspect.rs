@@ -1,0 +1,165 @@
+//! `chitin inspect`: what is in an artifact.
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, plain};
+use crate::ship::{Finder, NetworkArgs, count, short, size};
+use chitin_pack::artifact::Descriptor;
+use chitin_pack::compat::OCI_MANIFEST;
+use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
+use chitin_pack::trust;
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+
+/// Show what is in an artifact: name, version, layers, files, signatures.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin inspect my-agent:1.2.0
+  chitin inspect my-agent.tar --files
+  chitin inspect registry.example/team/my-agent:1.2.0 --json
+  chitin inspect my-agent:1.2.0 --raw                 manifest and config, as they are
+
+Exit codes: 0 shown; 1 wrong arguments; 2 not there or damaged; 3 the registry failed.")]
+pub(crate) struct Args {
+    /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
+    artifact: String,
+
+    /// List every file with its size and digest.
+    #[arg(long)]
+    files: bool,
+
+    /// Print manifest and config as JSON.
+    #[arg(long)]
+    raw: bool,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Shown {
+    Raw(Value),
+    Facts(Box<Inspection>),
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let finder = Finder::new(host, &self.network, printer)?;
+        let found = finder.find(&self.artifact)?;
+        let artifact = &found.artifact;
+        if self.raw {
+            return printer.result(&Shown::Raw(documents(artifact)));
+        }
+        let depth = if self.files {
+            Depth::Files
+        } else {
+            Depth::Counts
+        };
+        let subject = Descriptor::new(
+            OCI_MANIFEST,
+            artifact.digest,
+            artifact.manifest_bytes.len() as u64,
+        );
+        // Whose they are is `verify`'s to say; whether they hold can be said without a key.
+        let signatures = trust::check(&subject, &found.signatures, &[]);
+        let facts = inspect(artifact, depth, signatures)?;
+        printer.result(&Shown::Facts(Box::new(facts)))
+    }
+}
+
+impl Render for Shown {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        match self {
+            Self::Raw(value) => {
+                let text = serde_json::to_string_pretty(value).unwrap_or_default();
+                writeln!(out, "{}", crate::printer::tame(&text))
+            }
+            Self::Facts(facts) => facts_text(facts, out, paint),
+        }
+    }
+}
+
+fn facts_text(facts: &Inspection, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+    let tame = |text: &str| plain(text, '\u{fffd}');
+    writeln!(
+        out,
+        "{} {}",
+        paint.bold(&tame(&facts.name)),
+        tame(&facts.version)
+    )?;
+    if let Some(description) = facts.config["description"].as_str() {
+        writeln!(out, "{}", tame(description))?;
+    }
+    writeln!(out, "{}", paint.dim(&tame(&facts.artifact_type)))?;
+    writeln!(out, "{}, {}", facts.digest, size(facts.size))?;
+    if let Some(adapter) = facts
+        .config
+        .pointer("/adapter/type")
+        .and_then(Value::as_str)
+    {
+        let fidelity = facts
+            .config
+            .pointer("/adapter/fidelity")
+            .and_then(Value::as_str);
+        writeln!(
+            out,
+            "for {} ({})",
+            tame(adapter),
+            tame(fidelity.unwrap_or("?"))
+        )?;
+    }
+    writeln!(out)?;
+    for layer in &facts.layers {
+        layer_text(layer, out, paint)?;
+    }
+    match facts.signatures.len() {
+        0 => writeln!(out, "Not signed."),
+        some => {
+            writeln!(out, "{}:", count(some, "signature"))?;
+            for signature in &facts.signatures {
+                let said = |text: &Option<String>| tame(text.as_deref().unwrap_or("?"));
+                let line = match &signature.status {
+                    trust::Status::Invalid { reason } => format!("invalid: {}", tame(reason)),
+                    trust::Status::Valid { .. } | trust::Status::Untrusted => format!(
+                        "{} at {}, key {}",
+                        said(&signature.signer),
+                        said(&signature.signed_at),
+                        said(&signature.key_id)
+                    ),
+                };
+                writeln!(out, "  {line}")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn layer_text(layer: &LayerFacts, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+    let name = layer.layer.map_or_else(
+        || plain(&layer.descriptor.media_type, '\u{fffd}'),
+        str::to_owned,
+    );
+    let files = layer
+        .files
+        .map_or_else(String::new, |files| count(files, "file"));
+    writeln!(
+        out,
+        "  {name:<16} {files:>10} {:>9}  {}",
+        size(layer.descriptor.size),
+        paint.dim(&short(&layer.descriptor.digest))
+    )?;
+    for (path, file) in layer.entries.iter().flatten() {
+        let run = if file.executable { "*" } else { "" };
+        writeln!(
+            out,
+            "    {:<40} {:>9}  {}",
+            format!("{}{run}", plain(path, '\u{fffd}')),
+            size(file.size),
+            paint.dim(&short(&file.digest))
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! `chitin login` and `chitin logout`: credentials for a registry.
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::ship::{NetworkArgs, state, until_interrupted};
+use chitin_registry::auth;
+use secrecy::SecretString;
+use serde::Serialize;
+use std::fmt;
+use std::io::{IsTerminal, Read};
+
+/// The longest password.
+const MOST_PASSWORD: u64 = 64 * 1024;
+
+/// Keep a user name and password for a registry.
+///
+/// They are kept in `registries.json` in Chitin's home, readable by you alone, and sent to that registry only. Credentials
+/// that Docker keeps are found without this.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin login registry.example --username ada --password-stdin < token
+  chitin login 127.0.0.1:5000 --username ada --password-stdin --plain-http --check < token
+
+Exit codes: 0 kept; 1 wrong arguments; 3 the registry does not take them (with `--check`).")]
+pub(crate) struct LoginArgs {
+    /// The registry's host, with its port.
+    registry: String,
+
+    /// The user name.
+    #[arg(short, long, value_name = "NAME")]
+    username: String,
+
+    /// Read the password from the pipe; it is never taken from the command line.
+    #[arg(long, required = true)]
+    password_stdin: bool,
+
+    /// Ask the registry whether it takes them.
+    #[arg(long)]
+    check: bool,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+/// Forget the user name and password that are kept for a registry.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  chitin logout registry.example")]
+pub(crate) struct LogoutArgs {
+    /// The registry's host, with its port.
+    registry: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Kept {
+    registry: String,
+    kept: bool,
+    checked: bool,
+    #[serde(skip)]
+    words: &'static str,
+}
+
+impl LoginArgs {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let mut stdin = std::io::stdin();
+        if stdin.is_terminal() {
+            return Err(
+                CliError::new(Kind::Usage, "The password comes from a pipe.")
+                    .hint("`chitin login HOST --username NAME --password-stdin < FILE`"),
+            );
+        }
+        let mut text = String::new();
+        stdin
+            .by_ref()
+            .take(MOST_PASSWORD)
+            .read_to_string(&mut text)
+            .map_err(|error| {
+                CliError::new(Kind::Usage, "The password cannot be read.").caused_by(error)
+            })?;
+        let password = SecretString::from(text.trim_end_matches(['\r', '\n']));
+        auth::login(&state(host)?, &self.registry, &self.username, &password)?;
+        if self.check {
+            let registry = self.network.registry(host)?;
+            until_interrupted(registry.check(&self.registry))?;
+        }
+        printer.result(&Kept {
+            registry: self.registry.clone(),
+            kept: true,
+            checked: self.check,
+            words: if self.check {
+                "takes the credentials, which are kept"
+            } else {
+                "has its credentials kept"
+            },
+        })
+    }
+}
+
+impl LogoutArgs {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let had = auth::logout(&state(host)?, &self.registry)?;
+        printer.result(&Kept {
+            registry: self.registry.clone(),
+            kept: false,
+            checked: false,
+            words: if had {
+                "has its credentials forgotten"
+            } else {
+                "had no credentials here"
+            },
+        })
+    }
+}
+
+impl Render for Kept {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        writeln!(out, "{} {}.", paint.bold(&self.registry), self.words)
+    }
+}

@@ -1,0 +1,474 @@
+//! `chitin pack`: a workspace becomes an artifact.
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, plain};
+use crate::setup::{Setup, Target};
+use crate::ship::{self, Finder, NetworkArgs, count, short, size};
+use chitin_pack::artifact::Artifact;
+use chitin_pack::build::{
+    Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, Reuse, WorkspaceOptions,
+    build, build_profile, build_source, pack_workspace,
+};
+use chitin_pack::compat::LOCK_FILE;
+use chitin_pack::definition::{Entry, Identity, is_name, portable};
+use chitin_pack::layer::{LayerKind, MB};
+use chitin_pack::packages::Lock;
+use chitin_pack::secrets::refuse_secrets;
+use chitin_pack::store::{Export, Store, write_archive, write_layout};
+use chitin_pack::{Digest, Warning};
+use chitin_workspace::guard::Root;
+use serde::Serialize;
+use serde_json::json;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
+///
+/// The seven workspace files, `skills/` and `memory/` go in, byte for byte; state, sessions, credentials and whatever else
+/// lies in the directory never do. The artifact is kept in the local store under NAME:VERSION. An unchanged workspace is not
+/// read again.
+#[derive(Debug, clap::Args)]
+#[command(
+    disable_version_flag = true,
+    after_help = "Examples:
+  chitin pack ./my-agent --version 1.2.0
+  chitin pack ./my-agent --output my-agent.tar        an OCI archive beside the store
+  chitin pack ./my-agent --memory-file --json
+  chitin pack ./project --definition agent.json       the parts that a definition names
+  chitin pack --profile --name gateway                the portable part of openclaw.json, apart
+
+Exit codes: 0 packed; 1 not a workspace, secrets found, or a wrong argument; 2 a file cannot be packed; 4 packages
+cannot be resolved."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    target: Target,
+
+    /// The agent's name; left out, that of the directory.
+    #[arg(long)]
+    name: Option<String>,
+
+    /// The version, such as `1.2.0`.
+    #[arg(long, default_value = "0.1.0")]
+    version: String,
+
+    /// What the agent is, in a sentence.
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// Who made it.
+    #[arg(long, value_name = "TEXT")]
+    author: Option<String>,
+
+    /// Under which licence it is given away.
+    #[arg(long, value_name = "TEXT")]
+    license: Option<String>,
+
+    /// A further name in the local store; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    tag: Vec<String>,
+
+    /// Also write it out: to `FILE.tar` as an OCI archive, to another name as a directory with an OCI layout.
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+
+    /// Take `MEMORY.md` along.
+    #[arg(long)]
+    memory_file: bool,
+
+    /// Pack the files that links lead to in their place, where the format allows that; otherwise links are refused.
+    #[arg(long)]
+    flatten_links: bool,
+
+    /// Pack although the checker found what looks like secrets.
+    #[arg(long)]
+    allow_secrets: bool,
+
+    /// Write the optional notes too: description, author, counts per layer. Digests differ from those of the plain form.
+    #[arg(long)]
+    annotations: bool,
+
+    /// Another limit for a layer, in megabytes; may be given several times.
+    #[arg(long, value_name = "LAYER=MB", value_parser = limit)]
+    limit: Vec<(LayerKind, u64)>,
+
+    /// Read every file again, whatever an earlier pack knows.
+    #[arg(long)]
+    afresh: bool,
+
+    /// Pack what a definition names instead of a workspace.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["profile", "source"])]
+    definition: Option<String>,
+
+    /// With a definition: pack paths that lead out of its directory too.
+    #[arg(long, requires = "definition")]
+    allow_outside: bool,
+
+    /// With a definition: find its packages and write `stax.lock` beside it.
+    #[arg(long, requires = "definition")]
+    lock: bool,
+
+    /// Pack the portable, non-secret part of `openclaw.json` as a runtime profile; DIR is not used.
+    #[arg(long, conflicts_with = "source")]
+    profile: bool,
+
+    /// Pack all of DIR as a source snapshot, without version control.
+    #[arg(long)]
+    source: bool,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+/// What was packed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Packed {
+    name: String,
+    version: String,
+    digest: Digest,
+    size: u64,
+    tags: Vec<String>,
+    layers: Vec<Layer>,
+    /// How many layers an earlier pack gave, unread.
+    reused_layers: usize,
+    warnings: Vec<Warning>,
+    /// What was left out at the root.
+    left_out: Vec<String>,
+    #[serde(
+        serialize_with = "chitin_workspace::json_path::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    output: Option<PathBuf>,
+    #[serde(
+        serialize_with = "chitin_workspace::json_path::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    lock: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Layer {
+    layer: &'static str,
+    digest: Digest,
+    size: u64,
+    files: usize,
+    /// The digest of the archive before compression, the same whoever compresses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_digest: Option<Digest>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_size: Option<u64>,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let store = ship::store(host)?;
+        // What is built has no name until it is tagged; nobody may sweep it away before.
+        let adding = store.adding()?;
+        let (built, lock) = if self.profile {
+            (self.profile(host, printer, &store)?, None)
+        } else if let Some(definition) = &self.definition {
+            self.project(host, printer, &store, definition)?
+        } else {
+            (self.directory(host, printer, &store)?, None)
+        };
+        let artifact = store.artifact(&built.manifest.digest)?;
+        if !self.allow_secrets {
+            refuse_secrets(&artifact, &store)?;
+        }
+        let text = |member: &str| {
+            artifact.config[member]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let (name, version) = (text("name"), text("version"));
+        let mut tags = vec![format!("{name}:{version}")];
+        tags.extend(self.tag.iter().cloned());
+        for tag in &tags {
+            store.tag(tag, &built.manifest)?;
+        }
+        drop(adding);
+        let output = self.write_out(host, &artifact, &tags[0])?;
+        ship::warn(printer, &built.warnings);
+        let blobs = built.layers.iter().map(|layer| layer.descriptor.size);
+        printer.result(&Packed {
+            size: blobs.sum::<u64>() + artifact.manifest.config.size + built.manifest.size,
+            digest: built.manifest.digest,
+            name,
+            version,
+            tags,
+            layers: built.layers.iter().map(Layer::from).collect(),
+            reused_layers: built.reused,
+            warnings: built.warnings,
+            left_out: built.skipped,
+            output,
+            lock,
+        })
+    }
+
+    fn directory(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
+        let setup = Setup::find(host, &self.target, printer)?;
+        let identity = self.identity(&setup.directory)?;
+        if self.source {
+            let source = json!({
+                "name": identity.name, "version": identity.version, "description": identity.description,
+            });
+            return Ok(build_source(
+                &setup.directory,
+                &source,
+                &self.options(host),
+                store,
+            )?);
+        }
+        let options = WorkspaceOptions {
+            build: self.options(host),
+            memory_file: if self.memory_file {
+                MemoryFile::Pack
+            } else {
+                MemoryFile::Leave
+            },
+        };
+        Ok(pack_workspace(
+            &setup.directory,
+            &identity,
+            &options,
+            store,
+        )?)
+    }
+
+    fn project(
+        &self,
+        host: &Host,
+        printer: &Printer,
+        store: &Arc<Store>,
+        definition: &str,
+    ) -> Result<(Built, Option<PathBuf>), CliError> {
+        let here = host.env.working_directory();
+        let project = self
+            .target
+            .directory
+            .as_ref()
+            .map_or_else(|| here.to_path_buf(), |given| here.join(given));
+        let named = (!definition.is_empty()).then_some(definition);
+        let entry = Entry::load(&project, named)?;
+        let mut options = self.options(host);
+        let mut lock_file = None;
+        let read = entry.definition()?;
+        if self.lock && !read.packages.is_empty() {
+            let finder = Finder::new(host, &self.network, printer)?;
+            let layer = json!({ "packages": read.packages });
+            let (resolution, _) = ship::resolved(&finder, &layer, None)?;
+            let text = Lock::of(&resolution).to_text();
+            let root =
+                Root::open(&entry.project).map_err(|error| unwritable(&entry.project, error))?;
+            root.replace(Path::new(LOCK_FILE), text.as_bytes())
+                .map_err(|error| unwritable(&entry.project, error))?;
+            options.lock = Some(Digest::of(text.as_bytes()));
+            lock_file = Some(entry.project.join(LOCK_FILE));
+        }
+        Ok((build(&entry.project, &read, &options, store)?, lock_file))
+    }
+
+    fn profile(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
+        let setup = Setup::find(
+            host,
+            &Target {
+                directory: None,
+                ..self.target.clone()
+            },
+            printer,
+        )?;
+        let Some(loaded) = &setup.configuration.openclaw else {
+            return Err(CliError::new(
+                Kind::User,
+                "There is no `openclaw.json` to take a profile from.",
+            )
+            .hint("`chitin config` says where it is looked for"));
+        };
+        let profile = json!({
+            "name": self.name.as_deref().unwrap_or("openclaw-profile"),
+            "version": self.version,
+            "profileType": "openclaw",
+            "openclaw": portable(&loaded.value),
+        });
+        Ok(build_profile(&profile, &self.options(host), store)?)
+    }
+
+    fn identity(&self, directory: &Path) -> Result<Identity, CliError> {
+        let name = match &self.name {
+            Some(name) => name.clone(),
+            None => named_after(directory)?,
+        };
+        Ok(Identity {
+            description: self
+                .description
+                .clone()
+                .unwrap_or_else(|| format!("The agent {name}.")),
+            name,
+            version: self.version.clone(),
+            author: self.author.clone(),
+            license: self.license.clone(),
+            ..Identity::default()
+        })
+    }
+
+    fn options(&self, host: &Host) -> BuildOptions {
+        BuildOptions {
+            links: if self.flatten_links {
+                LinkMode::Flatten
+            } else {
+                LinkMode::Refuse
+            },
+            outside: if self.allow_outside {
+                OutsidePaths::Allow
+            } else {
+                OutsidePaths::Refuse
+            },
+            annotations: if self.annotations {
+                Annotations::Full
+            } else {
+                Annotations::Plain
+            },
+            limits: self.limit.iter().copied().collect(),
+            output: self
+                .output
+                .as_ref()
+                .map(|path| host.env.working_directory().join(path)),
+            reuse: if self.afresh {
+                Reuse::Nothing
+            } else {
+                Reuse::Unchanged
+            },
+            lock: None,
+        }
+    }
+
+    fn write_out(
+        &self,
+        host: &Host,
+        artifact: &Artifact,
+        tag: &str,
+    ) -> Result<Option<PathBuf>, CliError> {
+        let Some(path) = &self.output else {
+            return Ok(None);
+        };
+        let path = host.env.working_directory().join(path);
+        let version = tag.rsplit(':').next();
+        let export = Export {
+            artifact,
+            referrers: Vec::new(),
+            tag: version,
+        };
+        if path.extension().is_some_and(|extension| extension == "tar") {
+            write_archive(&path, &export)?;
+        } else {
+            write_layout(&path, &export)?;
+        }
+        Ok(Some(path))
+    }
+}
+
+/// Makes a name of a directory's: lower case, dashes for what a name cannot hold.
+fn named_after(directory: &Path) -> Result<String, CliError> {
+    let given = directory.file_name().unwrap_or_default().to_string_lossy();
+    let mut name = String::new();
+    for character in given.chars().flat_map(char::to_lowercase) {
+        match character {
+            'a'..='z' | '0'..='9' => name.push(character),
+            _ if !name.is_empty() && !name.ends_with('-') => name.push('-'),
+            _ => {}
+        }
+    }
+    let name: String = name.chars().take(63).collect();
+    let name = name.trim_end_matches('-');
+    if is_name(name) {
+        Ok(name.to_owned())
+    } else {
+        let given = plain(&given, '\u{fffd}');
+        Err(CliError::new(
+            Kind::Usage,
+            format!("No name can be made of the directory's, `{given}`."),
+        )
+        .hint("say `--name my-agent`"))
+    }
+}
+
+/// Reads `LAYER=MB`.
+fn limit(text: &str) -> Result<(LayerKind, u64), String> {
+    let (layer, megabytes) = text.split_once('=').ok_or("write it as LAYER=MB")?;
+    let kind = LayerKind::from_name(layer).ok_or_else(|| format!("there is no layer `{layer}`"))?;
+    let megabytes: u64 = megabytes.parse().map_err(|_| "the limit is not a number")?;
+    Ok((kind, megabytes.saturating_mul(MB)))
+}
+
+fn unwritable(directory: &Path, error: impl std::error::Error + Send + Sync + 'static) -> CliError {
+    let message = format!(
+        "`{}` cannot be written.",
+        directory.join(LOCK_FILE).display()
+    );
+    CliError::new(Kind::User, message).caused_by(error)
+}
+
+impl From<&chitin_pack::build::BuiltLayer> for Layer {
+    fn from(built: &chitin_pack::build::BuiltLayer) -> Self {
+        Self {
+            layer: built.kind.name(),
+            digest: built.descriptor.digest,
+            size: built.descriptor.size,
+            files: built.files,
+            content_digest: built.tar.map(|(digest, _)| digest),
+            content_size: built.tar.map(|(_, size)| size),
+        }
+    }
+}
+
+impl Render for Packed {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for layer in &self.layers {
+            let files = count(layer.files, "file");
+            writeln!(
+                out,
+                "  {:<16} {files:>10} {:>9}  {}",
+                layer.layer,
+                size(layer.size),
+                paint.dim(&short(&layer.digest))
+            )?;
+        }
+        if !self.left_out.is_empty() {
+            let names: Vec<_> = self
+                .left_out
+                .iter()
+                .map(|name| plain(name, '\u{fffd}'))
+                .collect();
+            writeln!(
+                out,
+                "  {}",
+                paint.dim(&format!("left out: {}", names.join(", ")))
+            )?;
+        }
+        let unread = if self.reused_layers > 0 && self.reused_layers == self.layers.len() {
+            "; nothing changed, nothing was read again"
+        } else {
+            ""
+        };
+        writeln!(
+            out,
+            "Packed {}, {}{unread}.",
+            paint.bold(&self.tags.join(", ")),
+            size(self.size)
+        )?;
+        writeln!(out, "{}", self.digest)?;
+        if let Some(path) = &self.output {
+            writeln!(out, "Wrote `{}`.", path.display())?;
+        }
+        if let Some(path) = &self.lock {
+            writeln!(out, "Wrote `{}`.", path.display())?;
+        }
+        Ok(())
+    }
+}

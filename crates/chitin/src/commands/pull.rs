@@ -1,0 +1,107 @@
+//! `chitin pull`: an artifact comes from a registry.
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::ship::{self, Finder, NetworkArgs, TrustArgs, count};
+use chitin_pack::reference::Reference;
+use chitin_pack::trust::Verdict;
+use chitin_pack::{Digest, Warning};
+use serde::Serialize;
+use std::fmt;
+
+/// Bring an artifact and its signatures from a registry into the local store.
+///
+/// Every blob is checked against its digest before it is kept; what is here already is not fetched again. A transfer that
+/// was cut goes on where it stopped, also in the next run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin pull registry.example/team/my-agent:1.2.0
+  chitin pull registry.example/team/my-agent@sha256:9ac0… --require-signature
+  chitin pull registry.example/team/my-agent:1.2.0 --tag my-agent:1.2.0
+
+Exit codes: 0 here; 1 wrong arguments; 2 the store failed; 3 the registry failed; 6 no good signature.")]
+pub(crate) struct Args {
+    /// Where from: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`.
+    reference: String,
+
+    /// A further name in the local store; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    tag: Vec<String>,
+
+    #[command(flatten)]
+    trust: TrustArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+/// What came.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Pulled {
+    reference: String,
+    digest: Digest,
+    tags: Vec<String>,
+    layers: usize,
+    signature: Option<Verdict>,
+    warnings: Vec<Warning>,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let word = self
+            .reference
+            .strip_prefix("oci://")
+            .unwrap_or(&self.reference);
+        let reference: Reference = word.parse()?;
+        reference.host()?;
+        let finder = Finder::new(host, &self.network, printer)?;
+        let adding = finder.store.adding()?;
+        let found = finder.pull(&reference)?;
+        let verdict = match self.trust.judge(host, &found) {
+            Ok(verdict) => verdict,
+            Err(error) => {
+                // What is not trusted gets no name here.
+                finder.store.untag(&found.name)?;
+                return Err(error);
+            }
+        };
+        let manifest = finder
+            .store
+            .put_manifest_bytes(&found.artifact.manifest_bytes)?;
+        for tag in &self.tag {
+            finder.store.tag(tag, &manifest)?;
+        }
+        drop(adding);
+        ship::warn(printer, &verdict.warnings);
+        printer.result(&Pulled {
+            reference: reference.to_string(),
+            digest: found.artifact.digest,
+            tags: std::iter::once(found.name)
+                .chain(self.tag.iter().cloned())
+                .collect(),
+            layers: found.artifact.manifest.layers.len(),
+            warnings: verdict.warnings.clone(),
+            signature: Some(verdict).filter(|verdict| !verdict.signatures.is_empty()),
+        })
+    }
+}
+
+impl Render for Pulled {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let verified = match &self.signature {
+            Some(verdict) if verdict.verified => ", signed by somebody you trust",
+            Some(_) => ", signed by somebody you do not know",
+            None => "",
+        };
+        writeln!(
+            out,
+            "Pulled {}, {}{verified}.",
+            paint.bold(&self.reference),
+            count(self.layers, "layer")
+        )?;
+        writeln!(out, "{}", self.digest)
+    }
+}

@@ -1,0 +1,148 @@
+//! `chitin sign`: put your name to an artifact, or make the key for it.
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, plain};
+use crate::ship::{Finder, NetworkArgs, count};
+use chitin_pack::Digest;
+use chitin_pack::trust::{PrivateKey, load_private_key, save_keys, sign};
+use chitin_workspace::guard::Root;
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Sign an artifact with an ed25519 key, or make such a key.
+///
+/// The signature is an artifact of its own that refers to the agent: it travels with it through registries and leaves its
+/// digest alone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin sign --new-key ada                            writes ada.pem and ada.pub.pem
+  chitin sign my-agent:1.2.0 --key ada.pem --signer ada@example.org
+  chitin push my-agent:1.2.0 registry.example/team/my-agent:1.2.0      the signature goes along
+
+Exit codes: 0 signed; 1 wrong arguments or key; 2 the artifact or a file failed; 3 the registry failed.")]
+pub(crate) struct Args {
+    /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
+    #[arg(required_unless_present = "new_key")]
+    artifact: Option<String>,
+
+    /// The private key.
+    #[arg(long, value_name = "FILE", required_unless_present = "new_key")]
+    key: Option<PathBuf>,
+
+    /// Who signs, as others will read it; left out, the key's id.
+    #[arg(long, value_name = "NAME")]
+    signer: Option<String>,
+
+    /// Make a new key instead: the private one in NAME.pem, readable by you alone, the public one in NAME.pub.pem.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["artifact", "key", "signer"])]
+    new_key: Option<PathBuf>,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Signed {
+    artifact: String,
+    digest: Digest,
+    signature: Digest,
+    signer: String,
+    key_id: String,
+    signatures: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NewKey {
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    private: PathBuf,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    public: PathBuf,
+    key_id: String,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        if let Some(file) = &self.new_key {
+            return printer.result(&make_key(host, file)?);
+        }
+        let (Some(artifact), Some(key)) = (&self.artifact, &self.key) else {
+            return Err(CliError::new(
+                Kind::Usage,
+                "An artifact and a key are needed.",
+            ));
+        };
+        let (directory, name) = place(host, key)?;
+        let key = load_private_key(&directory, &name)?;
+        let key_id = key.public().id();
+        let signer = self.signer.clone().unwrap_or_else(|| key_id.clone());
+        let finder = Finder::new(host, &self.network, printer)?;
+        let store = &finder.store;
+        let _adding = store.adding()?;
+        let found = finder.find(artifact)?;
+        // Nobody should sign what is not whole.
+        found.artifact.verify()?;
+        store.copy_in(&found.artifact)?;
+        store.copy_signatures(&found.signatures)?;
+        let signature = sign(store, &found.artifact.digest, &key, &signer, &Host::now())?;
+        printer.result(&Signed {
+            artifact: found.name,
+            digest: found.artifact.digest,
+            signature: signature.digest,
+            signer,
+            key_id,
+            signatures: store.signatures_of(&found.artifact.digest)?.len(),
+        })
+    }
+}
+
+fn make_key(host: &Host, file: &Path) -> Result<NewKey, CliError> {
+    let (directory, name) = place(host, file)?;
+    let key = PrivateKey::generate()?;
+    let name = name.to_string_lossy();
+    let name = name.strip_suffix(".pem").unwrap_or(&name);
+    let (private, public) = save_keys(&directory, name, &key)?;
+    Ok(NewKey {
+        private: directory.path().join(private),
+        public: directory.path().join(public),
+        key_id: key.public().id(),
+    })
+}
+
+/// Splits a path into the directory, opened, and the name in it.
+fn place(host: &Host, file: &Path) -> Result<(Root, PathBuf), CliError> {
+    let path = host.env.working_directory().join(file);
+    let shown = || format!("`{}` cannot be used.", file.display());
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(CliError::new(Kind::User, shown()).hint("name a file"));
+    };
+    let root =
+        Root::open(parent).map_err(|error| CliError::new(Kind::User, shown()).caused_by(error))?;
+    Ok((root, PathBuf::from(name)))
+}
+
+impl Render for Signed {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        writeln!(
+            out,
+            "Signed {} as {}, key {}; it has {} now.",
+            paint.bold(&plain(&self.artifact, '\u{fffd}')),
+            plain(&self.signer, '\u{fffd}'),
+            self.key_id,
+            count(self.signatures, "signature")
+        )?;
+        writeln!(out, "{}", self.signature)
+    }
+}
+
+impl Render for NewKey {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        writeln!(out, "Made the key {}.", paint.bold(&self.key_id))?;
+        writeln!(out, "  private, for you alone: {}", self.private.display())?;
+        writeln!(out, "  public, to give away:   {}", self.public.display())
+    }
+}

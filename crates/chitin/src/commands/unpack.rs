@@ -1,0 +1,259 @@
+//! `chitin unpack`: an artifact becomes a directory, all of it or nothing.
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, plain};
+use crate::setup;
+use crate::ship::{self, Finder, NetworkArgs, TrustArgs, count, size, with_packages};
+use chitin_pack::artifact::Artifact;
+use chitin_pack::compat::MEMORY_SURFACE;
+use chitin_pack::materialize::{
+    Action, ActionKind, ApplyOptions, MissingSurfaces, Mode, Options, Overwrite, Plan, WriteLayer,
+    apply, plan,
+};
+use chitin_pack::trust::Verdict;
+use chitin_pack::{Digest, Warning};
+use serde::Serialize;
+use serde_json::json;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Lay an artifact out as a workspace, or as the layout of another runtime.
+///
+/// The whole plan is made first; then all of it happens in one step, or nothing does. Files with other content are
+/// conflicts, all listed, unless you allow overwriting. Files that have nothing to do with the artifact stay.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin unpack my-agent:1.2.0 ./my-agent
+  chitin unpack my-agent.tar ./my-agent --plan
+  chitin unpack registry.example/team/agent:1.2.0 ./agent --require-signature
+  chitin unpack my-agent:1.2.0 ./project --adapter claude-code
+
+Adapters: openclaw (exact), claude-code, codex, cursor, github-copilot, windsurf, opencode, generic.
+Exit codes: 0 done; 1 wrong arguments; 2 conflicts, damage or a hostile archive; 3 the registry failed; 4 packages
+cannot be resolved; 5 artifact and target do not fit; 6 no good signature.")]
+pub(crate) struct Args {
+    /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
+    artifact: String,
+
+    /// Where to; made if it is not there.
+    directory: PathBuf,
+
+    /// Print every action and write nothing.
+    #[arg(long)]
+    plan: bool,
+
+    /// The layout; left out, that of the runtime that the artifact was packed for.
+    #[arg(long, value_name = "NAME")]
+    adapter: Option<String>,
+
+    /// Every byte as it was packed, or not at all; what OpenClaw's layout does anyway.
+    #[arg(long, conflicts_with = "permissive")]
+    exact: bool,
+
+    /// Let prompt, rules and persona find a place in the workspace files.
+    #[arg(long)]
+    permissive: bool,
+
+    /// Fail when one of the seven workspace files is not in the artifact.
+    #[arg(long)]
+    strict: bool,
+
+    /// Replace files that have other content.
+    #[arg(long)]
+    overwrite: bool,
+
+    /// Leave skills out.
+    #[arg(long)]
+    no_skills: bool,
+
+    /// Leave memory out.
+    #[arg(long)]
+    no_memory: bool,
+
+    /// Leave `BOOTSTRAP.md` out.
+    #[arg(long)]
+    no_bootstrap: bool,
+
+    /// Write `MEMORY.md`, if the artifact has it, although its maker did not ask for that.
+    #[arg(long)]
+    memory_file: bool,
+
+    /// The lock file for packages; left out, what their references stand for now.
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
+
+    #[command(flatten)]
+    trust: TrustArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+/// What was done, or would be.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Unpacked {
+    artifact: String,
+    digest: Digest,
+    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
+    directory: PathBuf,
+    adapter: &'static str,
+    fidelity: &'static str,
+    lossy: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actions: Option<Vec<Action>>,
+    written: Vec<String>,
+    unchanged: usize,
+    bytes: u64,
+    signature: Option<Verdict>,
+    warnings: Vec<Warning>,
+    #[serde(skip)]
+    shown: String,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let finder = Finder::new(host, &self.network, printer)?;
+        let adding = finder.store.adding()?;
+        let found = finder.find(&self.artifact)?;
+        let verdict = self.trust.judge(host, &found)?;
+        let digest = found.artifact.digest;
+        let lock = self
+            .lock
+            .as_ref()
+            .map(|path| host.env.working_directory().join(path));
+        let (artifact, mut warnings) = with_packages(&finder, found.artifact, lock.as_deref())?;
+        let plan = plan(&artifact, &self.options(&artifact))?;
+        warnings.extend(plan.warnings.iter().cloned());
+        warnings.extend(verdict.warnings.iter().cloned());
+        let directory = host.env.working_directory().join(&self.directory);
+        let mut unpacked = Unpacked {
+            artifact: found.name,
+            digest,
+            adapter: plan.adapter,
+            fidelity: plan.fidelity,
+            lossy: plan.lossy,
+            actions: None,
+            written: Vec::new(),
+            unchanged: 0,
+            bytes: plan.files().iter().map(|file| file.size).sum(),
+            signature: Some(verdict).filter(|verdict| !verdict.signatures.is_empty()),
+            warnings,
+            shown: setup::shown(&directory, host),
+            directory,
+        };
+        if self.plan {
+            unpacked.actions = Some(plan.actions(&artifact)?);
+        } else {
+            self.carry_out(&plan, &artifact, &mut unpacked)?;
+        }
+        drop(adding);
+        ship::warn(printer, &unpacked.warnings);
+        printer.result(&unpacked)
+    }
+
+    fn carry_out(
+        &self,
+        plan: &Plan,
+        artifact: &Artifact,
+        unpacked: &mut Unpacked,
+    ) -> Result<(), CliError> {
+        let overwrite = if self.overwrite {
+            Overwrite::Allow
+        } else {
+            Overwrite::Refuse
+        };
+        let applied = apply(
+            plan,
+            artifact,
+            &unpacked.directory,
+            ApplyOptions { overwrite },
+        )?;
+        unpacked.written = applied.written;
+        unpacked.unchanged = applied.unchanged.len();
+        unpacked.warnings.extend(applied.warnings);
+        Ok(())
+    }
+
+    fn options(&self, artifact: &Artifact) -> Options {
+        let layer = |off: bool| if off { WriteLayer::No } else { WriteLayer::Yes };
+        let mut config = artifact
+            .config
+            .pointer("/adapter/config")
+            .and_then(serde_json::Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        if self.memory_file {
+            config.insert(
+                "memoryFile".into(),
+                json!(format!("surfaces/{MEMORY_SURFACE}")),
+            );
+        }
+        Options {
+            adapter: self.adapter.clone(),
+            mode: match (self.exact, self.permissive) {
+                (true, _) => Some(Mode::Exact),
+                (_, true) => Some(Mode::Permissive),
+                _ => None,
+            },
+            skills: layer(self.no_skills),
+            memory: layer(self.no_memory),
+            bootstrap: layer(self.no_bootstrap),
+            missing: if self.strict {
+                MissingSurfaces::Refuse
+            } else {
+                MissingSurfaces::Warn
+            },
+            config,
+            ..Options::default()
+        }
+    }
+}
+
+impl Render for Unpacked {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        if let Some(actions) = &self.actions {
+            for action in actions {
+                let verb = match action.kind {
+                    ActionKind::Mkdir => "make ",
+                    ActionKind::Write => "write",
+                };
+                writeln!(
+                    out,
+                    "  {} {}",
+                    paint.good(verb),
+                    plain(&action.path, '\u{fffd}')
+                )?;
+            }
+            let loss = if self.lossy { ", with losses" } else { "" };
+            return writeln!(
+                out,
+                "{} for {} ({}{loss}); nothing was written.",
+                count(actions.len(), "action"),
+                self.adapter,
+                self.fidelity
+            );
+        }
+        for path in &self.written {
+            writeln!(out, "  {} {}", paint.good("wrote"), plain(path, '\u{fffd}'))?;
+        }
+        let place = paint.bold(&self.shown);
+        match (self.written.len(), self.unchanged) {
+            (0, _) => writeln!(out, "{place} has all of it already."),
+            (written, 0) => writeln!(
+                out,
+                "Unpacked {} into {place}, {}.",
+                count(written, "file"),
+                size(self.bytes)
+            ),
+            (written, unchanged) => writeln!(
+                out,
+                "Unpacked {} into {place}; {} had the same content.",
+                count(written, "file"),
+                count(unchanged, "file")
+            ),
+        }
+    }
+}

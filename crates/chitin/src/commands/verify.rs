@@ -1,0 +1,101 @@
+//! `chitin verify`: is an artifact whole, and did somebody you trust sign it?
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, plain};
+use crate::ship::{self, Finder, NetworkArgs, TrustArgs, short};
+use chitin_pack::Digest;
+use chitin_pack::trust::{Status, Verdict};
+use serde::Serialize;
+use std::fmt;
+
+/// Check every byte of an artifact, and its signatures against the keys you trust.
+///
+/// What must be signed, and by whom, stands in the policy file `trust.json5` in Chitin's home. Without a policy a signature
+/// by one of the keys given with `--trust` is required.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin verify my-agent:1.2.0 --trust ada.pub.pem
+  chitin verify registry.example/team/my-agent:1.2.0
+  chitin verify my-agent.tar --policy trust.json5 --json
+
+Exit codes: 0 good; 2 damaged; 3 the registry failed; 6 no good signature.")]
+pub(crate) struct Args {
+    /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
+    artifact: String,
+
+    #[command(flatten)]
+    trust: TrustArgs,
+
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct Verified {
+    artifact: String,
+    digest: Digest,
+    #[serde(flatten)]
+    verdict: Verdict,
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let finder = Finder::new(host, &self.network, printer)?;
+        let found = finder.find(&self.artifact)?;
+        found.artifact.verify()?;
+        let verdict = self.trust.judge_strictly(host, &found)?;
+        ship::warn(printer, &verdict.warnings);
+        printer.result(&Verified {
+            artifact: found.name,
+            digest: found.artifact.digest,
+            verdict,
+        })
+    }
+}
+
+impl Render for Verified {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for signature in &self.verdict.signatures {
+            let said = |text: &Option<String>| plain(text.as_deref().unwrap_or("?"), '\u{fffd}');
+            let (word, more) = match &signature.status {
+                Status::Valid { key } => (
+                    paint.good("trusted"),
+                    format!(
+                        "{} at {}, key `{}`",
+                        said(&signature.signer),
+                        said(&signature.signed_at),
+                        plain(key, '\u{fffd}')
+                    ),
+                ),
+                Status::Untrusted => (
+                    paint.warn("unknown"),
+                    format!(
+                        "{} at {}, key {}",
+                        said(&signature.signer),
+                        said(&signature.signed_at),
+                        said(&signature.key_id)
+                    ),
+                ),
+                Status::Invalid { reason } => (paint.bad("invalid"), plain(reason, '\u{fffd}')),
+            };
+            writeln!(
+                out,
+                "  {word} {} {more}",
+                paint.dim(&short(&signature.digest))
+            )?;
+        }
+        let said = if self.verdict.verified {
+            "whole, and signed by somebody you trust"
+        } else {
+            "whole; no signature was required"
+        };
+        writeln!(
+            out,
+            "{} is {said}.",
+            paint.bold(&plain(&self.artifact, '\u{fffd}'))
+        )?;
+        writeln!(out, "{}", self.digest)
+    }
+}

@@ -1,0 +1,125 @@
+//! From what the user typed to an artifact: in a directory, an archive, the store, or a registry.
+
+use super::{Bar, NetworkArgs, store, until_interrupted};
+use crate::error::CliError;
+use crate::host::Host;
+use crate::printer::Printer;
+use chitin_pack::artifact::Artifact;
+use chitin_pack::compat::SIGNATURE;
+use chitin_pack::locate::{self, Located, OnDisk};
+use chitin_pack::reference::Reference;
+use chitin_pack::store::{ArchiveFile, Layout, Store};
+use chitin_pack::trust::Candidate;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// An artifact, found.
+pub(crate) struct Found {
+    pub(crate) artifact: Artifact,
+    /// What people call it.
+    pub(crate) name: String,
+    /// What a policy's patterns are compared with.
+    pub(crate) target: Option<String>,
+    /// Its signatures, wherever they were.
+    pub(crate) signatures: Vec<Candidate>,
+}
+
+/// Finds artifacts.
+pub(crate) struct Finder<'a> {
+    pub(crate) store: Arc<Store>,
+    host: &'a Host,
+    network: &'a NetworkArgs,
+    printer: &'a Printer,
+}
+
+impl<'a> Finder<'a> {
+    pub(crate) fn new(
+        host: &'a Host,
+        network: &'a NetworkArgs,
+        printer: &'a Printer,
+    ) -> Result<Self, CliError> {
+        Ok(Self {
+            store: store(host)?,
+            host,
+            network,
+            printer,
+        })
+    }
+
+    /// Works out what a word means, without looking for it in a registry.
+    pub(crate) fn locate(&self, word: &str) -> Result<Located, CliError> {
+        let places = OnDisk { base: self.base() };
+        Ok(locate::locate(word, &places)?)
+    }
+
+    fn base(&self) -> PathBuf {
+        self.host.env.working_directory().to_path_buf()
+    }
+
+    /// Finds an artifact; one in a registry is brought into the store, with its signatures.
+    pub(crate) fn find(&self, word: &str) -> Result<Found, CliError> {
+        let found = |artifact, target: Option<String>, signatures| Found {
+            artifact,
+            name: word.to_owned(),
+            target,
+            signatures,
+        };
+        Ok(match self.locate(word)? {
+            Located::Layout(path, tag) => {
+                let layout = Arc::new(Layout::open(&self.base().join(path))?);
+                let artifact = layout.find(tag.as_deref())?;
+                let signatures = layout.signatures_of(&artifact.digest)?;
+                found(artifact, None, signatures)
+            }
+            Located::Archive(path, tag) => {
+                let archive = Arc::new(ArchiveFile::open(&self.base().join(path))?);
+                let artifact = archive.find(tag.as_deref())?;
+                let signatures = archive.signatures_of(&artifact.digest);
+                found(artifact, None, signatures)
+            }
+            Located::Stored(name) => {
+                let manifest = locate::find_stored(&self.store, &name)?;
+                let artifact = self.store.artifact(&manifest.digest)?;
+                let signatures = self.store.signatures_of(&artifact.digest)?;
+                let plain = name.split(':').next().unwrap_or(&name).to_owned();
+                found(artifact, Some(plain), signatures)
+            }
+            Located::Digest(digest) => {
+                let artifact = self.store.artifact(&digest)?;
+                let signatures = self.store.signatures_of(&digest)?;
+                found(artifact, None, signatures)
+            }
+            Located::Remote(reference) => self.pull(&reference)?,
+        })
+    }
+
+    /// Brings an artifact out of a registry into the store, under its reference.
+    pub(crate) fn pull(&self, reference: &Reference) -> Result<Found, CliError> {
+        let registry = self.network.registry(self.host)?;
+        let bar = Bar::new(self.printer.stream(), "Pulling");
+        let adding = self.store.adding()?;
+        let pulled = until_interrupted(registry.pull_with_referrers(
+            reference,
+            SIGNATURE,
+            &self.store,
+            &bar,
+        ));
+        bar.finish();
+        let (digest, referrers) = pulled?;
+        for referrer in referrers {
+            let bytes = self.store.manifest_bytes(&referrer)?;
+            self.store.put_referrer_bytes(&bytes)?;
+        }
+        let artifact = self.store.artifact(&digest)?;
+        let manifest = self.store.put_manifest_bytes(&artifact.manifest_bytes)?;
+        self.store.tag(&reference.to_string(), &manifest)?;
+        drop(adding);
+        let host = reference.host()?;
+        Ok(Found {
+            signatures: self.store.signatures_of(&digest)?,
+            artifact,
+            name: reference.to_string(),
+            target: Some(format!("{host}/{}", reference.repository)),
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! What the commands that ship agents share: the store, how an artifact is found, the network, trust, progress.
+
+mod find;
+mod network;
+mod packages;
+mod progress;
+mod trust;
+
+pub(crate) use find::{Finder, Found};
+pub(crate) use network::{NetworkArgs, read_file, until_interrupted};
+pub(crate) use packages::{resolved, with_packages};
+pub(crate) use progress::{Bar, Moved};
+pub(crate) use trust::TrustArgs;
+
+pub(crate) use crate::commands::{count, size};
+
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::chitin_home;
+use chitin_pack::store::Store;
+use chitin_pack::{Digest, Warning};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Returns the directory that holds what Chitin itself remembers.
+pub(crate) fn state(host: &Host) -> Result<PathBuf, CliError> {
+    chitin_home(host).ok_or_else(|| {
+        CliError::new(Kind::User, "There is no place to keep artifacts.")
+            .hint("set `CHITIN_HOME` or `HOME`")
+    })
+}
+
+/// Opens the store, and makes it if it is not there.
+pub(crate) fn store(host: &Host) -> Result<Arc<Store>, CliError> {
+    let directory = Store::directory_of(&state(host)?);
+    Ok(Arc::new(Store::create(&directory)?))
+}
+
+/// Shortens a digest for people.
+pub(crate) fn short(digest: &Digest) -> String {
+    format!("sha256:{}", &digest.hex()[..12])
+}
+
+/// Tells the user what they may want to know. With `--json` the result holds the warnings.
+pub(crate) fn warn(printer: &Printer, warnings: &[Warning]) {
+    if !printer.is_json() {
+        for warning in warnings {
+            printer.note(&format!("warning: {} ({})", warning.message, warning.code));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Registries: how they are reached, and how a transfer is stopped.
+
+use super::state;
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use chitin_pack::PackError;
+use chitin_registry::auth::Helpers;
+use chitin_registry::{Keychain, Options, PlainHttp, Registry};
+use chitin_workspace::guard::{Hardlinks, Links, ReadPolicy, Root};
+use std::path::{Path, PathBuf};
+
+/// The largest file of certificates that is read.
+const MOST_CERTIFICATES: u64 = 4 * 1024 * 1024;
+
+/// How registries are reached.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Registry")]
+pub(crate) struct NetworkArgs {
+    /// Speak plain HTTP; only a registry on this very machine may be spoken to like that.
+    #[arg(long)]
+    plain_http: bool,
+
+    /// Trust the authorities in this PEM file too; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Vec<PathBuf>,
+}
+
+impl NetworkArgs {
+    /// Returns a way to registries, with the user's credentials at hand.
+    pub(crate) fn registry(&self, host: &Host) -> Result<Registry, CliError> {
+        let mut options = Options::default();
+        if self.plain_http {
+            options.plain_http = PlainHttp::Loopback;
+        }
+        for file in &self.ca_file {
+            let path = host.env.working_directory().join(file);
+            options
+                .extra_roots
+                .push(read_file(&path, MOST_CERTIFICATES)?);
+        }
+        Ok(Registry::new(options, keychain(host)?)?)
+    }
+}
+
+/// Returns where the user's credentials are: ours first, then Docker's, then those of `stax`.
+fn keychain(host: &Host) -> Result<Keychain, CliError> {
+    let mut keychain = Keychain::default().with_own(&state(host)?);
+    let home = host.env.get("HOME").filter(|home| !home.is_empty());
+    let home = home.map(PathBuf::from);
+    let docker = match host.env.get("DOCKER_CONFIG").filter(|set| !set.is_empty()) {
+        Some(directory) => Some(PathBuf::from(directory)),
+        None => home.as_ref().map(|home| home.join(".docker")),
+    };
+    if let Some(directory) = docker {
+        let path = host.env.get("PATH").unwrap_or_default();
+        let helpers = Helpers {
+            search: std::env::split_paths(path).collect(),
+            environment: host
+                .env
+                .variables()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            ..Helpers::default()
+        };
+        keychain = keychain.with_docker(directory.join("config.json"), helpers);
+    }
+    if let Some(home) = home {
+        keychain = keychain.with_stax(home.join(".stax/auth.json"));
+    }
+    Ok(keychain)
+}
+
+/// Reads a file that the user names, wherever it lies.
+pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
+    let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
+        CliError::new(Kind::User, format!("`{}` cannot be read.", path.display()))
+            .caused_by_boxed(source)
+    };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(unreadable("it names no file".into()));
+    };
+    let root = Root::open(parent).map_err(|error| unreadable(Box::new(error)))?;
+    let policy = ReadPolicy {
+        links: Links::Anywhere,
+        hardlinks: Hardlinks::Allow,
+        ..ReadPolicy::inside(limit)
+    };
+    let read = root.read(Path::new(name), &policy);
+    Ok(read.map_err(|error| unreadable(Box::new(error)))?.bytes)
+}
+
+/// Does something that waits for the network, until it is done or the user presses Ctrl-C. What was moved by then is kept
+/// for the next try.
+pub(crate) fn until_interrupted<T>(
+    work: impl Future<Output = Result<T, PackError>>,
+) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
+        })?;
+    runtime.block_on(async {
+        tokio::select! {
+            done = work => Ok(done?),
+            _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")
+                .hint("what was moved is kept; the same command goes on from there")),
+        }
+    })
+}

@@ -1,0 +1,100 @@
+//! The packages that an agent builds on: found in the store or a registry, and folded into it.
+
+use super::{Finder, read_file};
+use crate::error::CliError;
+use chitin_pack::artifact::Artifact;
+use chitin_pack::layer::LayerKind;
+use chitin_pack::packages::{Lock, Merged, PackageSource, Resolution, fold, read_list, resolve};
+use chitin_pack::reference::Reference;
+use chitin_pack::{Digest, ErrorClass, PackError, Warning};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The largest lock file that is read.
+const MOST_LOCK: u64 = 16 * 1024 * 1024;
+
+/// Returns an agent with its packages folded in, and what to tell the user; an agent without packages is returned as it is.
+pub(crate) fn with_packages(
+    finder: &Finder<'_>,
+    agent: Artifact,
+    lock: Option<&Path>,
+) -> Result<(Artifact, Vec<Warning>), CliError> {
+    let Some(layer) = agent.json(LayerKind::Packages)? else {
+        return Ok((agent, Vec::new()));
+    };
+    let direct: Vec<String> = read_list(&layer)?
+        .into_iter()
+        .map(|dependency| dependency.reference)
+        .collect();
+    let (resolution, packages) = resolved(finder, &layer, lock)?;
+    let low_to_high = resolution.low_to_high(&direct).into_iter();
+    let packages = low_to_high
+        .filter_map(|reference| packages.get(reference).cloned())
+        .collect();
+    let merged = Merged::new(packages, agent)?;
+    let folded = fold(&merged, &finder.store)?;
+    let warnings = merged.warnings;
+    Ok((finder.store.artifact(&folded.digest)?, warnings))
+}
+
+/// Finds the packages of a packages layer, directly and indirectly.
+pub(crate) fn resolved(
+    finder: &Finder<'_>,
+    layer: &Value,
+    lock: Option<&Path>,
+) -> Result<(Resolution, BTreeMap<String, Artifact>), CliError> {
+    let lock = match lock {
+        Some(path) => Some(Lock::parse(&read_file(path, MOST_LOCK)?)?),
+        None => None,
+    };
+    let mut source = Source {
+        finder,
+        found: BTreeMap::new(),
+    };
+    let resolution = resolve(read_list(layer)?, &mut source, lock.as_ref())?;
+    Ok((resolution, source.found))
+}
+
+struct Source<'a> {
+    finder: &'a Finder<'a>,
+    found: BTreeMap<String, Artifact>,
+}
+
+impl PackageSource for Source<'_> {
+    fn locate(&mut self, reference: &str) -> Result<Digest, PackError> {
+        let found = self.finder.find(reference).map_err(missing(reference))?;
+        let digest = found.artifact.digest;
+        self.found.insert(reference.to_owned(), found.artifact);
+        Ok(digest)
+    }
+
+    fn packages(&mut self, reference: &str, digest: &Digest) -> Result<Option<Value>, PackError> {
+        let artifact = match self.found.get(reference) {
+            Some(found) if found.digest == *digest => found.clone(),
+            // Something pins another content than the reference stands for now.
+            _ => self.exactly(reference, digest)?,
+        };
+        self.found.insert(reference.to_owned(), artifact.clone());
+        artifact.json(LayerKind::Packages)
+    }
+}
+
+impl Source<'_> {
+    fn exactly(&self, reference: &str, digest: &Digest) -> Result<Artifact, PackError> {
+        if let Ok(artifact) = self.finder.store.artifact(digest) {
+            return Ok(artifact);
+        }
+        let mut reference: Reference = reference.parse()?;
+        (reference.tag, reference.digest) = (None, Some(*digest));
+        let found = self.finder.find(&reference.to_string());
+        found
+            .map(|found| found.artifact)
+            .map_err(missing(&reference.to_string()))
+    }
+}
+
+fn missing(reference: &str) -> impl FnOnce(CliError) -> PackError + use<> {
+    let message = format!("the package `{reference}` cannot be had");
+    move |error| PackError::new(ErrorClass::MissingPackage, message).caused_by(error)
+}
