@@ -111,8 +111,18 @@ impl Registry {
             patience
                 .wait(failure, Some((progress, blob.digest)))
                 .await?;
-            if let Some(broken) = session.take() {
-                session = self.ask_how_far(task, broken).await;
+            while let Some(broken) = session.take() {
+                match self.ask_how_far(task, &broken).await {
+                    Ok(known) => {
+                        session = known;
+                        break;
+                    }
+                    Err(failure) => {
+                        session = Some(broken);
+                        let about = Some((progress, blob.digest));
+                        patience.wait(failure, about).await?;
+                    }
+                }
             }
             // The answer to the last request may have been lost, and not the request.
             if session.is_none()
@@ -230,27 +240,34 @@ impl Registry {
         }
     }
 
-    /// Asks how much of an upload is there. `None` when the registry does not know, or does not say.
-    async fn ask_how_far(&self, task: Task<'_>, broken: Session) -> Option<Session> {
+    /// Asks how much of an upload is there. `None` when the registry does not know.
+    async fn ask_how_far(
+        &self,
+        task: Task<'_>,
+        broken: &Session,
+    ) -> Result<Option<Session>, Failure> {
         let request = task.request(Method::GET, broken.location.clone());
-        let response = self.transport.send(&request).await.ok()?;
+        let response = self.transport.send(&request).await?;
         if response.status() != StatusCode::NO_CONTENT {
-            return None;
+            let failure = task.refused(response).await;
+            return match failure.retry {
+                Retry::Never => Ok(None),
+                Retry::Soon | Retry::After(_) => Err(failure),
+            };
         }
-        let offset = range_end(&response)?;
-        if offset > task.blob.size {
-            return None;
-        }
+        let Some(offset) = range_end(&response).filter(|offset| *offset <= task.blob.size) else {
+            return Ok(None);
+        };
         task.progress.event(Event::Started {
             digest: task.blob.digest,
             resumed: offset,
             total: task.blob.size,
         });
-        Some(Session {
-            location: task.location(&request.url, &response).ok()?,
+        Ok(Some(Session {
+            location: task.location(&request.url, &response)?,
             offset,
             chunk: broken.chunk,
-        })
+        }))
     }
 }
 
