@@ -4,7 +4,7 @@ use crate::content::{self, as_registry, blobs_of, empty_blob};
 use crate::http::{Action, Endpoint, Failure, Request, Retry, refused, wrong_answer};
 use crate::progress::{Event, Progress};
 use crate::registry::{Registry, header};
-use chitin_pack::artifact::Descriptor;
+use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::compat::{OCI_EMPTY, OCI_MANIFEST};
 use chitin_pack::reference::Reference;
 use chitin_pack::store::{PartialBlob, Store};
@@ -16,6 +16,29 @@ use std::sync::Arc;
 
 /// A try that got at least this far is not counted as a failed one.
 const WORTH_IT: u64 = 256 * 1024;
+
+/// How a manifest is kept.
+#[derive(Debug, Clone, Copy)]
+enum Keep {
+    /// For itself: whoever pulled it gives it a name.
+    Artifact,
+    /// As long as the other one is.
+    ReferrerOf(Digest),
+}
+
+impl Keep {
+    fn check(self, bytes: &[u8]) -> Result<(), PackError> {
+        let Self::ReferrerOf(subject) = self else {
+            return Ok(());
+        };
+        let named = Manifest::parse(bytes)?.subject;
+        if named.is_some_and(|named| named.digest == subject) {
+            return Ok(());
+        }
+        let message = format!("what is listed as a referrer does not refer to {subject}");
+        Err(PackError::new(ErrorClass::InvalidManifest, message))
+    }
+}
 
 impl Registry {
     /// Brings an artifact into the store and returns the digest of its manifest. It has no tag there yet: whoever wants it
@@ -32,12 +55,19 @@ impl Registry {
     ) -> Result<Digest, PackError> {
         let endpoint = self.endpoint(reference)?;
         let identifier = reference.identifier();
-        self.pull_manifest(&endpoint, reference, &identifier, store, progress)
-            .await
+        self.pull_manifest(
+            &endpoint,
+            reference,
+            &identifier,
+            Keep::Artifact,
+            store,
+            progress,
+        )
+        .await
     }
 
     /// Brings an artifact and what refers to it with a given artifact type, such as its signatures. Returns the digests of
-    /// both.
+    /// both. What is listed and does not refer to the artifact, or is gone, is passed over.
     ///
     /// Cancellation safe, as [`Registry::pull`].
     pub async fn pull_with_referrers(
@@ -52,10 +82,20 @@ impl Registry {
         let mut brought = Vec::new();
         for referrer in self.referrers(reference, &digest, artifact_type).await? {
             let identifier = referrer.digest.to_string();
-            let found = self
-                .pull_manifest(&endpoint, reference, &identifier, store, progress)
-                .await?;
-            brought.push(found);
+            let keep = Keep::ReferrerOf(digest);
+            match self
+                .pull_manifest(&endpoint, reference, &identifier, keep, store, progress)
+                .await
+            {
+                Ok(found) => brought.push(found),
+                // Anybody may enter anything in the list, and what was removed may still stand there.
+                Err(error)
+                    if matches!(
+                        error.class(),
+                        ErrorClass::NotFound | ErrorClass::InvalidManifest
+                    ) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok((digest, brought))
     }
@@ -65,6 +105,7 @@ impl Registry {
         endpoint: &Endpoint,
         reference: &Reference,
         identifier: &str,
+        keep: Keep,
         store: &Arc<Store>,
         progress: &dyn Progress,
     ) -> Result<Digest, PackError> {
@@ -74,6 +115,7 @@ impl Registry {
             .manifest_at(endpoint, reference, identifier, OCI_MANIFEST)
             .await?;
         let list = blobs_of(&manifest.bytes).map_err(as_registry)?;
+        keep.check(&manifest.bytes).map_err(as_registry)?;
         self.check_size(&list.blobs)?;
         let fetches = list.blobs.iter().map(|blob| {
             let repository = &reference.repository;
@@ -88,7 +130,10 @@ impl Registry {
             if list.empty.is_some() {
                 store.put(OCI_EMPTY, empty_blob())?;
             }
-            store.put_manifest_bytes(&manifest.bytes)
+            match keep {
+                Keep::Artifact => store.put_manifest_bytes(&manifest.bytes),
+                Keep::ReferrerOf(_) => store.put_referrer_bytes(&manifest.bytes),
+            }
         })
         .await?;
         Ok(manifest.digest)

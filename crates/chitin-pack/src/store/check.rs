@@ -1,15 +1,14 @@
 //! A look at the whole store: is every blob what its name says, and does every manifest have its blobs?
 
-use super::{LOCK, Store, blob_path, index, unwritable};
+use super::{Store, blob_path, index, unwritable};
 use crate::artifact::{Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::ClaimKind;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What to do with damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,17 +54,10 @@ impl Checkup {
 impl Store {
     /// Reads every blob and follows every name.
     pub fn check(&self, repair: Repair) -> Result<Checkup, PackError> {
-        let claim = match repair {
-            Repair::Report => ClaimKind::Shared,
-            Repair::RemoveDamaged => ClaimKind::AloneNow,
+        let _claims = match repair {
+            Repair::Report => (Some(self.adding()?), None),
+            Repair::RemoveDamaged => (None, Some(self.alone()?)),
         };
-        let claim = self
-            .root
-            .claim(Path::new(LOCK), claim)
-            .map_err(unwritable)?;
-        if claim.is_none() {
-            return Err(super::busy());
-        }
         let files = self.files()?;
         let mut found = Checkup {
             strange: files.strange,

@@ -46,6 +46,9 @@ use std::sync::Arc;
 
 const BLOBS: &str = "blobs/sha256";
 const LOCK: &str = "lock";
+/// How often, and how long apart, somebody who wants the store alone asks for it.
+const PATIENCE: usize = 20;
+const MOMENT: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// The store, open.
 #[derive(Debug)]
@@ -96,6 +99,22 @@ impl Store {
             Some(claim) => Ok(Adding { _claim: claim }),
             None => Err(busy()),
         }
+    }
+
+    /// Claims the store alone, for those who remove. Does not wait for others to finish, but for a moment: a process that is
+    /// being started holds the claims of its parent until it runs.
+    fn alone(&self) -> Result<Claim, PackError> {
+        for _ in 0..PATIENCE {
+            let claim = self.root.claim(Path::new(LOCK), ClaimKind::AloneNow);
+            if let Some(claim) = claim.map_err(unwritable)? {
+                return Ok(claim);
+            }
+            std::thread::sleep(MOMENT);
+        }
+        Err(
+            PackError::new(ErrorClass::Io, "somebody else is using the store")
+                .hint("try again when that is done"),
+        )
     }
 
     /// Begins a blob that is written piece by piece.

@@ -4,12 +4,12 @@
 //! referrer whose subject is gone goes too. Nobody adds while this runs.
 
 use super::partial::PARTIAL;
-use super::{BLOBS, LOCK, Store, blob_path, index, unreadable, unwritable};
+use super::{BLOBS, Store, blob_path, index, unreadable, unwritable};
 use crate::artifact::{Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::compat::{OCI_INDEX, OCI_MANIFEST};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{ClaimKind, EntryKind, Links};
+use chitin_workspace::guard::{EntryKind, Links};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -69,15 +69,9 @@ pub(super) struct Files {
 }
 
 impl Store {
-    /// Removes what no name leads to. Fails at once when somebody is adding.
+    /// Removes what no name leads to. Fails when somebody is adding.
     pub fn sweep(&self, how: Sweep) -> Result<Swept, PackError> {
-        let alone = self.root.claim(Path::new(LOCK), ClaimKind::AloneNow);
-        let Some(_alone) = alone.map_err(unwritable)? else {
-            return Err(
-                PackError::new(ErrorClass::Io, "somebody else is using the store")
-                    .hint("try again when that is done"),
-            );
-        };
+        let _alone = self.alone()?;
         let (swept, unfinished) = self.plan()?;
         if how == Sweep::Remove {
             // First the list, then what it names: a sweep that is cut off leaves too much, never too little.

@@ -1,1 +1,12 @@
 //! The library, as its users meet it.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at files, and damage them, behind the store's back"
+)]
+
+mod exchange;
+mod merged;
+mod store_children;
+mod store_kit;
+mod store_upkeep;

@@ -7,7 +7,8 @@ use chitin_pack::compat::{self, OCI_MANIFEST};
 use chitin_pack::reference::Reference;
 use chitin_registry::{Options, Registry, Silent};
 use chitin_test::registry::{Reply, Request, ScriptedServer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -287,4 +288,32 @@ async fn a_server_that_knows_no_parts_sends_all_of_it_again() {
         .await;
     assert_eq!(pulled.unwrap(), Digest::of(&artifact.manifest));
     there.check();
+}
+
+/// Everything that a push asks fails once before it works.
+#[tokio::test]
+async fn a_push_into_trouble_comes_through() {
+    let asked: Mutex<HashSet<String>> = Mutex::default();
+    let server = ScriptedServer::start(move |request| {
+        let question = format!("{} {}", request.method, request.path());
+        if asked.lock().unwrap().insert(question) {
+            return Reply::status(503).header("Retry-After", "0");
+        }
+        match request.method.as_str() {
+            "POST" | "PATCH" => Reply::status(202).header("Location", "/upload"),
+            "PUT" => Reply::status(201),
+            _ => Reply::status(404),
+        }
+    });
+    let pieces = Options {
+        chunk_bytes: 1_000,
+        ..options()
+    };
+    let registry = Registry::new(pieces, chitin_registry::Keychain::default()).unwrap();
+    let here = Sandbox::new();
+    let digest = here.put(&[&noise(3_500, 16)]);
+    let pushed = registry
+        .push(&here.store, &digest, &reference(&server), &Silent)
+        .await;
+    assert_eq!(pushed.unwrap(), digest);
 }

@@ -5,10 +5,13 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod cancelled;
 mod faults;
 mod hostile;
 mod kills;
+mod memory;
 mod others;
+mod packages;
 mod referrers;
 mod resume;
 mod roundtrip;

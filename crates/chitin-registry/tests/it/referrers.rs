@@ -58,6 +58,12 @@ async fn signatures_are_listed_under_a_tag_where_the_registry_keeps_no_list() {
         let brought = there.store.artifact(signature).unwrap();
         assert_eq!(brought.manifest.subject.unwrap().digest, digest);
     }
+    let kept = there.store.signatures_of(&digest).unwrap();
+    assert_eq!(
+        kept.len(),
+        signatures.len(),
+        "they stay with what they sign"
+    );
     let nothing = registry
         .push_referrer(&here.store, &digest, &reference, &Silent)
         .await;

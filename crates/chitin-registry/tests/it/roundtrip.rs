@@ -22,6 +22,11 @@ async fn goes_there_and_back(server: &RegistryServer, registry: &Registry) {
         assert_eq!(pushed.unwrap(), *digest);
         let found = registry.resolve(&reference).await.unwrap();
         assert_eq!(found.digest, *digest);
+        let remote = registry.artifact(&reference).await.unwrap();
+        assert_eq!(
+            (remote.digest, &remote.config["name"]),
+            (*digest, &"harbour".into())
+        );
         let (_, bytes) = registry.manifest(&reference).await.unwrap();
         assert_eq!(bytes, here.store.manifest_bytes(digest).unwrap());
 
@@ -74,10 +79,9 @@ async fn over_tls() {
             ..trusting.clone()
         };
         let registry = Registry::new(options, Keychain::default()).unwrap();
-        assert_eq!(
-            failed(registry.check(&server.host()).await),
-            ("registry", 3)
-        );
+        let error = registry.check(&server.host()).await.unwrap_err();
+        assert!(error.to_string().contains("certificate"), "{error}");
+        assert_eq!(failed::<()>(Err(error)), ("registry", 3));
     }
     let nonsense = Options {
         extra_roots: vec![b"no certificate".to_vec()],

@@ -59,6 +59,24 @@ impl Sandbox {
         self.store.put_manifest(&manifest).unwrap().digest
     }
 
+    /// Puts an artifact whose layers are the blobs that are there.
+    #[expect(clippy::disallowed_methods, reason = "a test looks behind the store")]
+    pub(crate) fn put_of_all_blobs(&self) -> Digest {
+        let blobs = self.directory.path().join("oci/blobs/sha256");
+        let layers = std::fs::read_dir(blobs).unwrap().flatten().map(|entry| {
+            let digest = Digest::from_hex(&entry.file_name().into_string().unwrap()).unwrap();
+            Descriptor::new("application/x", digest, entry.metadata().unwrap().len())
+        });
+        let manifest = Manifest {
+            artifact_type: compat::AGENT.to_owned(),
+            layers: layers.collect(),
+            config: self.store.put(compat::CONFIG, b"{}").unwrap(),
+            annotations: BTreeMap::new(),
+            subject: None,
+        };
+        self.store.put_manifest(&manifest).unwrap().digest
+    }
+
     /// Checks that every blob is what its name says; returns their names.
     #[expect(clippy::disallowed_methods, reason = "a test looks behind the store")]
     pub(crate) fn check(&self) -> Vec<String> {
