@@ -10,3 +10,11 @@ mod merged;
 mod store_children;
 mod store_kit;
 mod store_upkeep;
+
+mod apply;
+mod full_disk;
+mod hostile;
+mod kill;
+mod layouts;
+mod open;
+mod support;

@@ -18,6 +18,8 @@ mod reader;
 mod root;
 mod scratch;
 mod staging;
+#[cfg(test)]
+mod staging_tests;
 mod stream;
 mod survey;
 mod walk;

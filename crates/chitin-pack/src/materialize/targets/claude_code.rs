@@ -4,6 +4,7 @@ use super::shared::{
     INSTRUCTIONS, Typed, agents, append, document, json_servers, other_surfaces, pretty, settings,
     skills, surface, text_part,
 };
+use crate::definition::is_name;
 use crate::error::PackError;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
@@ -51,8 +52,13 @@ pub(super) fn lay_out(
         draft,
         |name| format!(".claude/agents/{name}.md"),
         |name, agent| {
-            let (name, description) = (Value::from(name), Value::from(agent.description.as_str()));
+            let description = Value::from(agent.description.as_str());
             let instructions = &agent.instructions;
+            let name = if is_name(name) {
+                name.to_owned()
+            } else {
+                Value::from(name).to_string()
+            };
             format!("---\nname: {name}\ndescription: {description}\n---\n\n{instructions}")
         },
     )?;
