@@ -1,1 +1,5 @@
 //! The library, as its users meet it.
+
+mod build;
+mod entry;
+mod workspace;
