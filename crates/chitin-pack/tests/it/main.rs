@@ -18,3 +18,7 @@ mod kill;
 mod layouts;
 mod open;
 mod support;
+
+mod build;
+mod entry;
+mod workspace;
