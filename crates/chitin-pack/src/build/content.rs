@@ -12,23 +12,37 @@ const LARGE_FILE: u64 = 10 * MB;
 /// Larger knowledge deserves a word.
 const LARGE_KNOWLEDGE: u64 = 100 * MB;
 
+/// Whether skills may stand together in a directory of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Groups {
+    /// They may not: every directory is a skill, as the format says.
+    Refuse,
+    /// They may, as workspaces have them: a directory below `skills/` is a skill, or holds some.
+    Allow,
+}
+
 /// Checks what a directory gave for a layer.
-pub(super) fn check(kind: LayerKind, collected: &Collected) -> Result<(), PackError> {
+pub(super) fn check(
+    kind: LayerKind,
+    collected: &Collected,
+    groups: Groups,
+) -> Result<(), PackError> {
     match kind {
-        LayerKind::Skills => skills(collected),
+        LayerKind::Skills => skills(collected, groups),
         LayerKind::Surfaces => surfaces(collected),
         _ => Ok(()),
     }
 }
 
 /// Each directory is a skill, and a skill has a document. One that the patterns emptied is no skill at all.
-fn skills(collected: &Collected) -> Result<(), PackError> {
+fn skills(collected: &Collected, groups: Groups) -> Result<(), PackError> {
     let mut filled = HashSet::new();
     let mut documented = HashSet::new();
     for file in &collected.files {
         if let Some((skill, rest)) = file.path.split_once('/') {
             filled.insert(skill);
-            if rest == SKILL_FILE {
+            let in_group = groups == Groups::Allow && rest.rsplit('/').next() == Some(SKILL_FILE);
+            if rest == SKILL_FILE || in_group {
                 documented.insert(skill);
             }
         }

@@ -32,7 +32,7 @@ pub fn build(
         let place = declared.root(&root);
         if declared.kind == EntryKind::Directory {
             let collected = declared.collect(&tree, *kind, options)?;
-            content::check(*kind, &collected)?;
+            content::check(*kind, &collected, content::Groups::Refuse)?;
             warnings.extend(content::warnings(*kind, &collected));
             layers.archive(place, *kind, &collected.files)?;
         } else {

@@ -78,7 +78,7 @@ pub fn pack_workspace(
     });
     let definition = Definition::of_workspace(identity, &adapter)?;
     for (kind, collected) in &found.layers {
-        content::check(*kind, collected)?;
+        content::check(*kind, collected, content::Groups::Allow)?;
         found.warnings.extend(content::warnings(*kind, collected));
         layers.archive(&root, *kind, &collected.files)?;
     }

@@ -20,10 +20,10 @@ mod index;
 mod layout;
 mod mark;
 mod partial;
+mod record;
 mod referrers;
 mod sweep;
 mod waiting;
-mod record;
 
 pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;
