@@ -54,9 +54,13 @@ impl BuiltCase {
 /// be judged. Options of the adapter other than `model` and `workspace` belong to the reader: whoever lays the artifact out
 /// takes them from the case.
 pub(super) fn built_case(input: &Value) -> Result<Result<BuiltCase, PackError>> {
+    built_with(input, EntryFile::Definition)
+}
+
+fn built_with(input: &Value, entry: EntryFile) -> Result<Result<BuiltCase, PackError>> {
     let directory = tempfile::tempdir()?;
     let project = directory.path().join("project");
-    stage(&project, input)?;
+    stage(&project, input, entry)?;
     let store = Arc::new(Store::create(&directory.path().join("oci"))?);
     Ok(build_in(&project, input, &store).map(|built| BuiltCase {
         store,
@@ -75,8 +79,40 @@ fn build_in(project: &Path, input: &Value, store: &Store) -> Result<Built, PackE
     )
 }
 
+/// What the definition file of a case is. Where the recorded program refused that very file, the case does not say what was
+/// in it: a file of the kind that was refused is written in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryFile {
+    /// The definition that the case gives.
+    Definition,
+    /// A document that defines nothing.
+    NoDefinition,
+    /// Nothing that can be read.
+    Broken,
+}
+
+impl EntryFile {
+    fn refused_in(expected: &Value) -> Self {
+        let code = expected.pointer("/errors/0/code").and_then(Value::as_str);
+        let class = expected.get("errorClass").and_then(Value::as_str);
+        match (code, class) {
+            (Some("INVALID_ENTRY"), _) => Self::Broken,
+            (Some("NO_DEFAULT_EXPORT"), _) | (_, Some("bad-entry")) => Self::NoDefinition,
+            _ => Self::Definition,
+        }
+    }
+
+    fn text(self, input: &Value) -> String {
+        match self {
+            Self::Definition => definition_of(input).to_string(),
+            Self::NoDefinition => "null".to_owned(),
+            Self::Broken => "{ \"name\": ".to_owned(),
+        }
+    }
+}
+
 /// Writes a case's project. `entry` places the definition elsewhere; `null` means that there is none.
-fn stage(project: &Path, input: &Value) -> Result<()> {
+fn stage(project: &Path, input: &Value, entry_file: EntryFile) -> Result<()> {
     let mut tree = Map::new();
     for (path, content) in input["files"].as_object().into_iter().flatten() {
         let content = if path.ends_with(THEIR_ENTRY) {
@@ -89,7 +125,7 @@ fn stage(project: &Path, input: &Value) -> Result<()> {
     }
     if !input.get("entry").is_some_and(Value::is_null) {
         let entry = input["entry"].as_str().unwrap_or(THEIR_ENTRY);
-        tree.insert(ours(entry), json!(definition_of(input).to_string()));
+        tree.insert(ours(entry), json!(entry_file.text(input)));
     }
     files::write(project, &Value::Object(tree))
 }
@@ -115,6 +151,13 @@ fn definition_of(input: &Value) -> Value {
         }
     }
     definition
+}
+
+/// Loads what a command line names as its definition.
+pub(super) fn entry(project: &Path, named: Option<&str>) -> Result<(), PackError> {
+    Entry::load(project, named.map(ours).as_deref())?
+        .definition()
+        .map(drop)
 }
 
 fn arguments(input: &Value) -> Vec<&str> {
@@ -207,7 +250,7 @@ fn profile(check: &Check<'_>) -> Result<Outcome> {
 fn validate(check: &Check<'_>) -> Result<Outcome> {
     let directory = tempfile::tempdir()?;
     let project = directory.path().join("project");
-    stage(&project, check.input)?;
+    stage(&project, check.input, EntryFile::refused_in(check.expected))?;
     let found = definition::validate(&project, named_entry(check.input).as_deref());
     let exit = u8::from(!found.errors.is_empty());
     let theirs = |findings: &[definition::Finding]| -> Vec<Value> {
@@ -297,7 +340,7 @@ fn add_warnings(built: &Built, expected: &Value, actual: &mut Value) {
 }
 
 fn built(check: &Check<'_>) -> Result<Outcome> {
-    let case = match built_case(check.input)? {
+    let case = match built_with(check.input, EntryFile::refused_in(check.expected))? {
         Ok(case) => case,
         Err(error) => return Ok(judge_error(check.expected, &error)),
     };
