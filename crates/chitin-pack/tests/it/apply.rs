@@ -145,6 +145,22 @@ fn other_files_keep_their_bytes_numbers_modes_and_times() {
 }
 
 #[test]
+fn a_second_name_of_a_replaced_file_keeps_the_old_bytes() {
+    let bench = Bench::new();
+    fs::create_dir(bench.target()).unwrap();
+    fs::write(bench.target().join("AGENTS.md"), "old").unwrap();
+    for name in ["a-name", "z-name", "../beside"] {
+        fs::hard_link(bench.target().join("AGENTS.md"), bench.target().join(name)).unwrap();
+    }
+    lay(&bench.lamp(), &bench.target(), Overwrite::Allow).unwrap();
+    let found = contents(&bench.around());
+    assert_eq!(found["out/AGENTS.md"], "Follow the lamp.\n");
+    for name in ["out/a-name", "out/z-name", "beside"] {
+        assert_eq!(found[name], "old");
+    }
+}
+
+#[test]
 fn all_conflicts_are_named_and_nothing_is_written_unless_allowed() {
     let bench = Bench::new();
     let target = bench.target();

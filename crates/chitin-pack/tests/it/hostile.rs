@@ -63,6 +63,29 @@ fn memory(entries: &[RawEntry]) -> Layer {
     (LayerKind::Memory, gzip(&raw_archive(entries)))
 }
 
+/// An archive with extended headers, by a writer that checks nothing.
+fn extended(files: &[(&str, &[u8])]) -> Layer {
+    let mut tar = tar::Builder::new(Vec::new());
+    for (path, bytes) in files {
+        // The count counts its own digits.
+        let digits = if path.len() + 10 < 1000 { 3 } else { 4 };
+        let record = format!("{} path={path}\n", path.len() + 7 + digits);
+        let length = record.len() as u64;
+        let mut header = tar::Header::new_ustar();
+        header.set_entry_type(tar::EntryType::XHeader);
+        header.set_size(length);
+        header.set_cksum();
+        tar.append(&header, record.as_bytes()).unwrap();
+        let mut header = tar::Header::new_ustar();
+        header.set_path("short").unwrap();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        tar.append(&header, *bytes).unwrap();
+    }
+    (LayerKind::Memory, gzip(&tar.into_inner().unwrap()))
+}
+
 #[test]
 fn no_archive_with_an_odd_entry_is_laid_out() {
     let bench = Bench::new();
@@ -130,6 +153,19 @@ fn no_archive_is_unpacked_beyond_its_limits() {
     bench.refused(
         "bomb",
         bench.store.artifact(&bomb),
+        ErrorClass::LayerTooLarge,
+    );
+    let deep = "a/".repeat(200) + "x";
+    let long: Vec<_> = (0..3000)
+        .map(|n| format!("{n}-{}", "x".repeat(3900)))
+        .collect();
+    let long: Vec<_> = long.iter().map(|path| (path.as_str(), &b""[..])).collect();
+    let deep = put(&bench.store, &[extended(&[(&deep, b"")])]);
+    bench.refused("deep", bench.store.artifact(&deep), ErrorClass::UnsafePath);
+    let long = put(&bench.store, &[extended(&long)]);
+    bench.refused(
+        "long names",
+        bench.store.artifact(&long),
         ErrorClass::LayerTooLarge,
     );
     let many: Vec<_> = (0..100_000)
