@@ -156,3 +156,69 @@ proptest! {
         });
     }
 }
+
+/// What the compressor gives when it gets everything at once and has room for its whole answer.
+fn at_once(bytes: &[u8]) -> Vec<u8> {
+    let mut deflate = flate2::Compress::new(flate2::Compression::new(6), false);
+    let mut out = Vec::with_capacity(bytes.len() * 2 + 1024);
+    let status = deflate.compress_vec(bytes, &mut out, flate2::FlushCompress::Finish);
+    assert_eq!(status.unwrap(), flate2::Status::StreamEnd);
+    out
+}
+
+/// Text of many sizes with matches near and far: words from a small list, chosen by a seed.
+fn prose(seed: u64, length: usize) -> Vec<u8> {
+    let words = [
+        "berth ",
+        "tide",
+        "\n",
+        "channel 12 ",
+        "the lamp ",
+        "0",
+        "keeper, ",
+    ];
+    let mut state = seed | 1;
+    let mut text = Vec::with_capacity(length + 16);
+    while text.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        match state % 23 {
+            0 => text.extend_from_slice(&state.to_le_bytes()),
+            1 => text.extend(std::iter::repeat_n(
+                b'=',
+                usize::from(state.to_le_bytes()[1]) * 3,
+            )),
+            _ => text.extend_from_slice(
+                words[usize::from(state.to_le_bytes()[1]) % words.len()].as_bytes(),
+            ),
+        }
+    }
+    text.truncate(length);
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn compressed_bytes_do_not_depend_on_the_pieces_they_were_written_in(
+        seed in any::<u64>(),
+        length in 0_usize..400_000,
+        pieces in proptest::collection::vec(1_usize..90_000, 1..12),
+    ) {
+        let text = prose(seed, length);
+        let mut gzip = compress(Vec::new());
+        let mut rest = text.as_slice();
+        for piece in pieces.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (now, later) = rest.split_at((*piece).min(rest.len()));
+            gzip.write_all(now).unwrap();
+            rest = later;
+        }
+        let written = gzip.finish().unwrap();
+        prop_assert_eq!(&written[10..written.len() - 8], at_once(&text));
+    }
+}

@@ -9,7 +9,7 @@ mod path;
 mod read;
 mod write;
 
-pub use gzip::{compress, decompress};
+pub use gzip::{Compressor, compress, decompress};
 pub use path::{Seen, check as check_path};
 pub(crate) use read::broken;
 pub use read::{Entry, EntryKind, Limits, read};

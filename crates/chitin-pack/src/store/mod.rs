@@ -5,6 +5,7 @@
 //! oci/index.json          tags
 //! oci/blobs/sha256/…      blobs, manifests among them, under their digests
 //! oci/lock                claimed together by those who add, alone by those who remove
+//! oci/packs/…             notes that let a build of unchanged files skip reading them
 //! ```
 //!
 //! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there.
@@ -12,6 +13,7 @@
 mod blob;
 mod index;
 mod layout;
+mod record;
 
 pub use blob::BlobWriter;
 pub use index::Tagged;

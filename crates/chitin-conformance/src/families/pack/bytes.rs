@@ -131,7 +131,7 @@ fn whole(field: &[u8]) -> String {
     String::from_utf8_lossy(field).replace('\0', "\\0")
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
