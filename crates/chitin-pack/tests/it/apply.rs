@@ -1,8 +1,4 @@
 //! A directory before and after: what is kept, what is refused, what is replaced.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests build trees on purpose and look at what is there afterwards"
-)]
 
 use crate::support::{artifact, contents, files, listing};
 use chitin_pack::artifact::Artifact;

@@ -1,8 +1,4 @@
 //! Artifacts that mean harm: refused whole, with the target as it was.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests build trees on purpose and look at what is there afterwards"
-)]
 
 use crate::support::{Layer, RawEntry, artifact, files, gzip, listing, put, raw_archive};
 use chitin_pack::artifact::Artifact;

@@ -6,6 +6,7 @@
 
 mod change;
 mod fingerprint;
+mod growing;
 mod look;
 mod mirror;
 mod open;
@@ -26,6 +27,7 @@ mod write;
 
 pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::Fingerprint;
+pub use growing::GrowingFile;
 pub use place::Place;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
 pub use probe::is_executable;
