@@ -8,7 +8,7 @@ use crate::artifact::Artifact;
 use crate::compat::NOT_ATOMIC;
 use crate::error::{ErrorClass, PackError};
 use crate::warning::Warning;
-use chitin_workspace::guard::{NewMode, Place, StageError, WriteError};
+use chitin_workspace::guard::{Fingerprint, NewMode, Place, StageError, WriteError};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -130,7 +130,11 @@ fn staged(
     place: &Place,
     changes: &Changes<'_>,
 ) -> Result<(), Failure> {
-    let is_replaced = |path: &Path| path.to_str().is_some_and(|path| changes.contains_key(path));
+    // Only the very files that were compared: whatever came since is not ours to replace.
+    let is_replaced = |path: &Path, now: &Fingerprint| {
+        let standing = path.to_str().and_then(|path| changes.get(path));
+        matches!(standing, Some(Standing::Other(found)) if found.is_still(now))
+    };
     let mut staging = place.stage(MAX_OTHER_ENTRIES, &is_replaced)?;
     for directory in directories(changes) {
         staging.directory(Path::new(directory)).map_err(refused)?;

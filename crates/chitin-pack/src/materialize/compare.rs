@@ -29,6 +29,13 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Tells whether nobody wrote to it since. A second name, which moves the time of the last status change, is no write.
+    pub(super) fn is_still(self, now: &Fingerprint) -> bool {
+        let ctime = now.ctime;
+        let then = self.fingerprint;
+        Fingerprint { ctime, ..then } == *now
+    }
+
     /// Returns the permission bits of what replaces it: the same, but for the right to run it.
     pub(super) const fn replaced_mode(self, executable: bool) -> u32 {
         match (executable, self.mode & 0o111 != 0) {

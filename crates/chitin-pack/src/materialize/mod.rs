@@ -40,11 +40,10 @@ pub fn plan(artifact: &Artifact, options: &Options) -> Result<Plan, PackError> {
         );
         return Err(PackError::new(ErrorClass::NoCompatibleAdapter, message));
     }
-    let adapter = &artifact.config["adapter"];
-    let target = choose(artifact, adapter, options)?;
+    let target = choose(artifact, options)?;
     let mode = options.mode.unwrap_or(target.default_mode());
     if mode == Mode::Exact {
-        check_exact(target, adapter)?;
+        check_exact(target, artifact)?;
     }
     artifact.verify()?;
     let source = Source::read(artifact)?;
@@ -54,7 +53,7 @@ pub fn plan(artifact: &Artifact, options: &Options) -> Result<Plan, PackError> {
 }
 
 /// Finds the layout that was asked for, else the artifact's own.
-fn choose(artifact: &Artifact, adapter: &Value, options: &Options) -> Result<Target, PackError> {
+fn choose(artifact: &Artifact, options: &Options) -> Result<Target, PackError> {
     if let Some(name) = &options.adapter {
         return Target::from_name(name).ok_or_else(|| {
             let known: Vec<_> = Target::ALL.iter().map(|target| target.name()).collect();
@@ -63,12 +62,7 @@ fn choose(artifact: &Artifact, adapter: &Value, options: &Options) -> Result<Tar
                 .hint(format!("choose one of {}", known.join(", ")))
         });
     }
-    let primary = adapter_id(adapter)?;
-    let fallback = match &artifact.config["adapterFallback"] {
-        Value::Array(entries) => entries.iter().map(adapter_id).collect::<Result<_, _>>()?,
-        Value::Null => Vec::new(),
-        _ => return Err(invalid("the list of fallback adapters is not one")),
-    };
+    let (primary, fallback) = built_for(artifact)?;
     let supported = supported();
     let selected = select(&primary, &fallback, &supported)?;
     Target::from_name(&selected.r#type).ok_or_else(|| invalid("the adapter has no layout"))
@@ -84,17 +78,28 @@ fn invalid(message: &str) -> PackError {
     PackError::new(ErrorClass::InvalidManifest, message)
 }
 
+/// Returns the adapters that the artifact names: the primary one, and those to try after it.
+fn built_for(artifact: &Artifact) -> Result<(AdapterId, Vec<AdapterId>), PackError> {
+    let fallback = match &artifact.config["adapterFallback"] {
+        Value::Array(entries) => entries.iter().map(adapter_id).collect::<Result<_, _>>()?,
+        Value::Null => Vec::new(),
+        _ => return Err(invalid("the list of fallback adapters is not one")),
+    };
+    Ok((adapter_id(&artifact.config["adapter"])?, fallback))
+}
+
 /// Exact layout is a promise of one adapter about its own artifacts (rule P38).
-fn check_exact(target: Target, adapter: &Value) -> Result<(), PackError> {
-    let built_for = adapter_id(adapter)?;
-    if target.is_exact() && built_for.fits(&target.id()) {
+fn check_exact(target: Target, artifact: &Artifact) -> Result<(), PackError> {
+    let (primary, fallback) = built_for(artifact)?;
+    let is_named = primary.fits(&target.id()) || fallback.iter().any(|id| id.fits(&target.id()));
+    if target.is_exact() && is_named {
         return Ok(());
     }
     let message = format!(
         "`{}` cannot lay out exactly what was built for `{}`",
         target.name(),
-        built_for.r#type.escape_debug()
+        primary.r#type.escape_debug()
     );
     Err(PackError::new(ErrorClass::ExactIncompatible, message)
-        .hint("leave out `--exact`, or choose the adapter it was built for"))
+        .hint("do not ask for exactness, or choose the adapter it was built for"))
 }

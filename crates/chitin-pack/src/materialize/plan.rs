@@ -15,7 +15,7 @@ use std::io::Read;
 /// More files than this are no workspace.
 pub(super) const MAX_FILES: usize = 50_000;
 /// The names of all files together.
-const MAX_NAME_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const MAX_NAME_BYTES: usize = 8 * 1024 * 1024;
 /// The longest text that a shown action repeats.
 const MAX_SHOWN_BYTES: u64 = 1024 * 1024;
 /// The most text that a shown plan repeats in all.
@@ -197,7 +197,6 @@ impl Draft {
     /// Checks the whole and closes it.
     pub(super) fn finish(self, target: Target) -> Result<Plan, PackError> {
         let mut seen = Seen::default();
-        let mut name_bytes = 0;
         for file in &self.files {
             let path = file.path.as_str();
             // Names from archives are safe already; those of rules and agents come from documents.
@@ -207,11 +206,8 @@ impl Draft {
                     .hint("settings, credentials and sessions of a runtime are not an artifact's business"));
             }
             seen.add(path)?;
-            name_bytes += path.len();
         }
-        if self.files.len() > MAX_FILES || name_bytes > MAX_NAME_BYTES {
-            return Err(too_many());
-        }
+        seen.finish()?;
         Ok(Plan {
             adapter: target.name(),
             fidelity: target.fidelity(),

@@ -1,6 +1,6 @@
 //! What an artifact holds, read once: small documents whole, files of archives by name, size and digest.
 
-use super::plan::{MAX_FILES, too_many};
+use super::plan::{MAX_FILES, MAX_NAME_BYTES, too_many};
 use crate::archive::{EntryKind, broken};
 use crate::artifact::Artifact;
 use crate::digest::{Digest, Hashing};
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// The largest document that is held to be merged with others.
-const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES: u64 = 2 * 1024 * 1024;
 /// All such documents together.
-const MAX_DOCUMENTS_BYTES: u64 = 12 * 1024 * 1024;
+const MAX_DOCUMENTS_BYTES: u64 = 6 * 1024 * 1024;
 
 /// A file in an archive.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
     /// Reads every layer to its end: one odd entry anywhere refuses the whole (rule P42).
     pub(super) fn read(artifact: &'a Artifact) -> Result<Self, PackError> {
         let mut files = BTreeMap::new();
-        let mut count = 0;
+        let mut count = Count::default();
         for (kind, _) in artifact.layers() {
             if kind.format() == Format::Tar {
                 let found = list(artifact, *kind, &mut count)?;
@@ -114,11 +114,18 @@ impl<'a> Source<'a> {
     }
 }
 
+/// What was listed so far, of all layers.
+#[derive(Debug, Default)]
+struct Count {
+    entries: usize,
+    name_bytes: usize,
+}
+
 /// Lists an archive. Of layers that no target writes only the soundness counts.
 fn list(
     artifact: &Artifact,
     kind: LayerKind,
-    count: &mut usize,
+    count: &mut Count,
 ) -> Result<Vec<ArchivedFile>, PackError> {
     let is_written = !matches!(
         kind,
@@ -126,8 +133,9 @@ fn list(
     );
     let mut found = Vec::new();
     artifact.files(kind, kind.limit(), |entry, content| {
-        *count += 1;
-        if *count > MAX_FILES {
+        count.entries += 1;
+        count.name_bytes += entry.path.len();
+        if count.entries > MAX_FILES || count.name_bytes > MAX_NAME_BYTES {
             return Err(too_many());
         }
         let EntryKind::File { executable, size } = entry.kind else {

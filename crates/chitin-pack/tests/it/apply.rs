@@ -1,8 +1,4 @@
 //! A directory before and after: what is kept, what is refused, what is replaced.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests build trees on purpose and look at what is there afterwards"
-)]
 
 use crate::support::{artifact, contents, files, listing};
 use chitin_pack::artifact::Artifact;
@@ -142,6 +138,22 @@ fn other_files_keep_their_bytes_numbers_modes_and_times() {
             .count(),
         1
     );
+}
+
+#[test]
+fn a_second_name_of_a_replaced_file_keeps_the_old_bytes() {
+    let bench = Bench::new();
+    fs::create_dir(bench.target()).unwrap();
+    fs::write(bench.target().join("AGENTS.md"), "old").unwrap();
+    for name in ["a-name", "z-name", "../beside"] {
+        fs::hard_link(bench.target().join("AGENTS.md"), bench.target().join(name)).unwrap();
+    }
+    lay(&bench.lamp(), &bench.target(), Overwrite::Allow).unwrap();
+    let found = contents(&bench.around());
+    assert_eq!(found["out/AGENTS.md"], "Follow the lamp.\n");
+    for name in ["out/a-name", "out/z-name", "beside"] {
+        assert_eq!(found[name], "old");
+    }
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! No room: nothing changes. Needs the right to mount a small file system.
 #![expect(
-    clippy::disallowed_methods,
     clippy::print_stderr,
     reason = "the test builds trees, and says why it did not run"
 )]

@@ -1,8 +1,4 @@
 //! Artifacts that mean harm: refused whole, with the target as it was.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests build trees on purpose and look at what is there afterwards"
-)]
 
 use crate::support::{Layer, RawEntry, artifact, files, gzip, listing, put, raw_archive};
 use chitin_pack::artifact::Artifact;
@@ -61,6 +57,29 @@ fn lay(artifact: &Artifact, target: &Path) -> Result<(), PackError> {
 
 fn memory(entries: &[RawEntry]) -> Layer {
     (LayerKind::Memory, gzip(&raw_archive(entries)))
+}
+
+/// An archive with extended headers, by a writer that checks nothing.
+fn extended(files: &[(&str, &[u8])]) -> Layer {
+    let mut tar = tar::Builder::new(Vec::new());
+    for (path, bytes) in files {
+        // The count counts its own digits.
+        let digits = if path.len() + 10 < 1000 { 3 } else { 4 };
+        let record = format!("{} path={path}\n", path.len() + 7 + digits);
+        let length = record.len() as u64;
+        let mut header = tar::Header::new_ustar();
+        header.set_entry_type(tar::EntryType::XHeader);
+        header.set_size(length);
+        header.set_cksum();
+        tar.append(&header, record.as_bytes()).unwrap();
+        let mut header = tar::Header::new_ustar();
+        header.set_path("short").unwrap();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        tar.append(&header, *bytes).unwrap();
+    }
+    (LayerKind::Memory, gzip(&tar.into_inner().unwrap()))
 }
 
 #[test]
@@ -130,6 +149,19 @@ fn no_archive_is_unpacked_beyond_its_limits() {
     bench.refused(
         "bomb",
         bench.store.artifact(&bomb),
+        ErrorClass::LayerTooLarge,
+    );
+    let deep = "a/".repeat(200) + "x";
+    let long: Vec<_> = (0..3000)
+        .map(|n| format!("{n}-{}", "x".repeat(3900)))
+        .collect();
+    let long: Vec<_> = long.iter().map(|path| (path.as_str(), &b""[..])).collect();
+    let deep = put(&bench.store, &[extended(&[(&deep, b"")])]);
+    bench.refused("deep", bench.store.artifact(&deep), ErrorClass::UnsafePath);
+    let long = put(&bench.store, &[extended(&long)]);
+    bench.refused(
+        "long names",
+        bench.store.artifact(&long),
         ErrorClass::LayerTooLarge,
     );
     let many: Vec<_> = (0..100_000)

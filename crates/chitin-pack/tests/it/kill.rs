@@ -1,6 +1,5 @@
 //! Killed at any instant: the target is wholly old or wholly new, and other files are what they were.
 #![expect(
-    clippy::disallowed_methods,
     clippy::print_stderr,
     reason = "the test runs itself in a child, builds trees, and says what it saw"
 )]

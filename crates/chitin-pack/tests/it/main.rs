@@ -6,7 +6,17 @@
 )]
 
 mod exchange;
+    reason = "tests build trees on purpose, look at what is there afterwards, and damage files behind the store's back"
+
+mod apply;
+mod build;
+mod entry;
+mod full_disk;
+mod hostile;
+mod kill;
+mod layouts;
 mod merged;
+mod open;
 mod store_children;
 mod store_kit;
 mod store_upkeep;

@@ -1,8 +1,4 @@
 //! Artifacts made by hand, and trees described whole.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests build trees on purpose and look at what is there afterwards"
-)]
 
 use chitin_pack::Digest;
 use chitin_pack::adapters::{OpenClawOptions, openclaw};

@@ -54,7 +54,7 @@ pub(super) fn mirror(
     to: &Root,
     tree: &Path,
     max_entries: usize,
-    is_replaced: &dyn Fn(&Path) -> bool,
+    is_replaced: &dyn Fn(&Path, &Fingerprint) -> bool,
 ) -> Result<Snapshot, MirrorError> {
     let mut snapshot = Snapshot::default();
     let root = rustix::fs::fstat(from.descriptor())
@@ -81,6 +81,7 @@ pub(super) fn mirror(
             let stat =
                 rustix::fs::statat(&source, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
             let kind = file_type(&stat);
+            let fingerprint = Fingerprint::from(&stat);
             let mut fate = Fate::Kept;
             if stat.st_dev != root.st_dev {
                 return Err(MirrorError::NotPossible(
@@ -89,7 +90,7 @@ pub(super) fn mirror(
             } else if kind == FileType::Directory {
                 rustix::fs::mkdirat(&target, &name, Mode::from_raw_mode(0o700)).map_err(fail)?;
                 snapshot.directories.push((path.clone(), stat));
-            } else if is_replaced(&path) {
+            } else if is_replaced(&path, &fingerprint) {
                 fate = Fate::Replaced;
             } else {
                 // A link gets a second name like a file; it is not followed.
@@ -103,7 +104,6 @@ pub(super) fn mirror(
                     }
                 }
             }
-            let fingerprint = Fingerprint::from(&stat);
             snapshot.marks.insert(
                 path,
                 Mark {

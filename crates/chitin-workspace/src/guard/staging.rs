@@ -3,6 +3,7 @@
 //! Whoever looks at the path sees the whole old tree or the whole new one, also when this process is killed. Files that are
 //! not replaced are the same files in both trees, under a second name for as long as both exist.
 
+use super::fingerprint::Fingerprint;
 use super::mirror::{MirrorError, Snapshot, mirror, opened};
 use super::place::{Place, TREE};
 use super::scratch::{Scratch, ScratchFile};
@@ -11,6 +12,7 @@ use rustix::fs::{Mode, RenameFlags};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -47,7 +49,7 @@ impl Place {
     pub fn stage(
         &self,
         max_entries: usize,
-        is_replaced: &dyn Fn(&Path) -> bool,
+        is_replaced: &dyn Fn(&Path, &Fingerprint) -> bool,
     ) -> Result<Staging<'_>, StageError> {
         let scratch = self.staging_directory()?;
         let tree = Path::new(TREE);
@@ -118,13 +120,19 @@ impl Staging<'_> {
         self.scratch.directory(&self.inside(relative))
     }
 
-    /// Begins a file in the new tree, in a directory that is there. From the permission bits the process takes its share as
-    /// usual, unless they are those of the file that it replaces.
+    /// Begins a file in the new tree, in a directory that is there. A name that is taken there was taken in the old tree, by a
+    /// file that is not to be replaced.
     pub fn file(&mut self, relative: &Path, mode: NewMode) -> Result<ScratchFile, WriteError> {
         if let Some(parent) = relative.parent() {
             self.touched.insert(parent.to_path_buf());
         }
-        self.scratch.begin(&self.inside(relative), mode)
+        match self.scratch.begin(&self.inside(relative), mode) {
+            Err(WriteError::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
+                let path = self.place.path().join(relative);
+                Err(WriteError::Changed { path })
+            }
+            begun => begun,
+        }
     }
 
     fn inside(&self, relative: &Path) -> PathBuf {
@@ -242,6 +250,6 @@ pub enum NewMode {
 fn is_denied(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
-        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
     )
 }

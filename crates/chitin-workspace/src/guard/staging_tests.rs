@@ -25,7 +25,7 @@ fn tree() -> (TempDir, PathBuf) {
 
 fn stage(place: &Place) -> Staging<'_> {
     let mut staging = place
-        .stage(100, &|path| path == Path::new("AGENTS.md"))
+        .stage(100, &|path, _| path == Path::new("AGENTS.md"))
         .unwrap();
     let mut file = staging
         .file(Path::new("AGENTS.md"), NewMode::Usual(0o644))
@@ -57,16 +57,16 @@ fn what_others_did_meanwhile_is_never_lost() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 6] = [
         ("a new file", |root| {
-            fs::write(root.join("fresh.md"), "fresh").unwrap()
+            fs::write(root.join("fresh.md"), "fresh").unwrap();
         }),
         ("a new file below", |root| {
-            fs::write(root.join("notes/fresh.md"), "fresh").unwrap()
+            fs::write(root.join("notes/fresh.md"), "fresh").unwrap();
         }),
         ("the replaced file is written to", |root| {
-            fs::write(root.join("AGENTS.md"), "by hand").unwrap()
+            fs::write(root.join("AGENTS.md"), "by hand").unwrap();
         }),
         ("a file is gone", |root| {
-            fs::remove_file(root.join("notes/mine.md")).unwrap()
+            fs::remove_file(root.join("notes/mine.md")).unwrap();
         }),
         ("a file is exchanged", |root| {
             fs::write(root.join("other"), "other").unwrap();
@@ -104,6 +104,20 @@ fn a_file_that_is_kept_may_be_written_to_meanwhile() {
     let expected = [("AGENTS.md", "new"), ("notes/mine.md", "more")];
     let expected = expected.map(|(path, text)| (Path::new("out").join(path), text.to_owned()));
     assert_eq!(contents(directory.path()), BTreeMap::from(expected));
+}
+
+#[test]
+fn a_file_that_is_not_to_be_replaced_is_in_nobodys_way() {
+    let (directory, target) = tree();
+    let place = Place::find(&target).unwrap();
+    let mut staging = stage(&place);
+    let taken = staging.file(Path::new("notes/mine.md"), NewMode::Usual(0o644));
+    assert!(
+        matches!(taken, Err(WriteError::Changed { .. })),
+        "{taken:?}"
+    );
+    drop(staging);
+    assert_eq!(contents(directory.path()).len(), 2);
 }
 
 #[test]
@@ -165,7 +179,7 @@ fn leftovers_go_and_what_only_looks_like_them_stays() {
 fn a_tree_with_too_much_in_it_is_not_staged() {
     let (directory, target) = tree();
     let place = Place::find(&target).unwrap();
-    let refused = place.stage(2, &|_| false);
+    let refused = place.stage(2, &|_, _| false);
     assert!(
         matches!(refused, Err(StageError::NotPossible { .. })),
         "{refused:?}"
@@ -182,7 +196,7 @@ proptest! {
         if let Ok(place) = Place::find(&spelled)
             && place.existing().is_none()
         {
-            place.stage(10, &|_| false).unwrap().commit().unwrap();
+            place.stage(10, &|_, _| false).unwrap().commit().unwrap();
             prop_assert!(fs::symlink_metadata(&spelled).unwrap().is_dir());
         }
     }
