@@ -20,9 +20,13 @@ pub mod error;
 pub mod inspect;
 pub mod layer;
 pub mod locate;
+pub mod materialize;
+pub mod open;
 pub mod packages;
 pub mod reference;
+pub mod skill_vars;
 pub mod store;
+pub mod template;
 pub mod trust;
 pub mod warning;
 

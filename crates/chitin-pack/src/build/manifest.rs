@@ -2,13 +2,13 @@
 
 use super::options::{Annotations, BuildOptions, BuiltLayer};
 use super::write;
-use crate::artifact::{Descriptor, Manifest};
+use crate::artifact::{Descriptor, Manifest, read_verified};
 use crate::canonical;
 use crate::compat::{
     ANNOTATION_ADAPTER_RUNTIME, ANNOTATION_ADAPTER_TYPE, ANNOTATION_CREATED,
     ANNOTATION_DESCRIPTION, ANNOTATION_KNOWLEDGE_FILES, ANNOTATION_LOCK, ANNOTATION_MEMORY,
-    ANNOTATION_RULES_COUNT, ANNOTATION_SKILLS_COUNT, ANNOTATION_SPEC_VERSION, ANNOTATION_TITLE,
-    ANNOTATION_VENDOR, ANNOTATION_VERSION, CREATED,
+    ANNOTATION_PERSONA, ANNOTATION_RULES_COUNT, ANNOTATION_SKILLS_COUNT, ANNOTATION_SPEC_VERSION,
+    ANNOTATION_TITLE, ANNOTATION_VENDOR, ANNOTATION_VERSION, CREATED,
 };
 use crate::error::PackError;
 use crate::layer::{Format, LayerKind};
@@ -35,6 +35,7 @@ pub(super) fn put(
     let mut annotations = of_config(config);
     if options.annotations == Annotations::Full {
         annotations.extend(optional(config, options));
+        annotations.extend(persona(store, layers)?);
         for layer in &mut *layers {
             layer.descriptor.annotations = of_layer(layer);
         }
@@ -74,6 +75,17 @@ fn optional(config: &Value, options: &BuildOptions) -> BTreeMap<String, String> 
         (ANNOTATION_VENDOR, text(config, "/author")),
         (ANNOTATION_LOCK, lock.as_deref()),
     ])
+}
+
+/// The persona's name, from its layer.
+fn persona(store: &Store, layers: &[BuiltLayer]) -> Result<Option<(String, String)>, PackError> {
+    let Some(layer) = layers.iter().find(|layer| layer.kind == LayerKind::Persona) else {
+        return Ok(None);
+    };
+    let bytes = read_verified(store, &layer.descriptor, u64::MAX)?;
+    let persona: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let name = persona.get("name").and_then(Value::as_str);
+    Ok(name.map(|name| (ANNOTATION_PERSONA.to_owned(), name.to_owned())))
 }
 
 fn text<'c>(config: &'c Value, pointer: &str) -> Option<&'c str> {

@@ -5,6 +5,7 @@
 
 mod content;
 mod manifest;
+mod memory;
 mod options;
 mod other;
 mod project;

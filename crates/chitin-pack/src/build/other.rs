@@ -1,10 +1,11 @@
 //! Artifacts that are no agents: runtime profiles and source snapshots (rules P18, P54).
 
+use super::content;
 use super::manifest::{self, Types};
+use super::memory::{Layers, Purpose};
 use super::options::{BuildOptions, Built, LinkMode};
 use super::project::{open, tree_options};
 use super::tree::{HISTORY, Tree};
-use super::{content, write};
 use crate::compat::{PROFILE, PROFILE_CONFIG, SOURCE, SOURCE_CONFIG};
 use crate::definition::{DocumentKind, check};
 use crate::error::PackError;
@@ -51,6 +52,7 @@ pub fn build_source(
     let members = ["specVersion", "name", "version", "description"];
     copy(&complete, &members, &mut config);
     let root = open(directory)?;
+    let mut layers = Layers::begin(store, &root, Purpose::Source, options);
     let mut of_tree = tree_options(store, options)?;
     of_tree.never = &HISTORY;
     let tree = Tree::new(&root, &of_tree)?;
@@ -59,7 +61,10 @@ pub fn build_source(
     collected.never.clear();
     let kind = LayerKind::SourceSnapshot;
     let warnings = content::warnings(kind, &collected);
-    let mut layers = vec![write::tar(store, &root, kind, &collected.files, options)?];
+    layers.archive(&root, kind, &collected.files)?;
+    layers.remember();
+    let reused = layers.reused;
+    let mut layers = layers.built;
     let types = Types {
         artifact: SOURCE,
         config: SOURCE_CONFIG,
@@ -69,7 +74,7 @@ pub fn build_source(
         layers,
         warnings,
         skipped: Vec::new(),
-        reused: 0,
+        reused,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Building what a definition names (rules P11–P16, P26–P28).
 
 use super::manifest::{self, Types};
+use super::memory::{Layers, Purpose};
 use super::options::{BuildOptions, Built, BuiltLayer, LinkMode, OutsidePaths};
 use super::tree::{Collected, Source, Tree, TreeOptions};
 use super::{content, refusal, write};
@@ -23,28 +24,24 @@ pub fn build(
 ) -> Result<Built, PackError> {
     let _adding = store.adding()?;
     let root = open(project)?;
+    let mut layers = Layers::begin(store, &root, Purpose::Project, options);
     let tree = Tree::new(&root, &tree_options(store, options)?)?;
     let mut warnings = Vec::new();
-    let mut layers = Vec::new();
     for (kind, path) in &definition.paths {
         let declared = Declared::find(&root, *kind, path, options)?;
-        let layer = match declared.kind {
-            EntryKind::Directory => {
-                let files = declared.collect(&tree, *kind, options)?;
-                content::check(*kind, &files)?;
-                warnings.extend(content::warnings(*kind, &files));
-                write::tar(store, declared.root(&root), *kind, &files.files, options)?
-            }
-            _ => write::document(
-                store,
-                declared.root(&root),
-                *kind,
-                &declared.file(),
-                options,
-            )?,
-        };
-        layers.push(layer);
+        let place = declared.root(&root);
+        if declared.kind == EntryKind::Directory {
+            let collected = declared.collect(&tree, *kind, options)?;
+            content::check(*kind, &collected)?;
+            warnings.extend(content::warnings(*kind, &collected));
+            layers.archive(place, *kind, &collected.files)?;
+        } else {
+            layers.document(place, *kind, &declared.file())?;
+        }
     }
+    layers.remember();
+    let reused = layers.reused;
+    let mut layers = layers.built;
     layers.extend(declarations(store, definition, options)?);
     let types = match definition.kind {
         DefinitionKind::Agent => Types {
@@ -61,7 +58,7 @@ pub fn build(
         layers,
         warnings,
         skipped: Vec::new(),
-        reused: 0,
+        reused,
     })
 }
 

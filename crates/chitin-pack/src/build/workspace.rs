@@ -1,10 +1,11 @@
 //! Packing a workspace without a definition: its layout read backwards (rule P44).
 
 use super::manifest::{self, Types};
+use super::memory::{Layers, Purpose};
 use super::options::{Built, LinkMode, MemoryFile, WorkspaceOptions};
 use super::project::{link_mode, open, tree_options};
 use super::tree::{Collected, Source, Tree};
-use super::{content, refusal, write};
+use super::{content, refusal};
 use crate::adapters::{OpenClawOptions, openclaw};
 use crate::compat::{AGENT, CONFIG, MEMORY_FILE, MEMORY_SURFACE, SURFACES};
 use crate::definition::{Definition, Identity};
@@ -45,6 +46,7 @@ pub fn pack_workspace(
         ErrorClass::MissingPath => not_one(),
         _ => error,
     })?;
+    let mut layers = Layers::begin(store, &root, Purpose::Workspace, &options.build);
     let mut names = root
         .survey(Path::new(""), MAX_ROOT_NAMES)
         .map_err(refusal::of)?;
@@ -75,18 +77,14 @@ pub fn pack_workspace(
         ..OpenClawOptions::default()
     });
     let definition = Definition::of_workspace(identity, &adapter)?;
-    let mut layers = Vec::new();
     for (kind, collected) in &found.layers {
         content::check(*kind, collected)?;
         found.warnings.extend(content::warnings(*kind, collected));
-        layers.push(write::tar(
-            store,
-            &root,
-            *kind,
-            &collected.files,
-            &options.build,
-        )?);
+        layers.archive(&root, *kind, &collected.files)?;
     }
+    layers.remember();
+    let reused = layers.reused;
+    let mut layers = layers.built;
     let types = Types {
         artifact: AGENT,
         config: CONFIG,
@@ -102,7 +100,7 @@ pub fn pack_workspace(
         layers,
         warnings: found.warnings,
         skipped: found.skipped,
-        reused: 0,
+        reused,
     })
 }
 

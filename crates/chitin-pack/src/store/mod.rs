@@ -6,6 +6,7 @@
 //! oci/blobs/sha256/…      blobs, manifests among them, under their digests
 //! oci/partial/…           downloads that are not whole yet, under the digests they are to have
 //! oci/lock                claimed together by those who add, alone by those who remove
+//! oci/packs/…             notes that let a build of unchanged files skip reading them
 //! ```
 //!
 //! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there.
@@ -18,6 +19,7 @@ mod export;
 mod index;
 mod layout;
 mod partial;
+mod record;
 mod referrers;
 mod sweep;
 
