@@ -1,6 +1,6 @@
 //! From a registry into the store.
 
-use crate::content::{self, as_registry, blobs_of, empty_blob};
+use crate::content::{as_registry, blobs_of, empty_blob, not_an_artifact};
 use crate::http::{Action, Endpoint, Failure, Request, Retry, refused, wrong_answer};
 use crate::progress::{Event, Progress};
 use crate::registry::{Registry, header};
@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 /// A try that got at least this far is not counted as a failed one.
 const WORTH_IT: u64 = 256 * 1024;
+const DAMAGED: &str = "the registry's copy is damaged or was changed; push it again";
 
 /// How a manifest is kept.
 #[derive(Debug, Clone, Copy)]
@@ -114,8 +115,8 @@ impl Registry {
         let manifest = self
             .manifest_at(endpoint, reference, identifier, OCI_MANIFEST)
             .await?;
-        let list = blobs_of(&manifest.bytes).map_err(as_registry)?;
-        keep.check(&manifest.bytes).map_err(as_registry)?;
+        let list = blobs_of(&manifest.bytes).map_err(not_an_artifact)?;
+        keep.check(&manifest.bytes).map_err(not_an_artifact)?;
         self.check_size(&list.blobs)?;
         let fetches = list.blobs.iter().map(|blob| {
             let repository = &reference.repository;
@@ -148,10 +149,8 @@ impl Registry {
             return Ok(());
         }
         let message = format!("the artifact has {total} bytes, more than the limit of {limit}");
-        Err(as_registry(PackError::new(
-            ErrorClass::LayerTooLarge,
-            message,
-        )))
+        let error = PackError::new(ErrorClass::LayerTooLarge, message);
+        Err(as_registry(error).hint("raise the limit if you trust whoever made it"))
     }
 
     /// Fetches one blob, or the rest of it.
@@ -183,8 +182,7 @@ impl Registry {
                 // What an earlier run left may have been damaged since. Once more, from the beginning.
                 Err(error) if error.class() == ErrorClass::DigestMismatch && resumed > 0 => {}
                 Err(error) if error.class() == ErrorClass::DigestMismatch => {
-                    return Err(as_registry(error)
-                        .hint("the registry's copy is damaged or was changed; push it again"));
+                    return Err(as_registry(error).hint(DAMAGED));
                 }
                 Err(error) => return Err(error),
             }
@@ -314,7 +312,7 @@ fn check_total(blob: &Descriptor, found: Option<u64>) -> Result<(), PackError> {
             );
             Err(PackError::new(ErrorClass::SizeMismatch, message)
                 .exiting(ExitKind::Registry)
-                .hint("the registry's copy is damaged; push it again"))
+                .hint(DAMAGED))
         }
         _ => Ok(()),
     }
@@ -322,7 +320,7 @@ fn check_total(blob: &Descriptor, found: Option<u64>) -> Result<(), PackError> {
 
 fn as_registry_if_wrong(error: PackError) -> PackError {
     match error.class() {
-        ErrorClass::SizeMismatch => content::as_registry(error),
+        ErrorClass::SizeMismatch => as_registry(error).hint(DAMAGED),
         _ => error,
     }
 }

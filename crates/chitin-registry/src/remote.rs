@@ -1,6 +1,6 @@
 //! A look at an artifact where it is: manifest and config, nothing else.
 
-use crate::content::{as_registry, empty_blob};
+use crate::content::{empty_blob, not_an_artifact};
 use crate::http::{Action, Endpoint, Request};
 use crate::registry::Registry;
 use chitin_pack::artifact::{Artifact, Blobs, Descriptor, Manifest};
@@ -24,12 +24,12 @@ impl Registry {
         let found = self
             .manifest_at(&endpoint, reference, &reference.identifier(), OCI_MANIFEST)
             .await?;
-        let manifest = Manifest::parse(&found.bytes).map_err(as_registry)?;
+        let manifest = Manifest::parse(&found.bytes).map_err(not_an_artifact)?;
         let config = self
             .document(&endpoint, &reference.repository, &manifest.config)
             .await?;
         let blobs = Fetched(BTreeMap::from([(manifest.config.digest, config)]));
-        Artifact::open(Arc::new(blobs), found.bytes.into()).map_err(as_registry)
+        Artifact::open(Arc::new(blobs), found.bytes.into()).map_err(not_an_artifact)
     }
 
     /// Reads a small blob, checked.

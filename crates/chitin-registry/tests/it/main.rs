@@ -16,3 +16,4 @@ mod referrers;
 mod resume;
 mod roundtrip;
 mod sample;
+mod tokens;

@@ -1,7 +1,8 @@
 //! Real registries on this machine, and what stands in their way: Debian's `docker-registry` on a free loopback port with
 //! its own storage, a token server, a proxy that cuts connections, and a server that answers as a test says.
 //!
-//! A registry needs the Debian packages `docker-registry`, `openssl` and `apache2-utils` (for `htpasswd`).
+//! Needed are the Debian packages `docker-registry`, `openssl`, `apache2-utils` (for `htpasswd`) and, for what others make
+//! of our artifacts, `skopeo`.
 
 mod certificate;
 mod proxy;
@@ -20,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const PROGRAM: &str = "/usr/bin/docker-registry";
+const PROGRAM: &str = "docker-registry";
 /// Set where a missing registry is a failure and not a reason to leave tests out.
 const REQUIRE: &str = "CHITIN_REQUIRE_REGISTRY";
 /// How long a registry may take to start on a busy machine.
@@ -55,19 +56,9 @@ pub struct RegistryServer {
 }
 
 impl RegistryServer {
-    /// Starts a registry; says so and returns `None` where none is installed, unless one is required.
-    #[expect(
-        clippy::print_stderr,
-        reason = "a test that did not run must not look like one that did"
-    )]
+    /// Starts a registry; `None` where none is installed, as [`is_installed`] says.
     pub fn start(setup: Setup) -> Option<Self> {
-        if !Path::new(PROGRAM).exists() {
-            let is_required = std::env::var_os(REQUIRE).is_some();
-            assert!(
-                !is_required,
-                "docker-registry is not installed and {REQUIRE} is set"
-            );
-            eprintln!("NOT RUN: docker-registry is not installed");
+        if !is_installed(PROGRAM) {
             return None;
         }
         for _ in 0..5 {
@@ -188,6 +179,25 @@ impl Drop for RegistryServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Tells whether a program is installed. Where it is not, that is said, and is a failure where it is required.
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that did not run must not look like one that did"
+)]
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
+    if !found {
+        let is_required = std::env::var_os(REQUIRE).is_some();
+        assert!(
+            !is_required,
+            "{program} is not installed and {REQUIRE} is set"
+        );
+        eprintln!("NOT RUN: {program} is not installed");
+    }
+    found
 }
 
 /// Returns a port that was free a moment ago.

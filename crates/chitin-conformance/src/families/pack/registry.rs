@@ -48,7 +48,7 @@ async fn go(check: &Check<'_>, case: &BuiltCase, server: &RegistryServer) -> Res
         let (verb, target) = match name {
             _ if name.ends_with("ByDigest") => (name.trim_end_matches("ByDigest"), Target::Digest),
             _ if name.ends_with("Missing") => (name.trim_end_matches("Missing"), Target::Nothing),
-            _ => (name.as_str(), Target::Tag),
+            _ => (name.trim_end_matches("Again"), Target::Tag),
         };
         let taken = match verb {
             "push" => steps.push(target).await,
