@@ -116,11 +116,3 @@ pub const UNSUPPORTED_FEATURE: &str = "UNSUPPORTED_FEATURE";
 pub const ADAPTER_WARNING: &str = "ADAPTER_WARNING";
 /// The files could not be exchanged in one step.
 pub const NOT_ATOMIC: &str = "NOT_ATOMIC";
-/// A warning: a package carries a layer that packages do not have.
-pub const PACKAGE_LAYER_IGNORED: &str = "PACKAGE_LAYER_IGNORED";
-/// A warning: a signature does not hold.
-pub const SIGNATURE_INVALID: &str = "SIGNATURE_INVALID";
-/// A warning: there is no signature.
-pub const SIGNATURE_MISSING: &str = "SIGNATURE_MISSING";
-/// A warning: a good signature of somebody who is not trusted.
-pub const SIGNATURE_UNTRUSTED: &str = "SIGNATURE_UNTRUSTED";
