@@ -220,6 +220,98 @@ classes! {
     SignatureUntrusted = "signature-untrusted" => Verification,
 }
 
+impl ErrorClass {
+    /// Returns what the user can do about it, where whoever met it had nothing better to say.
+    pub const fn usual_advice(self) -> &'static str {
+        match self {
+            Self::Usage => "`--help` shows how it is used",
+            Self::NotAWorkspace => "a workspace has an `AGENTS.md` at its root",
+            Self::InvalidName
+            | Self::InvalidVersion
+            | Self::EmptyField
+            | Self::InvalidField
+            | Self::InvalidEnum
+            | Self::DuplicateTags
+            | Self::MissingAdapter
+            | Self::DuplicateSourceId
+            | Self::DuplicateMountPath
+            | Self::DuplicateSecretKey
+            | Self::EmptyServers
+            | Self::ToolOverlap
+            | Self::MalformedJson => "correct the document and try again",
+            Self::SecretInProfile | Self::SecretFound => {
+                "take it out; hand it to the agent through the environment instead"
+            }
+            Self::EmptyReference | Self::InvalidReference | Self::MissingHost => {
+                "a reference looks like `registry.example/team/agent:1.0.0`"
+            }
+            Self::MissingEntry | Self::BadEntry | Self::NoEntry | Self::AmbiguousEntry => {
+                "name the definition file, such as `agent.json`"
+            }
+            Self::MissingPath | Self::WrongPathType | Self::OutsideRoot => {
+                "correct the path in the definition"
+            }
+            Self::AbsolutePath
+            | Self::DotSlashPath
+            | Self::DotdotSegment
+            | Self::NulPath
+            | Self::BackslashPath
+            | Self::EmptyPath
+            | Self::InvalidUtf8
+            | Self::DuplicatePath
+            | Self::PathTooLong => "rename it, or leave it out with `.staxignore`",
+            Self::Symlink
+            | Self::SymlinkDangling
+            | Self::SymlinkCycle
+            | Self::SymlinkOutsideRoot
+            | Self::SymlinkToDirectory
+            | Self::HardLink => {
+                "put a copy of the file in its place, or leave it out with `.staxignore`"
+            }
+            Self::SpecialFile => "remove it, or leave it out with `.staxignore`",
+            Self::LayerTooLarge => "leave something out with `.staxignore`, or raise the limit",
+            Self::InvalidSurface => "surfaces end in `.md`",
+            Self::SkillWithoutDocument => "write one, or move the directory out of `skills/`",
+            Self::DigestMismatch
+            | Self::SizeMismatch
+            | Self::MissingBlob
+            | Self::MalformedArchive => "it was damaged or changed; get it again",
+            Self::MissingManifest => "`chitin cache` lists what is here",
+            Self::InvalidManifest | Self::DuplicateLayerType => {
+                "this is not an artifact that Chitin understands; ask whoever made it"
+            }
+            Self::UnsafePath | Self::UnsupportedEntryType => {
+                "do not use this artifact; ask whoever made it"
+            }
+            Self::UnsafeTarget => "move it away, or choose another directory",
+            Self::Conflict => "allow overwriting, or choose another directory",
+            Self::Io => {
+                "see that the file is there, that you may use it, and that the disk has room"
+            }
+            Self::Registry => "try again; if it stays, ask whoever runs the registry",
+            Self::Unauthorized => "`chitin login HOST` keeps a name and a password",
+            Self::NotFound => "see that repository and tag are spelled right",
+            Self::DependencyCycle
+            | Self::DependencyConflict
+            | Self::DependencyDepth
+            | Self::MissingPackage => {
+                "correct the packages that are named, or pin them in `stax.lock`"
+            }
+            Self::UnsupportedLockVersion | Self::InvalidLock => {
+                "write the lock file anew with `chitin pack --definition --lock`"
+            }
+            Self::ExactIncompatible => "leave out `--exact`, or take the adapter it was packed for",
+            Self::UnsupportedAdapter | Self::NoCompatibleAdapter => {
+                "`chitin unpack --help` lists the adapters"
+            }
+            Self::MissingSurface => "leave out `--strict`, or pack the missing files",
+            Self::SignatureMissing | Self::SignatureInvalid | Self::SignatureUntrusted => {
+                "have it signed by a key of your policy, or change the policy"
+            }
+        }
+    }
+}
+
 /// Why nothing was done.
 #[derive(Debug)]
 pub struct PackError {
@@ -293,9 +385,17 @@ impl PackError {
         self.source
     }
 
+    /// Tells whether whoever met it had something to say about it.
+    pub const fn has_advice(&self) -> bool {
+        self.hint.is_some()
+    }
+
     /// Returns what the user can do.
-    pub fn advice(&self) -> Option<&str> {
-        self.hint.as_deref()
+    pub fn advice(&self) -> &str {
+        match &self.hint {
+            Some(hint) => hint,
+            None => self.class.usual_advice(),
+        }
     }
 }
 

@@ -146,7 +146,7 @@ impl From<PackError> for CliError {
         let mut shown = Self::new(Kind::Ship(error.exit()), sentence(&error.to_string()));
         shown.class = Some(error.class().as_str());
         shown.items = error.items().to_vec();
-        shown.hints = error.advice().map(str::to_owned).into_iter().collect();
+        shown.hints = vec![error.advice().to_owned()];
         shown.source = error.into_source();
         shown
     }

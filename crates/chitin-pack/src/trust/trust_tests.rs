@@ -313,7 +313,7 @@ fn a_policy_that_is_not_understood_is_refused_with_advice() {
     ] {
         let error = Policy::parse(text).unwrap_err();
         assert_eq!(error.exit(), ExitKind::Input, "{text}");
-        if advice.is_some() {
+        if let Some(advice) = advice {
             assert_eq!(error.advice(), advice, "{text}");
         }
     }

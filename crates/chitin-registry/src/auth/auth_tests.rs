@@ -96,7 +96,7 @@ async fn a_helper_is_asked_by_its_protocol() {
     for wrong in ["s.example", "m.example", "x.example"] {
         let error = impatient.find(wrong).await.unwrap_err();
         assert_eq!(error.exit(), ExitKind::Registry, "{wrong}: {error}");
-        assert!(error.advice().is_some());
+        assert!(error.has_advice());
     }
 }
 

@@ -103,7 +103,7 @@ mod tests {
         ] {
             let error = Endpoint::new(far, PlainHttp::Loopback).unwrap_err();
             assert_eq!(error.exit().code(), 3, "{far}");
-            assert!(error.advice().is_some());
+            assert!(error.has_advice());
             assert!(Endpoint::new(far, PlainHttp::Never).is_ok(), "{far}");
         }
     }

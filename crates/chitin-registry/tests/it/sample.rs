@@ -176,7 +176,7 @@ impl Recorded {
 /// Compares how something failed: class, exit code, and that there is a hint.
 pub(crate) fn failed<T: std::fmt::Debug>(result: Result<T, PackError>) -> (&'static str, u8) {
     let error = result.expect_err("this must fail");
-    assert!(error.advice().is_some(), "no hint: {error}");
+    assert!(error.has_advice(), "no hint: {error}");
     assert!(!error.to_string().ends_with('.'), "{error}");
     assert!(!format!("{error:?}").contains(PASSWORD), "{error:?}");
     (error.class().as_str(), error.exit().code())

@@ -4,10 +4,11 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{Finder, NetworkArgs, count, short, size};
+use crate::ship::{Finder, NetworkArgs, count, known_as, short, size};
 use chitin_pack::artifact::Descriptor;
 use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
+use chitin_pack::layer::LayerKind;
 use chitin_pack::trust;
 use serde::Serialize;
 use serde_json::Value;
@@ -151,12 +152,13 @@ fn layer_text(layer: &LayerFacts, out: &mut dyn fmt::Write, paint: Paint) -> fmt
         size(layer.descriptor.size),
         paint.dim(&short(&layer.descriptor.digest))
     )?;
+    let kind = layer.layer.and_then(LayerKind::from_name);
     for (path, file) in layer.entries.iter().flatten() {
         let run = if file.executable { "*" } else { "" };
         writeln!(
             out,
             "    {:<40} {:>9}  {}",
-            format!("{}{run}", plain(path, '\u{fffd}')),
+            format!("{}{run}", plain(&known_as(kind, path), '\u{fffd}')),
             size(file.size),
             paint.dim(&short(&file.digest))
         )?;

@@ -60,14 +60,9 @@ impl Args {
         let finder = Finder::new(host, &self.network, printer)?;
         let adding = finder.store.adding()?;
         let found = finder.pull(&reference)?;
-        let verdict = match self.trust.judge(host, &found) {
-            Ok(verdict) => verdict,
-            Err(error) => {
-                // What is not trusted gets no name here.
-                finder.store.untag(&found.name)?;
-                return Err(error);
-            }
-        };
+        // What is not trusted gets no name here.
+        let verdict = self.trust.judge(host, &found)?;
+        finder.keep(&found)?;
         let manifest = finder
             .store
             .put_manifest_bytes(&found.artifact.manifest_bytes)?;

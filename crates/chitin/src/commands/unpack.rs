@@ -119,6 +119,7 @@ impl Args {
         let adding = finder.store.adding()?;
         let found = finder.find(&self.artifact)?;
         let verdict = self.trust.judge(host, &found)?;
+        finder.keep(&found)?;
         let digest = found.artifact.digest;
         let lock = self
             .lock
@@ -241,6 +242,11 @@ impl Render for Unpacked {
         }
         let place = paint.bold(&self.shown);
         match (self.written.len(), self.unchanged) {
+            (0, 0) => writeln!(
+                out,
+                "The layout of {} has a place for nothing in it; nothing was written.",
+                self.adapter
+            ),
             (0, _) => writeln!(out, "{place} has all of it already."),
             (written, 0) => writeln!(
                 out,

@@ -22,6 +22,8 @@ pub(crate) struct Found {
     pub(crate) target: Option<String>,
     /// Its signatures, wherever they were.
     pub(crate) signatures: Vec<Candidate>,
+    /// Whether it was brought from a registry just now.
+    is_remote: bool,
 }
 
 /// Finds artifacts.
@@ -63,6 +65,7 @@ impl<'a> Finder<'a> {
             name: word.to_owned(),
             target,
             signatures,
+            is_remote: false,
         };
         Ok(match self.locate(word)? {
             Located::Layout(path, tag) => {
@@ -93,7 +96,17 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Brings an artifact out of a registry into the store, under its reference.
+    /// Gives what came out of a registry its reference as a name in the store, now that it may be used.
+    pub(crate) fn keep(&self, found: &Found) -> Result<(), CliError> {
+        if found.is_remote {
+            let bytes = &found.artifact.manifest_bytes;
+            let manifest = self.store.put_manifest_bytes(bytes)?;
+            self.store.tag(&found.name, &manifest)?;
+        }
+        Ok(())
+    }
+
+    /// Brings an artifact and its signatures out of a registry into the store. It has no name there until it is kept.
     pub(crate) fn pull(&self, reference: &Reference) -> Result<Found, CliError> {
         let registry = self.network.registry(self.host)?;
         let bar = Bar::new(self.printer.stream(), "Pulling");
@@ -111,8 +124,6 @@ impl<'a> Finder<'a> {
             self.store.put_referrer_bytes(&bytes)?;
         }
         let artifact = self.store.artifact(&digest)?;
-        let manifest = self.store.put_manifest_bytes(&artifact.manifest_bytes)?;
-        self.store.tag(&reference.to_string(), &manifest)?;
         drop(adding);
         let host = reference.host()?;
         Ok(Found {
@@ -120,6 +131,7 @@ impl<'a> Finder<'a> {
             artifact,
             name: reference.to_string(),
             target: Some(format!("{host}/{}", reference.repository)),
+            is_remote: true,
         })
     }
 }

@@ -18,6 +18,8 @@ use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::Printer;
 use crate::setup::chitin_home;
+use chitin_pack::compat::{MEMORY_FILE, MEMORY_SURFACE, SURFACES};
+use chitin_pack::layer::LayerKind;
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, Warning};
 use std::path::PathBuf;
@@ -48,5 +50,18 @@ pub(crate) fn warn(printer: &Printer, warnings: &[Warning]) {
         for warning in warnings {
             printer.note(&format!("warning: {} ({})", warning.message, warning.code));
         }
+    }
+}
+
+/// Returns what the author knows a file of a layer by: surfaces stand for files of the workspace.
+pub(crate) fn known_as(layer: Option<LayerKind>, path: &str) -> String {
+    let surface = |(name, _): &(&str, &str)| layer == Some(LayerKind::Surfaces) && *name == path;
+    let known = SURFACES
+        .into_iter()
+        .chain([(MEMORY_SURFACE, MEMORY_FILE)])
+        .find(surface);
+    match known {
+        Some((_, file)) => format!("{path} ({file})"),
+        None => path.to_owned(),
     }
 }

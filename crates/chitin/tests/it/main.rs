@@ -10,4 +10,5 @@ mod process;
 mod reference;
 mod run;
 mod sessions;
+mod ship;
 mod trace;

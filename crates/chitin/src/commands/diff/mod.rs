@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{Finder, NetworkArgs, count, size};
+use crate::ship::{Finder, NetworkArgs, count, known_as, size};
 use chitin_pack::diff::{Change, Depth, Difference, FileChange, diff};
 use chitin_pack::layer::LayerKind;
 use serde::Serialize;
@@ -129,14 +129,14 @@ impl Render for Compared {
                         .map_or_else(|| "–".to_owned(), |facts| size(facts.size))
                 };
                 let path = if file.path.is_empty() {
-                    name
+                    name.to_owned()
                 } else {
-                    &file.path
+                    known_as(kind, &file.path)
                 };
                 writeln!(
                     out,
                     "    {mark} {} {} → {}",
-                    tame(path),
+                    tame(&path),
                     bytes(&file.left),
                     bytes(&file.right)
                 )?;
