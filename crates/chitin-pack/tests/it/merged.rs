@@ -7,6 +7,7 @@ use chitin_pack::compat::{AGENT, PACKAGE};
 use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directory};
 use chitin_pack::inspect::{self, FileFacts, inspect};
 use chitin_pack::layer::LayerKind;
+use chitin_pack::materialize;
 use chitin_pack::packages::Merged;
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ fn made(store: &Arc<Store>, kind: &str, layers: &[(LayerKind, Vec<u8>)]) -> Arti
 
 fn read(merged: &Merged, kind: LayerKind) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let visited = merged.visit(kind, |entry, content| {
+    let visited = merged.visit(kind, kind.limit(), |entry, content| {
         let mut text = String::new();
         content.read_to_string(&mut text).unwrap();
         found.insert(entry.path.clone(), text);
@@ -132,6 +133,71 @@ fn whole_units_of_the_agent_replace_those_of_packages() {
         .map(|one| (one.code, one.layer))
         .collect();
     assert_eq!(codes, [("PACKAGE_LAYER_IGNORED", Some("prompt"))]);
+}
+
+#[test]
+fn an_agent_with_its_packages_is_laid_out_like_any_other() {
+    let directory = TempDir::new().unwrap();
+    let store = store_at(&directory.path().join("oci"));
+    let package = made(
+        &store,
+        PACKAGE,
+        &[
+            (
+                LayerKind::Skills,
+                tar(&[("see/SKILL.md", "see"), ("see/run.sh", "#!run")]),
+            ),
+            (
+                LayerKind::Surfaces,
+                tar(&[("tools.md", "low tools"), ("user.md", "low user")]),
+            ),
+            (LayerKind::Mcp, json_layer(&json!({"servers": {"git": {}}}))),
+            (LayerKind::Rules, tar(&[("a.md", "from the package")])),
+        ],
+    );
+    let config = json!({
+        "name": "x", "version": "1.0.0",
+        "adapter": {"type": "openclaw", "runtime": "openclaw", "adapterVersion": "1.0.0"},
+    });
+    let layers = [
+        (LayerKind::Rules, tar(&[("Z.md", "own")])),
+        (LayerKind::Surfaces, tar(&[("tools.md", "own tools")])),
+    ];
+    let manifest = put(&store, AGENT, &config, &layers).unwrap();
+    let own = store.artifact(&manifest.digest).unwrap();
+    let agent = Merged::new(vec![package], own).unwrap().into_artifact();
+    assert_eq!(agent.digest, manifest.digest);
+    agent.verify().unwrap();
+    let kinds: Vec<_> = agent.layers().iter().map(|(kind, _)| kind.name()).collect();
+    assert_eq!(kinds, ["rules", "skills", "mcp", "surfaces"]);
+    let mut rules = Vec::new();
+    let visited = agent.files(LayerKind::Rules, u64::MAX, |entry, _| {
+        rules.push(entry.path.clone());
+        Ok(())
+    });
+    visited.unwrap();
+    assert_eq!(rules, ["a.md", "Z.md"]);
+
+    let plan = materialize::plan(&agent, &materialize::Options::default()).unwrap();
+    let out = directory.path().join("out");
+    let options = materialize::ApplyOptions {
+        overwrite: materialize::Overwrite::Refuse,
+    };
+    materialize::apply(&plan, &agent, &out, options).unwrap();
+    let text = |path: &str| std::fs::read_to_string(out.join(path)).unwrap();
+    assert_eq!(text("TOOLS.md"), "own tools");
+    assert_eq!(text("USER.md"), "low user");
+    assert_eq!(text("skills/see/SKILL.md"), "see");
+    assert_eq!(text("skills/see/run.sh"), "#!run");
+    let codes: Vec<_> = plan
+        .warnings
+        .iter()
+        .map(|one| (one.code, one.layer))
+        .collect();
+    assert!(
+        codes.contains(&("UNSUPPORTED_FEATURE", Some("mcp"))),
+        "{codes:?}"
+    );
 }
 
 #[test]
