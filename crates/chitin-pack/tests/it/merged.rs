@@ -8,7 +8,7 @@ use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directo
 use chitin_pack::inspect::{self, FileFacts, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::materialize;
-use chitin_pack::packages::Merged;
+use chitin_pack::packages::{Merged, with_packages};
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -198,6 +198,42 @@ fn an_agent_with_its_packages_is_laid_out_like_any_other() {
         codes.contains(&("UNSUPPORTED_FEATURE", Some("mcp"))),
         "{codes:?}"
     );
+}
+
+#[test]
+fn packages_of_packages_are_found_in_the_store() {
+    let directory = TempDir::new().unwrap();
+    let store = store_at(directory.path());
+    let names = |references: &[&str]| (LayerKind::Packages, json_layer(&json!(references)));
+    let surface = |name: &str, text: &str| (LayerKind::Surfaces, tar(&[(name, text)]));
+    for (name, layers) in [
+        ("reg.example/p/base:1", vec![surface("user.md", "base")]),
+        (
+            "reg.example/p/top:1",
+            vec![names(&["reg.example/p/base:1"]), surface("tools.md", "top")],
+        ),
+    ] {
+        let config = json!({"name": "x", "version": "1.0.0"});
+        let manifest = put(&store, PACKAGE, &config, &layers).unwrap();
+        store.tag(name, &manifest).unwrap();
+    }
+    let agent = made(&store, AGENT, &[names(&["reg.example/p/top:1"])]);
+    let (merged, resolution) = with_packages(agent, &store, None).unwrap();
+    assert_eq!(
+        resolution.order,
+        ["reg.example/p/base:1", "reg.example/p/top:1"]
+    );
+    let mut found = Vec::new();
+    let visited = merged.files(LayerKind::Surfaces, u64::MAX, |entry, _| {
+        found.push(entry.path.clone());
+        Ok(())
+    });
+    visited.unwrap();
+    assert_eq!(found, ["user.md", "tools.md"]);
+
+    let lost = made(&store, AGENT, &[names(&["reg.example/p/none:1"])]);
+    let error = with_packages(lost, &store, None).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::MissingPackage);
 }
 
 #[test]
