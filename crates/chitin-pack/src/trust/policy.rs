@@ -11,7 +11,8 @@
 //! ```
 //!
 //! A pattern is compared with `host/repository`, or with the plain name of something in the local store: `*` stands for
-//! one part between slashes, `**` at the end for one part or more. A rule without `keys` takes all of them.
+//! one part between slashes, `**` at the end for one part or more. Case, `:443` and a dot at the end of a host make no
+//! difference. A rule without `keys` takes all of them.
 
 use super::key::PublicKey;
 use crate::error::{ErrorClass, PackError};
@@ -156,9 +157,9 @@ impl Policy {
     }
 }
 
-/// Compares part by part.
+/// Compares part by part. The first one may be a host, which has several spellings; no rule is passed by with another one.
 fn matches(pattern: &str, target: &str) -> bool {
-    let mut target = target.split('/');
+    let mut target = target.split('/').enumerate();
     let mut pattern = pattern.split('/').peekable();
     while let Some(part) = pattern.next() {
         let found = target.next();
@@ -166,11 +167,19 @@ fn matches(pattern: &str, target: &str) -> bool {
             return found.is_some();
         }
         match found {
-            Some(found) if part == "*" || part == found => {}
+            Some(_) if part == "*" => {}
+            Some((0, found)) if host(part) == host(found) => {}
+            Some((at, found)) if at > 0 && part == found => {}
             _ => return false,
         }
     }
     target.next().is_none()
+}
+
+/// One spelling of a host: case, the port that is meant anyway, and a dot at the end make no difference.
+fn host(part: &str) -> String {
+    let part = part.strip_suffix(":443").unwrap_or(part);
+    part.trim_end_matches('.').to_ascii_lowercase()
 }
 
 fn keys(member: Option<&Value>) -> Result<Vec<TrustedKey>, PackError> {

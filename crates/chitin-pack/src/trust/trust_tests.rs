@@ -268,14 +268,23 @@ fn the_first_rule_that_fits_decides() {
     )
     .replace('`', "'");
     let policy = Policy::parse(&text).unwrap();
-    let asked = |target| {
+    let asked = |target: Option<&str>| {
         let requirement = policy.requirement(target);
         let names = requirement.keys.into_iter().map(|key| key.name);
         (requirement.mode, names.collect::<Vec<_>>().join(" "))
     };
     assert_eq!(asked(Some("reg.example/team/free")).0, Mode::None);
     let team = (Mode::Require, "release".to_owned());
-    assert_eq!(asked(Some("reg.example/team/a/b")), team);
+    for spelling in [
+        "reg.example",
+        "REG.example",
+        "reg.example:443",
+        "reg.example.",
+    ] {
+        let target = format!("{spelling}/team/a/b");
+        assert_eq!(asked(Some(&target)), team, "{target}");
+    }
+    assert_eq!(asked(Some("reg.example/TEAM/a")).0, Mode::Warn);
     assert_eq!(asked(Some("reg.example/x")), (Mode::Warn, String::new()));
     let otherwise = (Mode::Warn, "release other".to_owned());
     for target in [
