@@ -17,9 +17,11 @@
 use super::key::PublicKey;
 use crate::error::{ErrorClass, PackError};
 use chitin_workspace::config::parse_json5;
+use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::nearest::nearest;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// Larger policies are nobody's.
 pub const MAX_POLICY_BYTES: usize = 256 * 1024;
@@ -129,6 +131,28 @@ impl Policy {
             keys,
             rules,
         })
+    }
+
+    /// Reads a policy file; `None` when there is none. One that others may change is refused: it would be their policy.
+    pub fn load(directory: &Root, path: &Path) -> Result<Option<Self>, PackError> {
+        let shown = directory.path().join(path);
+        let read = match directory.read(path, &ReadPolicy::inside(MAX_POLICY_BYTES as u64)) {
+            Ok(read) => read,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => {
+                let message = format!("the policy `{}` cannot be read", shown.display());
+                return Err(PackError::new(ErrorClass::Io, message).caused_by(error));
+            }
+        };
+        if read.mode & 0o022 != 0 {
+            let message = format!("others may change the policy `{}`", shown.display());
+            return Err(PackError::new(ErrorClass::Io, message)
+                .hint("look at what it says, then `chmod go-w` it"));
+        }
+        match std::str::from_utf8(&read.bytes) {
+            Ok(text) => Self::parse(text).map(Some),
+            Err(_) => Err(wrong("it is not UTF-8")),
+        }
     }
 
     /// Returns what is demanded of an artifact: `host/repository`, the plain name of something in the local store, or

@@ -328,6 +328,25 @@ fn a_policy_that_is_not_understood_is_refused_with_advice() {
     }
 }
 
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test gives a file away on purpose"
+)]
+fn a_policy_that_others_may_change_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = TempDir::new().unwrap();
+    let root = chitin_workspace::guard::Root::open(directory.path()).unwrap();
+    let name = std::path::Path::new("policy.json5");
+    assert_eq!(Policy::load(&root, name).unwrap(), None);
+    root.write_new(name, b"{default: 'require'}").unwrap();
+    let policy = Policy::load(&root, name).unwrap().unwrap();
+    assert_eq!(policy.requirement(None).mode, Mode::Require);
+    let open = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(directory.path().join(name), open).unwrap();
+    assert!(Policy::load(&root, name).is_err());
+}
+
 proptest! {
     #[test]
     fn no_text_is_a_policy_by_accident_and_none_panics(text in "[\\[\\]{}:,'a-z* /]{0,60}") {
