@@ -10,7 +10,6 @@ use crate::archive::{self, Entry, Limits};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
-use crate::packages::Merged;
 use serde_json::Value;
 use std::fmt;
 use std::io::{self, Read};
@@ -38,8 +37,6 @@ pub struct Artifact {
     pub config: Value,
     layers: Vec<(LayerKind, Descriptor)>,
     blobs: Arc<dyn Blobs>,
-    /// What packages add to the layers.
-    merged: Option<Arc<Merged>>,
 }
 
 impl Artifact {
@@ -63,15 +60,7 @@ impl Artifact {
             config,
             layers,
             blobs,
-            merged: None,
         })
-    }
-
-    /// Returns the artifact as it is with its packages: what it holds is merged, what it is stays the same.
-    pub(crate) fn with_packages(mut self, merged: Arc<Merged>) -> Self {
-        self.layers = merged.layers();
-        self.merged = Some(merged);
-        self
     }
 
     /// Returns the layers that the format knows, in the order of the manifest.
@@ -94,13 +83,6 @@ impl Artifact {
 
     /// Reads a layer that is one document; `None` when there is no such layer. Checked before it is returned.
     pub fn document(&self, kind: LayerKind) -> Result<Option<Vec<u8>>, PackError> {
-        let merged = self
-            .merged
-            .as_ref()
-            .and_then(|merged| merged.document(kind));
-        if let Some(document) = merged {
-            return Ok(Some(crate::canonical::to_string(document).into_bytes()));
-        }
         self.layer(kind)
             .map(|descriptor| read_verified(self.blobs.as_ref(), descriptor, kind.limit()))
             .transpose()
@@ -123,11 +105,7 @@ impl Artifact {
         for descriptor in of_layers.chain([&self.manifest.config]) {
             verify_blob(self.blobs.as_ref(), descriptor)?;
         }
-        let packages = self
-            .merged
-            .as_ref()
-            .map_or(&[][..], |merged| merged.packages());
-        packages.iter().try_for_each(Self::verify)
+        Ok(())
     }
 
     /// Shows the files of an archive layer in order, with its uncompressed limit. The compressed bytes are checked first,
@@ -138,9 +116,6 @@ impl Artifact {
         limit: u64,
         visit: impl FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        if let Some(merged) = self.merged.as_ref().filter(|_| Merged::holds(kind)) {
-            return merged.visit(kind, limit, visit);
-        }
         let Some(descriptor) = self.layer(kind) else {
             return Ok(());
         };

@@ -3,8 +3,8 @@
 
 use super::merge::{in_rule_order, merge, merge_members, merge_secrets, units_member};
 use super::rule::RuleFacts;
-use crate::archive::{Entry, EntryKind, Seen, broken};
-use crate::artifact::{Artifact, Descriptor};
+use crate::archive::{Entry, EntryKind, Seen};
+use crate::artifact::Artifact;
 use crate::compat::{PACKAGE, PACKAGE_LAYER_IGNORED};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
@@ -12,7 +12,6 @@ use crate::warning::Warning;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
-use std::sync::Arc;
 
 /// The layers of files that packages add to.
 const OF_FILES: [LayerKind; 5] = [
@@ -85,38 +84,9 @@ impl Merged {
         &self.agent
     }
 
-    /// Returns the agent as it is with its packages, to be laid out, opened or listed like any other. Its manifest and its
-    /// digest stay its own.
-    pub fn into_artifact(self) -> Artifact {
-        self.agent.clone().with_packages(Arc::new(self))
-    }
-
-    /// Returns the packages, from the lowest precedence to the highest.
-    pub fn packages(&self) -> &[Artifact] {
-        self.sources
-            .split_last()
-            .map_or(&[], |(_, packages)| packages)
-    }
-
-    /// Tells whether the files of a layer are merged. Others are the agent's own.
-    pub(crate) fn holds(kind: LayerKind) -> bool {
-        OF_FILES.contains(&kind)
-    }
-
-    /// Returns the layers that there are, in the order of a manifest, each with the blob of the highest precedence.
-    pub(crate) fn layers(&self) -> Vec<(LayerKind, Descriptor)> {
-        let is_merged = |kind: LayerKind| OF_FILES.contains(&kind) || OF_DOCUMENTS.contains(&kind);
-        let found = LayerKind::ALL.into_iter().filter_map(|kind| {
-            let own = self.agent.layer(kind);
-            let packages = self.packages().iter().rev();
-            let of_packages = || {
-                packages
-                    .filter(|_| is_merged(kind))
-                    .find_map(|one| one.layer(kind))
-            };
-            Some((kind, own.or_else(of_packages)?.clone()))
-        });
-        found.collect()
+    /// Returns all artifacts, from the lowest precedence to the highest; the agent is the last.
+    pub fn sources(&self) -> &[Artifact] {
+        &self.sources
     }
 
     /// Returns the files of a layer: rules in the order in which they are read, others by path.
@@ -129,61 +99,32 @@ impl Merged {
         self.documents.get(&kind)
     }
 
-    /// Shows the files of a layer with their content: rules in the order in which they are read, others artifact by
-    /// artifact.
+    /// Shows the files of a layer with their content, artifact by artifact; which is the order of [`Merged::files`] only
+    /// where one artifact holds them all.
     pub fn visit(
         &self,
         kind: LayerKind,
-        limit: u64,
         mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        if kind != LayerKind::Rules {
-            for source in 0..self.sources.len() {
-                self.visit_source(source, kind, limit, &mut visit)?;
+        for (source, artifact) in self.sources.iter().enumerate() {
+            let files = self.files(kind).iter();
+            let wanted: HashSet<&str> = files
+                .filter(|file| file.source == source)
+                .map(|file| file.path.as_str())
+                .collect();
+            if wanted.is_empty() {
+                continue;
             }
-            return Ok(());
-        }
-        // Rules are few and short, and their order is not that of the archives.
-        let mut texts = BTreeMap::new();
-        for source in 0..self.sources.len() {
-            self.visit_source(source, kind, limit, &mut |entry, content| {
-                let mut bytes = Vec::new();
-                content.read_to_end(&mut bytes).map_err(broken)?;
-                texts.insert((source, entry.path.clone()), (entry.clone(), bytes));
-                Ok(())
+            artifact.files(kind, kind.limit(), |entry, content| {
+                let is_file = matches!(entry.kind, EntryKind::File { .. });
+                if is_file && wanted.contains(entry.path.as_str()) {
+                    visit(entry, content)
+                } else {
+                    Ok(())
+                }
             })?;
         }
-        for file in self.files(kind) {
-            if let Some((entry, bytes)) = texts.remove(&(file.source, file.path.clone())) {
-                visit(&entry, &mut bytes.as_slice())?;
-            }
-        }
         Ok(())
-    }
-
-    fn visit_source(
-        &self,
-        source: usize,
-        kind: LayerKind,
-        limit: u64,
-        visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
-    ) -> Result<(), PackError> {
-        let files = self.files(kind).iter();
-        let wanted: HashSet<&str> = files
-            .filter(|file| file.source == source)
-            .map(|file| file.path.as_str())
-            .collect();
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        self.sources[source].files(kind, limit, |entry, content| {
-            let is_file = matches!(entry.kind, EntryKind::File { .. });
-            if is_file && wanted.contains(entry.path.as_str()) {
-                visit(entry, content)
-            } else {
-                Ok(())
-            }
-        })
     }
 
     fn merge_files(&self, kind: LayerKind) -> Result<Vec<MergedFile>, PackError> {
@@ -271,7 +212,7 @@ fn read_rule(content: &mut dyn Read) -> Result<RuleFacts, PackError> {
     content
         .take(MAX_FRONT_MATTER)
         .read_to_end(&mut beginning)
-        .map_err(broken)?;
+        .map_err(crate::archive::broken)?;
     Ok(RuleFacts::read(&beginning))
 }
 

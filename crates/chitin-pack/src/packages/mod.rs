@@ -16,7 +16,7 @@ pub use lock::{Lock, Locked};
 pub use merge::{Unit, in_rule_order, merge, merge_members, merge_secrets, units_member};
 pub use resolve::{MAX_LEVELS, PackageSource, Resolution, resolve, resolve_dependencies};
 pub use rule::RuleFacts;
-pub use stored::{StoredPackages, with_packages};
+pub use stored::{StoredPackages, merge_stored};
 
 #[cfg(test)]
 mod packages_tests;

@@ -1,4 +1,4 @@
-//! Packages that are in the local store, and an agent with all of them.
+//! Packages that are in the local store, and an agent merged with all of them.
 
 use super::contents::Merged;
 use super::list::{checked, read_list};
@@ -48,18 +48,18 @@ fn missing(reference: &str, error: PackError) -> PackError {
     .caused_by(error)
 }
 
-/// Returns an agent with all its packages, which must be in the store, and how they were resolved. An agent without
-/// packages is returned as it is.
-pub fn with_packages(
-    agent: Artifact,
+/// Merges an agent with its packages, which must be in the store; `None` for an agent that builds on none. Also returns how
+/// they were resolved, for a lock file.
+pub fn merge_stored(
+    agent: &Artifact,
     store: &Arc<Store>,
     lock: Option<&Lock>,
-) -> Result<(Artifact, Resolution), PackError> {
+) -> Result<Option<(Merged, Resolution)>, PackError> {
     let layer = agent.json(LayerKind::Packages)?;
     let direct = layer.as_ref().map(read_list).transpose()?;
     let direct = direct.unwrap_or_default();
     if direct.is_empty() {
-        return Ok((agent, Resolution::default()));
+        return Ok(None);
     }
     let mut source = StoredPackages {
         store: Arc::clone(store),
@@ -75,5 +75,5 @@ pub fn with_packages(
         store.artifact(digest)
     });
     let packages = packages.collect::<Result<Vec<_>, _>>()?;
-    Ok((Merged::new(packages, agent)?.into_artifact(), resolution))
+    Ok(Some((Merged::new(packages, agent.clone())?, resolution)))
 }

@@ -7,8 +7,7 @@ use chitin_pack::compat::{AGENT, PACKAGE};
 use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directory};
 use chitin_pack::inspect::{self, FileFacts, inspect};
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize;
-use chitin_pack::packages::{Merged, with_packages};
+use chitin_pack::packages::{Merged, merge_stored};
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,7 +22,7 @@ fn made(store: &Arc<Store>, kind: &str, layers: &[(LayerKind, Vec<u8>)]) -> Arti
 
 fn read(merged: &Merged, kind: LayerKind) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let visited = merged.visit(kind, kind.limit(), |entry, content| {
+    let visited = merged.visit(kind, |entry, content| {
         let mut text = String::new();
         content.read_to_string(&mut text).unwrap();
         found.insert(entry.path.clone(), text);
@@ -136,71 +135,6 @@ fn whole_units_of_the_agent_replace_those_of_packages() {
 }
 
 #[test]
-fn an_agent_with_its_packages_is_laid_out_like_any_other() {
-    let directory = TempDir::new().unwrap();
-    let store = store_at(&directory.path().join("oci"));
-    let package = made(
-        &store,
-        PACKAGE,
-        &[
-            (
-                LayerKind::Skills,
-                tar(&[("see/SKILL.md", "see"), ("see/run.sh", "#!run")]),
-            ),
-            (
-                LayerKind::Surfaces,
-                tar(&[("tools.md", "low tools"), ("user.md", "low user")]),
-            ),
-            (LayerKind::Mcp, json_layer(&json!({"servers": {"git": {}}}))),
-            (LayerKind::Rules, tar(&[("a.md", "from the package")])),
-        ],
-    );
-    let config = json!({
-        "name": "x", "version": "1.0.0",
-        "adapter": {"type": "openclaw", "runtime": "openclaw", "adapterVersion": "1.0.0"},
-    });
-    let layers = [
-        (LayerKind::Rules, tar(&[("Z.md", "own")])),
-        (LayerKind::Surfaces, tar(&[("tools.md", "own tools")])),
-    ];
-    let manifest = put(&store, AGENT, &config, &layers).unwrap();
-    let own = store.artifact(&manifest.digest).unwrap();
-    let agent = Merged::new(vec![package], own).unwrap().into_artifact();
-    assert_eq!(agent.digest, manifest.digest);
-    agent.verify().unwrap();
-    let kinds: Vec<_> = agent.layers().iter().map(|(kind, _)| kind.name()).collect();
-    assert_eq!(kinds, ["rules", "skills", "mcp", "surfaces"]);
-    let mut rules = Vec::new();
-    let visited = agent.files(LayerKind::Rules, u64::MAX, |entry, _| {
-        rules.push(entry.path.clone());
-        Ok(())
-    });
-    visited.unwrap();
-    assert_eq!(rules, ["a.md", "Z.md"]);
-
-    let plan = materialize::plan(&agent, &materialize::Options::default()).unwrap();
-    let out = directory.path().join("out");
-    let options = materialize::ApplyOptions {
-        overwrite: materialize::Overwrite::Refuse,
-    };
-    materialize::apply(&plan, &agent, &out, options).unwrap();
-    let text = |path: &str| std::fs::read_to_string(out.join(path)).unwrap();
-    assert_eq!(text("TOOLS.md"), "own tools");
-    assert_eq!(text("USER.md"), "low user");
-    assert_eq!(text("skills/see/SKILL.md"), "see");
-    assert_eq!(text("skills/see/run.sh"), "#!run");
-    let codes: Vec<_> = plan
-        .warnings
-        .iter()
-        .map(|one| (one.code, one.layer))
-        .collect();
-    assert!(
-        codes.contains(&("UNSUPPORTED_FEATURE", Some("mcp"))),
-        "{codes:?}"
-    );
-}
-
-#[test]
 fn packages_of_packages_are_found_in_the_store() {
     let directory = TempDir::new().unwrap();
     let store = store_at(directory.path());
@@ -218,21 +152,19 @@ fn packages_of_packages_are_found_in_the_store() {
         store.tag(name, &manifest).unwrap();
     }
     let agent = made(&store, AGENT, &[names(&["reg.example/p/top:1"])]);
-    let (merged, resolution) = with_packages(agent, &store, None).unwrap();
+    let (merged, resolution) = merge_stored(&agent, &store, None).unwrap().unwrap();
     assert_eq!(
         resolution.order,
         ["reg.example/p/base:1", "reg.example/p/top:1"]
     );
-    let mut found = Vec::new();
-    let visited = merged.files(LayerKind::Surfaces, u64::MAX, |entry, _| {
-        found.push(entry.path.clone());
-        Ok(())
-    });
-    visited.unwrap();
-    assert_eq!(found, ["user.md", "tools.md"]);
+    let files = merged.files(LayerKind::Surfaces).iter();
+    let found: Vec<_> = files.map(|file| (file.source, file.path.as_str())).collect();
+    assert_eq!(found, [(1, "tools.md"), (0, "user.md")]);
+    let alone = made(&store, AGENT, &[]);
+    assert!(merge_stored(&alone, &store, None).unwrap().is_none());
 
     let lost = made(&store, AGENT, &[names(&["reg.example/p/none:1"])]);
-    let error = with_packages(lost, &store, None).unwrap_err();
+    let error = merge_stored(&lost, &store, None).unwrap_err();
     assert_eq!(error.class(), ErrorClass::MissingPackage);
 }
 
