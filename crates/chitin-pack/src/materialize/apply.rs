@@ -104,6 +104,15 @@ pub fn apply<'a>(
     Ok(applied)
 }
 
+/// Removes what a killed process left beside a directory that it was replacing. Until then files in the directory may have
+/// a second name there, which some contracts refuse to read; so whoever opens a workspace may want to call this first.
+/// [`apply`] does.
+pub fn clear_leftovers(target: &Path) {
+    if let Ok(place) = Place::find(target) {
+        place.clear_leftovers();
+    }
+}
+
 enum Failure {
     Pack(PackError),
     NotPossible(&'static str),
