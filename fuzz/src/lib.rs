@@ -15,6 +15,7 @@ pub mod history;
 pub mod model_stream;
 pub mod mutate;
 pub mod novelty;
+pub mod pack_definition;
 pub mod patch;
 pub mod path_guard;
 pub mod permissions;
@@ -38,7 +39,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -73,6 +74,11 @@ pub const TARGETS: [Target; 14] = [
         name: "model_stream",
         run: model_stream::run,
         dictionary: model_stream::DICTIONARY,
+    },
+    Target {
+        name: "pack_definition",
+        run: pack_definition::run,
+        dictionary: pack_definition::DICTIONARY,
     },
     Target {
         name: "patch",
