@@ -15,6 +15,7 @@ pub mod history;
 pub mod model_stream;
 pub mod mutate;
 pub mod novelty;
+pub mod pack_archive;
 pub mod pack_definition;
 pub mod patch;
 pub mod path_guard;
@@ -39,7 +40,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -74,6 +75,11 @@ pub const TARGETS: [Target; 15] = [
         name: "model_stream",
         run: model_stream::run,
         dictionary: model_stream::DICTIONARY,
+    },
+    Target {
+        name: "pack_archive",
+        run: pack_archive::run,
+        dictionary: pack_archive::DICTIONARY,
     },
     Target {
         name: "pack_definition",

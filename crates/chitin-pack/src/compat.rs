@@ -88,3 +88,26 @@ pub const SKILL_FILE: &str = "SKILL.md";
 pub const IGNORE_FILE: &str = ".staxignore";
 /// The lock file.
 pub const LOCK_FILE: &str = "stax.lock";
+
+/// A surface is not in the artifact.
+pub const SURFACE_MISSING: &str = "SURFACE_MISSING";
+/// A file was made of other layers.
+pub const SURFACE_SYNTHESIZED: &str = "SURFACE_SYNTHESIZED";
+/// The prompt was left out.
+pub const PROMPT_NOT_MATERIALIZED: &str = "PROMPT_NOT_MATERIALIZED";
+/// Rules were left out.
+pub const RULES_NOT_MATERIALIZED: &str = "RULES_NOT_MATERIALIZED";
+/// A layer has no place in the target.
+pub const UNSUPPORTED_FEATURE: &str = "UNSUPPORTED_FEATURE";
+/// Something that is particular to the target.
+pub const ADAPTER_WARNING: &str = "ADAPTER_WARNING";
+/// The files could not be exchanged in one step.
+pub const NOT_ATOMIC: &str = "NOT_ATOMIC";
+/// A warning: a package carries a layer that packages do not have.
+pub const PACKAGE_LAYER_IGNORED: &str = "PACKAGE_LAYER_IGNORED";
+/// A warning: a signature does not hold.
+pub const SIGNATURE_INVALID: &str = "SIGNATURE_INVALID";
+/// A warning: there is no signature.
+pub const SIGNATURE_MISSING: &str = "SIGNATURE_MISSING";
+/// A warning: a good signature of somebody who is not trusted.
+pub const SIGNATURE_UNTRUSTED: &str = "SIGNATURE_UNTRUSTED";

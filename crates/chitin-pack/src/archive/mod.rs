@@ -11,6 +11,7 @@ mod write;
 
 pub use gzip::{Compressor, compress, decompress};
 pub use path::{Seen, check as check_path};
+pub(crate) use read::broken;
 pub use read::{Entry, EntryKind, Limits, read};
 pub use write::TarWriter;
 

@@ -5,6 +5,10 @@ use std::collections::HashSet;
 
 /// Longer paths are nobody's; file systems stop at this too.
 pub(super) const MAX_PATH_BYTES: usize = 4096;
+/// Deeper paths are nobody's; every part is looked up once for each file below it.
+const MAX_DEPTH: usize = 128;
+/// The names of all files of an archive together: they are held while it is read.
+const MAX_NAME_BYTES: usize = 8 * 1024 * 1024;
 
 /// Checks a path that is to be written (rule P24).
 pub fn check(path: &str) -> Result<(), PackError> {
@@ -36,8 +40,8 @@ pub fn check(path: &str) -> Result<(), PackError> {
     if path.split('/').any(|segment| matches!(segment, "" | ".")) {
         return refuse(ErrorClass::EmptyPath, "a part of it is empty or `.`");
     }
-    if path.len() > MAX_PATH_BYTES {
-        return refuse(ErrorClass::PathTooLong, "it is too long");
+    if path.len() > MAX_PATH_BYTES || path.split('/').count() > MAX_DEPTH {
+        return refuse(ErrorClass::PathTooLong, "it is too long or too deep");
     }
     Ok(())
 }
@@ -47,22 +51,30 @@ pub fn check(path: &str) -> Result<(), PackError> {
 #[derive(Debug, Default)]
 pub struct Seen {
     files: HashSet<String>,
+    name_bytes: usize,
 }
 
 impl Seen {
     /// Notes a file's path.
     pub fn add(&mut self, path: &str) -> Result<(), PackError> {
+        self.name_bytes += path.len();
+        if self.name_bytes > MAX_NAME_BYTES {
+            let message = format!("the names of its files take more than {MAX_NAME_BYTES} bytes");
+            return Err(PackError::new(ErrorClass::LayerTooLarge, message));
+        }
         if self.files.insert(path.to_lowercase()) {
             Ok(())
         } else {
-            Err(PackError::new(
-                ErrorClass::DuplicatePath,
-                format!(
-                    "`{}` stands twice, or differs from another path in case only",
-                    path.escape_debug()
-                ),
-            )
-            .hint("rename one of the two: not every file system can hold both"))
+            Err(twice(path))
+        }
+    }
+
+    /// Checks at the end that no file is a directory, too, in whatever order they came.
+    pub fn finish(&self) -> Result<(), PackError> {
+        let clash = |path: &&String| self.file_above(path).is_some();
+        match self.files.iter().find(clash) {
+            Some(path) => Err(twice(path)),
+            None => Ok(()),
         }
     }
 
@@ -72,4 +84,15 @@ impl Seen {
             .map(|(end, _)| &path[..end])
             .find(|parent| self.files.contains(&parent.to_lowercase()))
     }
+}
+
+fn twice(path: &str) -> PackError {
+    PackError::new(
+        ErrorClass::DuplicatePath,
+        format!(
+            "`{}` stands twice, is both a file and a directory, or differs from another path in case only",
+            path.escape_debug()
+        ),
+    )
+    .hint("rename one of the two: not every file system can hold both")
 }

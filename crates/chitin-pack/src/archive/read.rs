@@ -64,6 +64,7 @@ pub fn read(
     for _ in 0..=limits.entries {
         reader.block(&mut block)?;
         if block.iter().all(|byte| *byte == 0) {
+            seen.finish()?;
             return reader.end();
         }
         if header::hides_bytes(&block) {

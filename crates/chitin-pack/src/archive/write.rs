@@ -58,6 +58,7 @@ impl<W: Write> TarWriter<W> {
 
     /// Ends the archive.
     pub fn finish(mut self) -> Result<W, PackError> {
+        self.seen.finish()?;
         self.out.write_all(&ZEROS).map_err(unwritten)?;
         Ok(self.out)
     }

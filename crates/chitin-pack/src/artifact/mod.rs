@@ -161,7 +161,8 @@ pub fn verify_blob(blobs: &dyn Blobs, descriptor: &Descriptor) -> Result<(), Pac
     compare(descriptor, digest, size)
 }
 
-fn compare(descriptor: &Descriptor, digest: Digest, size: u64) -> Result<(), PackError> {
+/// Compares what was read with what was promised.
+pub(crate) fn compare(descriptor: &Descriptor, digest: Digest, size: u64) -> Result<(), PackError> {
     if digest == descriptor.digest && size == descriptor.size {
         return Ok(());
     }

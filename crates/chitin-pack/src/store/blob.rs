@@ -1,6 +1,7 @@
 //! Blobs on their way into the store.
 
-use super::{BLOBS, blob_path, unwritable};
+use super::{Adding, BLOBS, blob_path, unwritable};
+use crate::artifact::Descriptor;
 use crate::digest::{Digest, Hashing};
 use crate::error::PackError;
 use chitin_workspace::guard::{NewFile, Root};
@@ -11,16 +12,19 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct BlobWriter<'s> {
     root: &'s Root,
+    /// Whoever sweeps must not take a file for abandoned that is being written.
+    _adding: Adding,
     out: Hashing<NewFile>,
 }
 
 impl<'s> BlobWriter<'s> {
-    pub(super) fn new(root: &'s Root) -> Result<Self, PackError> {
+    pub(super) fn new(root: &'s Root, adding: Adding) -> Result<Self, PackError> {
         let file = root
             .begin_file(Path::new(BLOBS), 0o644)
             .map_err(unwritable)?;
         Ok(Self {
             root,
+            _adding: adding,
             out: Hashing::new(file),
         })
     }
@@ -32,6 +36,16 @@ impl<'s> BlobWriter<'s> {
             .keep_file(file, &blob_path(&digest))
             .map_err(unwritable)?;
         Ok((digest, size))
+    }
+
+    /// Gives the blob its name if it is the one that was expected; any other was never there.
+    pub fn keep_as(self, expected: &Descriptor) -> Result<(), PackError> {
+        let (file, digest, size) = self.out.finish();
+        crate::artifact::compare(expected, digest, size)?;
+        self.root
+            .keep_file(file, &blob_path(&digest))
+            .map_err(unwritable)?;
+        Ok(())
     }
 }
 

@@ -1,18 +1,19 @@
 //! Artifacts in directories that others made: an OCI image layout, or a manifest beside its blobs.
 
 use super::index::{self, Tagged};
-use super::{open_blob, unreadable};
+use super::{open_blob, referrers, unreadable};
 use crate::artifact::{Artifact, Blobs, MAX_MANIFEST_BYTES};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
+use crate::trust::Candidate;
 use chitin_workspace::guard::{EntryKind, ReadPolicy, Root};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const MARKER: &str = "oci-layout";
 pub(super) const MARKER_TEXT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
-const MANIFEST: &str = "manifest.json";
 
 /// A directory with an artifact in it.
 #[derive(Debug)]
@@ -45,37 +46,33 @@ impl Layout {
 
     /// Returns the artifact with that tag; without one there must be one artifact only.
     pub fn artifact(self, tag: Option<&str>) -> Result<Artifact, PackError> {
+        Arc::new(self).find(tag)
+    }
+
+    /// Returns the artifact with that tag, and stays open for its signatures.
+    pub fn find(self: &Arc<Self>, tag: Option<&str>) -> Result<Artifact, PackError> {
         let bytes = if self.root.kind(Path::new(MANIFEST)) == Some(EntryKind::File) {
             let policy = ReadPolicy::inside(MAX_MANIFEST_BYTES);
             let read = self.root.read(Path::new(MANIFEST), &policy);
             read.map_err(unreadable)?.bytes
         } else {
-            self.indexed(tag)?
+            let entries = index::entries(&self.root)?;
+            let chosen = index::choose(&entries, tag)?;
+            crate::artifact::read_verified(self.as_ref(), chosen, MAX_MANIFEST_BYTES)?
         };
-        Artifact::open(Arc::new(self), bytes)
+        Artifact::open(Arc::clone(self) as Arc<dyn Blobs>, bytes)
     }
 
     /// Returns the tags of an OCI layout.
     pub fn tags(&self) -> Result<Vec<Tagged>, PackError> {
-        index::read(&self.root)
+        index::entries(&self.root).map(index::named)
     }
 
-    fn indexed(&self, tag: Option<&str>) -> Result<Vec<u8>, PackError> {
-        let tags = self.tags()?;
-        let found: Vec<_> = tags
-            .iter()
-            .filter(|tagged| tag.is_none_or(|wanted| tagged.name == wanted))
-            .collect();
-        let [only] = found.as_slice() else {
-            let names = tags.iter().map(|tagged| tagged.name.clone());
-            let message = match found.len() {
-                0 => "the layout has no such artifact",
-                _ => "the layout holds several artifacts",
-            };
-            let error = PackError::new(ErrorClass::MissingManifest, message).about(names);
-            return Err(error.hint("write `:TAG` after the directory"));
-        };
-        crate::artifact::read_verified(self, &only.manifest, MAX_MANIFEST_BYTES)
+    /// Returns the signatures of an artifact.
+    pub fn signatures_of(self: &Arc<Self>, subject: &Digest) -> Result<Vec<Candidate>, PackError> {
+        let entries = index::entries(&self.root)?;
+        let blobs = Arc::clone(self) as Arc<dyn Blobs>;
+        Ok(referrers::signatures(&blobs, &entries, subject))
     }
 }
 

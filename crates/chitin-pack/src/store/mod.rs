@@ -2,22 +2,36 @@
 //!
 //! ```text
 //! oci/oci-layout          what this is
-//! oci/index.json          tags
+//! oci/index.json          tags, and the referrers of what is tagged
 //! oci/blobs/sha256/…      blobs, manifests among them, under their digests
+//! oci/partial/…           downloads that are not whole yet, under the digests they are to have
 //! oci/lock                claimed together by those who add, alone by those who remove
 //! oci/packs/…             notes that let a build of unchanged files skip reading them
 //! ```
 //!
 //! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there.
 
+mod archive_file;
 mod blob;
+mod check;
+mod copy;
+mod export;
 mod index;
 mod layout;
+mod partial;
 mod record;
+mod referrers;
+mod sweep;
 
+pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;
+pub use check::{Checkup, MissingFrom, Repair};
+pub use export::{Export, extract, write_archive, write_layout};
 pub use index::Tagged;
 pub use layout::Layout;
+pub use partial::PartialBlob;
+pub use referrers::fallback_tag;
+pub use sweep::{Sweep, Swept, Usage};
 
 use crate::artifact::{Artifact, Blobs, Descriptor, Manifest};
 use crate::compat::OCI_MANIFEST;
@@ -32,6 +46,9 @@ use std::sync::Arc;
 
 const BLOBS: &str = "blobs/sha256";
 const LOCK: &str = "lock";
+/// How often, and how long apart, somebody who wants the store alone asks for it.
+const PATIENCE: usize = 20;
+const MOMENT: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// The store, open.
 #[derive(Debug)]
@@ -84,9 +101,25 @@ impl Store {
         }
     }
 
+    /// Claims the store alone, for those who remove. Does not wait for others to finish, but for a moment: a process that is
+    /// being started holds the claims of its parent until it runs.
+    fn alone(&self) -> Result<Claim, PackError> {
+        for _ in 0..PATIENCE {
+            let claim = self.root.claim(Path::new(LOCK), ClaimKind::AloneNow);
+            if let Some(claim) = claim.map_err(unwritable)? {
+                return Ok(claim);
+            }
+            std::thread::sleep(MOMENT);
+        }
+        Err(
+            PackError::new(ErrorClass::Io, "somebody else is using the store")
+                .hint("try again when that is done"),
+        )
+    }
+
     /// Begins a blob that is written piece by piece.
     pub fn begin_blob(&self) -> Result<BlobWriter<'_>, PackError> {
-        BlobWriter::new(&self.root)
+        BlobWriter::new(&self.root, self.adding()?)
     }
 
     /// Puts a blob.
@@ -141,6 +174,10 @@ impl Store {
     /// Puts a manifest with the bytes it came in.
     pub fn put_manifest_bytes(&self, bytes: &[u8]) -> Result<Descriptor, PackError> {
         let manifest = Manifest::parse(bytes)?;
+        let empty = Descriptor::empty();
+        if copy::names(bytes, &empty.digest) {
+            self.put(&empty.media_type, copy::EMPTY)?;
+        }
         let of_layers = manifest.layers.iter();
         for needed in of_layers.chain([&manifest.config]) {
             if needed.media_type != crate::compat::OCI_EMPTY && !self.has(needed) {

@@ -17,6 +17,7 @@ mod roster;
 mod scan;
 mod shape;
 mod source;
+mod text;
 mod validate;
 mod variables;
 
@@ -27,6 +28,7 @@ pub use layers::{ChitinSettings, Explanation, Layer, Layers, Overridden};
 pub use load::{ConfigError, LoadedConfig, load, openclaw_config_path};
 pub use own::{LoadedChitinConfig, chitin_home, load_chitin_config};
 pub use source::{ConfigFile, Place};
+pub use text::parse_json5;
 pub use validate::validate;
 pub use variables::{MissingVariable, VariableError, substitute};
 

@@ -6,12 +6,14 @@
 
 use super::fingerprint::{Fingerprint, file_type};
 use super::root::Root;
+use super::stream::NewFile;
 use super::write::{WriteError, rename_between, sync_directory, temporary_name, write_temporary};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What must stand under a name for a change to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub enum Expected {
 #[derive(Debug)]
 pub struct PreparedChange {
     path: PathBuf,
-    parent: OwnedFd,
+    parent: Arc<OwnedFd>,
     name: OsString,
     expected: Expected,
     /// The new content under another name; without one the file goes.
@@ -71,6 +73,34 @@ impl Root {
         Ok(change)
     }
 
+    /// Makes a file that was written piece by piece ready to take a name in the directory in which it was begun. Over a file
+    /// that is there it gets exactly the permission bits of `mode`.
+    pub fn prepare_file(
+        &self,
+        new: NewFile,
+        relative: &Path,
+        expected: Expected,
+        mode: u32,
+    ) -> Result<PreparedChange, WriteError> {
+        let fail = |error: Errno| self.write_error(relative, error);
+        let name = relative
+            .file_name()
+            .ok_or_else(|| self.not_beneath(relative))?;
+        if let Expected::Unchanged(_) = expected {
+            let bits = Mode::from_raw_mode(mode & 0o777);
+            rustix::fs::fchmod(new.file(), bits).map_err(fail)?;
+        }
+        rustix::fs::fsync(new.file()).map_err(fail)?;
+        let (parent, temporary) = new.into_prepared();
+        Ok(PreparedChange {
+            path: self.path().join(relative),
+            parent,
+            name: name.to_owned(),
+            expected,
+            temporary,
+        })
+    }
+
     /// Makes ready to remove a file.
     pub fn prepare_remove(
         &self,
@@ -84,7 +114,7 @@ impl Root {
         let (parent, name) = self.parent_of(relative)?;
         Ok(PreparedChange {
             path: self.path().join(relative),
-            parent,
+            parent: Arc::new(parent),
             name: name.to_owned(),
             expected,
             temporary: None,
@@ -116,6 +146,14 @@ pub fn commit_all(changes: Vec<PreparedChange>) -> Result<(), WriteError> {
 }
 
 impl PreparedChange {
+    /// Begins a file in the same directory, without opening that once more.
+    pub fn begin_beside(&self, mode: u32) -> Result<NewFile, WriteError> {
+        NewFile::begin(Arc::clone(&self.parent), mode).map_err(|error| WriteError::Io {
+            path: self.path.clone(),
+            source: error.into(),
+        })
+    }
+
     fn commit(mut self) -> Result<Done, WriteError> {
         let result = match (self.temporary.take(), self.expected) {
             (Some(new), Expected::Absent) => self.create(&new).map(|()| None),

@@ -6,14 +6,20 @@
 
 mod change;
 mod fingerprint;
+mod growing;
 mod look;
+mod mirror;
 mod open;
 mod permissions;
+mod place;
 mod policy;
 mod probe;
 mod reader;
 mod root;
 mod scratch;
+mod staging;
+#[cfg(test)]
+mod staging_tests;
 mod stream;
 mod survey;
 mod walk;
@@ -21,12 +27,15 @@ mod write;
 
 pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::Fingerprint;
+pub use growing::GrowingFile;
+pub use place::Place;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
 pub use probe::is_executable;
 pub use reader::Reader;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};
-pub use scratch::Scratch;
+pub use scratch::{Scratch, ScratchFile};
+pub use staging::{NewMode, StageError, Staging};
 pub use stream::{Claim, ClaimKind, NewFile};
 pub use survey::Looked;
 pub use walk::End;

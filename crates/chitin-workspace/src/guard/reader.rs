@@ -4,7 +4,7 @@ use super::fingerprint::Fingerprint;
 use super::policy::ReadPolicy;
 use super::root::{ReadError, Root};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An open file that passed the guard's judgement.
@@ -35,8 +35,21 @@ impl Root {
     }
 }
 
+impl Reader {
+    /// Reads from a place in the file, whatever was read before; zero at its end.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
+    }
+}
+
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.file.read(buffer)
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
     }
 }

@@ -2,11 +2,14 @@
 
 use super::open;
 use super::root::{EntryKind, Root};
-use super::write::{WriteError, Written, write_all};
+use super::staging::NewMode;
+use super::write::{WriteError, Written, temporary_name, write_all};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +22,29 @@ pub struct Scratch {
     root: Root,
     parent: OwnedFd,
     name: OsString,
+}
+
+/// A new file in a scratch directory, written piece by piece.
+#[derive(Debug)]
+pub struct ScratchFile {
+    file: File,
+}
+
+impl ScratchFile {
+    /// Waits until the disk has it.
+    pub fn sync(self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}
+
+impl Write for ScratchFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl Root {
@@ -94,6 +120,34 @@ impl Scratch {
         }
     }
 
+    /// Begins a new file; a name that is taken is an error.
+    pub fn begin(&self, relative: &Path, mode: NewMode) -> Result<ScratchFile, WriteError> {
+        let fail = |error| self.root.write_error(relative, error);
+        let (parent, name) = self.root.parent_of(relative)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let (NewMode::Usual(bits) | NewMode::Exactly(bits)) = mode;
+        let bits = Mode::from_raw_mode(bits & 0o777);
+        let file = rustix::fs::openat(&parent, name, flags, bits).map_err(fail)?;
+        if let NewMode::Exactly(_) = mode {
+            rustix::fs::fchmod(&file, bits).map_err(fail)?;
+        }
+        Ok(ScratchFile { file: file.into() })
+    }
+
+    /// Lets go of the directory without removing it.
+    pub(super) fn leave(self) {
+        std::mem::forget(self);
+    }
+
+    /// Moves an entry to a name that nobody clears away.
+    pub(super) fn leave_under_another_name(&self, relative: &Path) {
+        if let Ok((parent, name)) = self.root.parent_of(relative) {
+            let kept = temporary_name(name);
+            let _ = rustix::fs::renameat(&parent, name, &self.parent, kept);
+        }
+    }
+
     /// Makes a symbolic link with exactly this text, unless the name is taken. Wherever the text leads, nothing is looked
     /// at or written there.
     pub fn link(&self, relative: &Path, text: &Path) -> Result<Written, WriteError> {
@@ -125,7 +179,12 @@ impl Scratch {
             })?;
             for (name, kind) in names {
                 match kind {
-                    EntryKind::Directory => directories.push(here.join(name)),
+                    EntryKind::Directory => {
+                        // What came from elsewhere may be closed even to its owner.
+                        let mode = Mode::from_raw_mode(0o700);
+                        let _ = rustix::fs::chmodat(&directory, &name, mode, AtFlags::empty());
+                        directories.push(here.join(name));
+                    }
                     EntryKind::File | EntryKind::Link | EntryKind::Other => {
                         rustix::fs::unlinkat(&directory, name, AtFlags::empty())?;
                     }

@@ -7,16 +7,20 @@ use super::write::{WriteError, Written, rename_between, sync_directory, temporar
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
+
+/// What temporary names are made of.
+const STEM: &str = "new";
 
 /// A file that nobody sees yet. Dropped, it was never there.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
-    parent: OwnedFd,
+    parent: Arc<OwnedFd>,
     /// `None` once it has its name.
     temporary: Option<OsString>,
 }
@@ -30,29 +34,9 @@ pub struct Claim {
 impl Root {
     /// Begins a file in a directory beneath the root; an empty path is the root itself.
     pub fn begin_file(&self, directory: &Path, mode: u32) -> Result<NewFile, WriteError> {
-        let stem = directory.join("new");
-        let (parent, name) = self.parent_of(&stem)?;
-        let flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        loop {
-            let temporary = temporary_name(name);
-            match rustix::fs::openat(
-                &parent,
-                &temporary,
-                flags,
-                Mode::from_raw_mode(mode & 0o777),
-            ) {
-                Ok(file) => {
-                    return Ok(NewFile {
-                        file: file.into(),
-                        parent,
-                        temporary: Some(temporary),
-                    });
-                }
-                Err(Errno::EXIST) => {}
-                Err(error) => return Err(self.write_error(directory, error)),
-            }
-        }
+        let stem = directory.join(STEM);
+        let (parent, _) = self.parent_of(&stem)?;
+        NewFile::begin(Arc::new(parent), mode).map_err(|error| self.write_error(directory, error))
     }
 
     /// Gives a file that is whole its name, unless the name is taken. Once this returns, the file survives a crash.
@@ -137,6 +121,32 @@ pub enum ClaimKind {
 }
 
 impl NewFile {
+    /// Begins a file in an open directory.
+    pub(super) fn begin(parent: Arc<OwnedFd>, mode: u32) -> Result<Self, Errno> {
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(mode & 0o777);
+        loop {
+            let temporary = temporary_name(OsStr::new(STEM));
+            match rustix::fs::openat(&parent, &temporary, flags, mode) {
+                Ok(file) => {
+                    return Ok(Self {
+                        file: file.into(),
+                        parent,
+                        temporary: Some(temporary),
+                    });
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Closes the file and hands over the directory it is in and its name there.
+    pub(super) fn into_prepared(mut self) -> (Arc<OwnedFd>, Option<OsString>) {
+        (Arc::clone(&self.parent), self.temporary.take())
+    }
+
     /// Returns the open file.
     pub const fn file(&self) -> &File {
         &self.file

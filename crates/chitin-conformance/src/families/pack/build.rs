@@ -45,7 +45,6 @@ pub(super) struct BuiltCase {
 
 impl BuiltCase {
     /// Opens what was built.
-    #[expect(dead_code, reason = "runners of other kinds come next")]
     pub(super) fn artifact(&self) -> Result<Artifact, PackError> {
         self.store.artifact(&self.built.manifest.digest)
     }

@@ -73,7 +73,6 @@ pub(super) fn touch(root: &Path) -> Result<()> {
 }
 
 /// Describes the files below a directory as cases do: texts as they are, other bytes as base64, links by their target.
-#[expect(dead_code, reason = "runners of other kinds come next")]
 pub(super) fn read(root: &Path) -> Result<Value> {
     let mut found = Map::new();
     collect(root, "", &mut found)?;

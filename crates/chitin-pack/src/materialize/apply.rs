@@ -1,0 +1,199 @@
+//! Carrying a plan out: all of it or nothing (rules P41, P42).
+
+use super::compare::{Standing, compare};
+use super::contents::Contents;
+use super::in_place;
+use super::plan::{Plan, PlannedFile};
+use super::write::{copy, each_file, unwritten};
+use crate::compat::NOT_ATOMIC;
+use crate::error::{ErrorClass, PackError};
+use crate::warning::Warning;
+use chitin_workspace::guard::{Fingerprint, NewMode, Place, StageError, WriteError};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// With more other files than this in the target, a second name for each would take longer than it is worth.
+const MAX_OTHER_ENTRIES: usize = 50_000;
+
+/// How a plan is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApplyOptions {
+    /// What becomes of files with other bytes.
+    pub overwrite: Overwrite,
+}
+
+/// What becomes of existing files with other bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overwrite {
+    /// They are conflicts, and nothing is written.
+    Refuse,
+    /// They are replaced.
+    Allow,
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// Files that were written, in the order of the plan.
+    pub written: Vec<String>,
+    /// Files that were there already.
+    pub unchanged: Vec<String>,
+    /// What the user should know, beyond the plan's own warnings.
+    pub warnings: Vec<Warning>,
+}
+
+/// The files that are to be written, and what stands in their place.
+pub(super) type Changes<'p> = HashMap<&'p str, Standing>;
+
+/// Carries a plan out at `target`. Other files there are kept. When this fails, nothing was changed; when this process is
+/// killed, the target is wholly old or wholly new, unless a warning of an earlier run said that this cannot be had there.
+pub fn apply<'a>(
+    plan: &Plan,
+    contents: impl Into<Contents<'a>>,
+    target: &Path,
+    options: ApplyOptions,
+) -> Result<Applied, PackError> {
+    let contents = contents.into();
+    let place = Place::find(target).map_err(refused)?;
+    place.clear_leftovers();
+    let standing = compare(plan, place.existing())?;
+    let conflicts: Vec<String> = plan
+        .files
+        .iter()
+        .zip(&standing)
+        .filter(|(_, standing)| matches!(standing, Standing::Other(_)))
+        .map(|(file, _)| file.path.clone())
+        .collect();
+    if options.overwrite == Overwrite::Refuse && !conflicts.is_empty() {
+        return Err(PackError::new(
+            ErrorClass::Conflict,
+            "files with other content stand in the way",
+        )
+        .about(conflicts)
+        .hint("nothing was written; allow overwriting, or choose another directory"));
+    }
+    let mut applied = Applied {
+        written: Vec::new(),
+        unchanged: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut changes = Changes::new();
+    for (file, standing) in plan.files.iter().zip(standing) {
+        match standing {
+            Standing::Same => applied.unchanged.push(file.path.clone()),
+            Standing::Absent | Standing::Other(_) => {
+                applied.written.push(file.path.clone());
+                changes.insert(&file.path, standing);
+            }
+        }
+    }
+    if changes.is_empty() {
+        return Ok(applied);
+    }
+    match staged(plan, contents, &place, &changes) {
+        Ok(()) => {}
+        Err(Failure::Pack(error)) => return Err(error),
+        Err(Failure::NotPossible(reason)) => {
+            in_place::write(plan, contents, &place, &changes)?;
+            let message = format!(
+                "the directory could not be replaced in one step, because {reason}; had this been interrupted, some files would be new and others old"
+            );
+            applied.warnings.push(Warning::new(NOT_ATOMIC, message));
+        }
+    }
+    Ok(applied)
+}
+
+enum Failure {
+    Pack(PackError),
+    NotPossible(&'static str),
+}
+
+impl From<PackError> for Failure {
+    fn from(error: PackError) -> Self {
+        Self::Pack(error)
+    }
+}
+
+impl From<StageError> for Failure {
+    fn from(error: StageError) -> Self {
+        match error {
+            StageError::NotPossible { reason } => Self::NotPossible(reason),
+            StageError::Write(error) => Self::Pack(refused(error)),
+        }
+    }
+}
+
+/// Builds the whole new tree beside the old one and exchanges them.
+fn staged(
+    plan: &Plan,
+    contents: Contents<'_>,
+    place: &Place,
+    changes: &Changes<'_>,
+) -> Result<(), Failure> {
+    // Only the very files that were compared: whatever came since is not ours to replace.
+    let is_replaced = |path: &Path, now: &Fingerprint| {
+        let standing = path.to_str().and_then(|path| changes.get(path));
+        matches!(standing, Some(Standing::Other(found)) if found.is_still(now))
+    };
+    let mut staging = place.stage(MAX_OTHER_ENTRIES, &is_replaced)?;
+    for directory in directories(changes) {
+        staging.directory(Path::new(directory)).map_err(refused)?;
+    }
+    each_file(plan, contents, |file, content| {
+        let Some(standing) = changes.get(file.path.as_str()) else {
+            return Ok(());
+        };
+        let mode = new_mode(file, *standing);
+        let mut out = staging.file(Path::new(&file.path), mode).map_err(refused)?;
+        copy(file, content, &mut out)?;
+        out.sync().map_err(|error| unwritten(&file.path, error))
+    })?;
+    Ok(staging.commit()?)
+}
+
+/// The directories that the changed files need and that are not known to be there, parents first.
+pub(super) fn directories<'p>(changes: &Changes<'p>) -> std::collections::BTreeSet<&'p str> {
+    changes
+        .iter()
+        .filter(|(_, standing)| **standing == Standing::Absent)
+        .flat_map(|(path, _)| {
+            let path: &'p str = path;
+            path.match_indices('/').map(move |(end, _)| &path[..end])
+        })
+        .collect()
+}
+
+/// Permission bits: those of the file that is replaced, or the usual ones.
+fn new_mode(file: &PlannedFile, standing: Standing) -> NewMode {
+    match standing {
+        Standing::Other(found) => NewMode::Exactly(found.replaced_mode(file.executable)),
+        Standing::Absent | Standing::Same => NewMode::Usual(usual_mode(file)),
+    }
+}
+
+pub(super) const fn usual_mode(file: &PlannedFile) -> u32 {
+    if file.executable { 0o755 } else { 0o644 }
+}
+
+/// Says why the guard let nothing be written.
+pub(super) fn refused(error: WriteError) -> PackError {
+    let shown = error.path().display().to_string();
+    let (class, message) = match &error {
+        WriteError::NotBeneath { .. } => (
+            ErrorClass::UnsafeTarget,
+            format!("`{shown}` is not a directory to write to, or a link stands in the way"),
+        ),
+        WriteError::Changed { .. } => (
+            ErrorClass::Conflict,
+            format!("somebody changed `{shown}` while this was at work; nothing was written"),
+        ),
+        WriteError::Io { .. } => (ErrorClass::Io, format!("`{shown}` cannot be written")),
+    };
+    let hint = match class {
+        ErrorClass::Conflict => "try again",
+        ErrorClass::UnsafeTarget => "choose another directory",
+        _ => "nothing was written; look at the directory's permissions and the room on the disk",
+    };
+    PackError::new(class, message).caused_by(error).hint(hint)
+}

@@ -1,0 +1,150 @@
+//! What the one who lays out may choose (rule P33).
+
+use crate::error::{ErrorClass, PackError};
+use serde_json::{Map, Value};
+
+/// How true to the bytes the result must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Surfaces as they are; nothing is merged or made up.
+    Exact,
+    /// Prompt, rules and persona find a place in the files.
+    Permissive,
+}
+
+/// What an absent surface means (rule P39).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingSurfaces {
+    /// A warning each.
+    Warn,
+    /// Failure, with all of them named.
+    Refuse,
+}
+
+/// Whether a part is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteLayer {
+    /// It is.
+    Yes,
+    /// It is left where it is.
+    No,
+}
+
+/// The adapter's options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The adapter; without a name the artifact's own.
+    pub adapter: Option<String>,
+    /// The mode; without one the adapter's own: exact for OpenClaw, permissive for all others.
+    pub mode: Option<Mode>,
+    /// Whether skills are written.
+    pub skills: WriteLayer,
+    /// Whether memory is written.
+    pub memory: WriteLayer,
+    /// Whether `BOOTSTRAP.md` is written and expected.
+    pub bootstrap: WriteLayer,
+    /// What absent surfaces mean.
+    pub missing: MissingSurfaces,
+    /// The model, for layouts that have a place for it.
+    pub model: Option<String>,
+    /// The model's parameters, for layouts that have a place for them.
+    pub model_params: Map<String, Value>,
+    /// Hints for the adapter, such as `memoryFile`.
+    pub config: Map<String, Value>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            adapter: None,
+            mode: None,
+            skills: WriteLayer::Yes,
+            memory: WriteLayer::Yes,
+            bootstrap: WriteLayer::Yes,
+            missing: MissingSurfaces::Warn,
+            model: None,
+            model_params: Map::new(),
+            config: Map::new(),
+        }
+    }
+}
+
+impl Options {
+    /// Reads the options as the contract spells them. Members that it does not know are passed over.
+    pub fn from_json(value: &Value) -> Result<Self, PackError> {
+        let mut options = Self::default();
+        let Value::Object(members) = value else {
+            return Err(wrong("the adapter's options are not an object"));
+        };
+        for (name, value) in members {
+            let flag = || {
+                value
+                    .as_bool()
+                    .ok_or_else(|| wrong(&format!("`{name}` is neither true nor false")))
+            };
+            let layer = || flag().map(|on| if on { WriteLayer::Yes } else { WriteLayer::No });
+            let object = || {
+                let found = value.as_object().cloned();
+                found.ok_or_else(|| wrong(&format!("`{name}` is not an object")))
+            };
+            match name.as_str() {
+                "exact" => {
+                    options.mode = Some(if flag()? {
+                        Mode::Exact
+                    } else {
+                        Mode::Permissive
+                    });
+                }
+                "writeSkills" => options.skills = layer()?,
+                "writeMemory" => options.memory = layer()?,
+                "writeBootstrap" => options.bootstrap = layer()?,
+                "strictMissingSurfaces" => {
+                    options.missing = if flag()? {
+                        MissingSurfaces::Refuse
+                    } else {
+                        MissingSurfaces::Warn
+                    };
+                }
+                "model" => {
+                    let model = value.as_str().map(str::to_owned);
+                    options.model = Some(model.ok_or_else(|| wrong("`model` is not a text"))?);
+                }
+                "modelParams" => options.model_params = object()?,
+                "config" => options.config = object()?,
+                _ => {}
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn wrong(message: &str) -> PackError {
+    PackError::new(ErrorClass::InvalidField, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn options_are_read_as_the_contract_spells_them() {
+        let read = Options::from_json(&json!({
+            "exact": false,
+            "writeSkills": false,
+            "strictMissingSurfaces": true,
+            "config": { "memoryFile": "surfaces/memory.md" },
+            "workspaceRoot": "/elsewhere",
+        }));
+        let expected = Options {
+            mode: Some(Mode::Permissive),
+            skills: WriteLayer::No,
+            missing: MissingSurfaces::Refuse,
+            config: Map::from_iter([("memoryFile".into(), json!("surfaces/memory.md"))]),
+            ..Options::default()
+        };
+        assert_eq!(read.unwrap(), expected);
+        let error = Options::from_json(&json!({ "exact": "yes" })).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::InvalidField);
+    }
+}

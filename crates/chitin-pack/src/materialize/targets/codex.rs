@@ -1,0 +1,77 @@
+//! Codex: one instructions file with the rules in it, skills, and servers in TOML.
+
+use super::shared::{INSTRUCTIONS, append, document, other_surfaces, skills, text_part};
+use crate::error::PackError;
+use crate::materialize::options::Options;
+use crate::materialize::plan::Draft;
+use crate::materialize::rules;
+use crate::materialize::servers::{Server, servers};
+use crate::materialize::source::Source;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+pub(super) fn lay_out(
+    source: &Source<'_>,
+    options: &Options,
+    draft: &mut Draft,
+) -> Result<(), PackError> {
+    let mut text = text_part(source, draft)?;
+    append(&mut text, rules::joined(&rules::read(source)?).as_bytes());
+    document(draft, "AGENTS.md", text);
+    let servers = servers(source.mcp.as_ref())?;
+    if !servers.is_empty() {
+        draft.document(".codex/config.toml", settings(&servers));
+    }
+    skills(source, options, ".agents/skills/", draft);
+    other_surfaces(source, &[INSTRUCTIONS], draft);
+    Ok(())
+}
+
+fn settings(servers: &BTreeMap<String, Server>) -> String {
+    let mut text = String::new();
+    for (name, server) in servers {
+        let _ = writeln!(text, "\n[mcp_servers.{}]", key(name));
+        let lines = [
+            ("command", &server.command),
+            ("url", &server.url),
+            ("transport", &server.transport),
+        ];
+        for (member, value) in lines {
+            if let Some(value) = value {
+                let _ = writeln!(text, "{member} = {}", quoted(value));
+            }
+            if member == "command" && !server.args.is_empty() {
+                let args: Vec<_> = server.args.iter().map(|arg| quoted(arg)).collect();
+                let _ = writeln!(text, "args = [{}]", args.join(", "));
+            }
+        }
+        for (member, table) in [("env", &server.env), ("http_headers", &server.headers)] {
+            if !table.is_empty() {
+                let pairs: Vec<_> = table
+                    .iter()
+                    .map(|(name, value)| format!("{} = {}", key(name), quoted(value)))
+                    .collect();
+                let _ = writeln!(text, "{member} = {{ {} }}", pairs.join(", "));
+            }
+        }
+    }
+    text
+}
+
+/// A basic string of TOML is escaped as one of JSON, but for one character.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if is_bare {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}

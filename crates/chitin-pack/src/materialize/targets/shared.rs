@@ -1,0 +1,239 @@
+//! What several layouts do alike.
+
+use crate::compat::{ADAPTER_WARNING, UNSUPPORTED_FEATURE};
+use crate::error::PackError;
+use crate::layer::LayerKind;
+use crate::materialize::options::{Options, WriteLayer};
+use crate::materialize::plan::Draft;
+use crate::materialize::servers::{Server, Subagent, subagents};
+use crate::materialize::source::Source;
+use crate::warning::Warning;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub(super) const INSTRUCTIONS: &str = "instructions.md";
+
+/// Two parts of a merged document stand this far apart.
+pub(super) const BLANK_LINE: &[u8] = b"\n\n";
+
+/// Puts the general text together: instructions, prompt, and a few words on the persona.
+pub(super) fn text_part(source: &Source<'_>, draft: &mut Draft) -> Result<Vec<u8>, PackError> {
+    let mut text = surface(source, INSTRUCTIONS)?.unwrap_or_default();
+    let persona = source.persona.as_ref().map(persona_summary);
+    for part in source.prompt.iter().chain(&persona) {
+        append(&mut text, part.as_bytes());
+        draft.lose();
+    }
+    Ok(text)
+}
+
+/// Adds a part to a document, after a blank line if there is anything before it.
+pub(super) fn append(document: &mut Vec<u8>, part: &[u8]) {
+    if part.is_empty() {
+        return;
+    }
+    if !document.is_empty() {
+        document.extend_from_slice(BLANK_LINE);
+    }
+    document.extend_from_slice(part);
+}
+
+/// Adds a document unless there is nothing in it.
+pub(super) fn document(draft: &mut Draft, path: &str, bytes: Vec<u8>) {
+    if !bytes.is_empty() {
+        draft.document(path, bytes);
+    }
+}
+
+/// Reads a surface.
+pub(super) fn surface(source: &Source<'_>, name: &str) -> Result<Option<Vec<u8>>, PackError> {
+    if source.file(LayerKind::Surfaces, name).is_none() {
+        return Ok(None);
+    }
+    let found = source.contents(LayerKind::Surfaces, |path| path == name)?;
+    Ok(found.into_iter().next().map(|(_, bytes)| bytes))
+}
+
+/// Says who the persona is: a heading and the role.
+pub(super) fn persona_summary(persona: &Value) -> String {
+    let member = |name: &str| persona[name].as_str().unwrap_or_default();
+    format!(
+        "# {}\n\n**Role:** {}",
+        member("displayName"),
+        member("role")
+    )
+}
+
+/// Lays whole skill directories out below a directory.
+pub(super) fn skills(source: &Source<'_>, options: &Options, below: &str, draft: &mut Draft) {
+    if options.skills == WriteLayer::Yes {
+        for file in source.files(LayerKind::Skills) {
+            draft.archived(format!("{below}{}", file.path), LayerKind::Skills, file);
+        }
+    }
+}
+
+/// Lays subagents out as Markdown files.
+pub(super) fn agents(
+    source: &Source<'_>,
+    draft: &mut Draft,
+    path: impl Fn(&str) -> String,
+    write: impl Fn(&str, &Subagent) -> String,
+) -> Result<(), PackError> {
+    for (name, agent) in subagents(source.subagents.as_ref())? {
+        draft.document(path(&file_stem(&name)), write(&name, &agent));
+        draft.lose();
+    }
+    Ok(())
+}
+
+/// A subagent with its description in front.
+pub(super) fn described(agent: &Subagent) -> String {
+    let description = Value::from(agent.description.as_str());
+    format!(
+        "---\ndescription: {description}\n---\n\n{}",
+        agent.instructions
+    )
+}
+
+/// Makes a file name of an id: one part of a path, whatever the id holds.
+pub(super) fn file_stem(id: &str) -> String {
+    let plain = |c: char| {
+        if c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ') {
+            c
+        } else {
+            '-'
+        }
+    };
+    let stem: String = id.chars().map(plain).collect();
+    match stem.strip_prefix('.') {
+        Some(hidden) => format!("-{hidden}"),
+        None => stem,
+    }
+}
+
+/// A server as most JSON settings have it.
+#[derive(Serialize)]
+pub(super) struct JsonServer<'s> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<&'s [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    env: Option<&'s BTreeMap<String, String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<&'s BTreeMap<String, String>>,
+}
+
+/// Which servers say what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    All,
+    Remote,
+    None,
+}
+
+/// Writes servers as most JSON settings have them.
+pub(super) fn json_servers(
+    servers: &BTreeMap<String, Server>,
+    typed: Typed,
+) -> BTreeMap<&str, JsonServer<'_>> {
+    let one = |server: &'_ Server| -> (bool, Option<&'static str>) {
+        let remote = server.url.is_some();
+        let kind = match (typed, remote) {
+            (Typed::All, false) => Some("stdio"),
+            _ => None,
+        };
+        (remote, kind)
+    };
+    servers
+        .iter()
+        .map(|(name, server)| {
+            let (remote, kind) = one(server);
+            let transport = server.transport.as_deref().unwrap_or("http");
+            let says = matches!(typed, Typed::All | Typed::Remote) && remote;
+            let written = JsonServer {
+                r#type: if says { Some(transport) } else { kind },
+                command: server.command.as_deref().filter(|_| !remote),
+                args: (!remote).then_some(server.args.as_slice()),
+                url: server.url.as_deref(),
+                env: (!remote).then_some(&server.env),
+                headers: (!server.headers.is_empty()).then_some(&server.headers),
+            };
+            (name.as_str(), written)
+        })
+        .collect()
+}
+
+/// Settings that hold nothing but servers.
+pub(super) fn settings(member: &str, servers: &impl Serialize) -> Result<String, PackError> {
+    pretty(&BTreeMap::from([(member, servers)]))
+}
+
+pub(super) fn pretty(value: &impl Serialize) -> Result<String, PackError> {
+    serde_json::to_string_pretty(value).map_err(|error| {
+        let class = crate::error::ErrorClass::InvalidField;
+        PackError::new(class, "a settings file cannot be written").caused_by(error)
+    })
+}
+
+/// Reports a layer that has no place, if the artifact has it (rule P37).
+pub(super) fn unsupported(source: &Source<'_>, layer: LayerKind, draft: &mut Draft) {
+    if source.has(layer) {
+        let message = format!(
+            "Feature \"{}\" is not supported by this adapter",
+            layer.name()
+        );
+        draft.warn(Warning::new(UNSUPPORTED_FEATURE, message).layer(layer.name()));
+        draft.lose();
+    }
+}
+
+/// Says something about a layer that is particular to the target.
+pub(super) fn remark(layer: LayerKind, message: impl Into<String>, draft: &mut Draft) {
+    draft.warn(Warning::new(ADAPTER_WARNING, message).layer(layer.name()));
+    draft.lose();
+}
+
+/// Reports what no layout writes: packages that were not merged before, and knowledge, which is looked up, not laid out.
+pub(super) fn left_behind(source: &Source<'_>, draft: &mut Draft) -> Result<(), PackError> {
+    if source.has(LayerKind::Knowledge) {
+        let message = "knowledge is not laid out; it stays in the artifact";
+        remark(LayerKind::Knowledge, message, draft);
+    }
+    if source.lacks_packages()? {
+        let message = "packages that the artifact builds on were not merged and are not laid out";
+        remark(LayerKind::Packages, message, draft);
+    }
+    Ok(())
+}
+
+/// Reports the surfaces that a layout has no place for.
+pub(super) fn other_surfaces(source: &Source<'_>, held: &[&str], draft: &mut Draft) {
+    for (surface, _) in crate::compat::SURFACES {
+        if !held.contains(&surface) && source.file(LayerKind::Surfaces, surface).is_some() {
+            let message = format!("the surface `{surface}` has no place in this layout");
+            let warning = Warning::new(ADAPTER_WARNING, message);
+            draft.warn(warning.layer(LayerKind::Surfaces.name()).target(surface));
+            draft.lose();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_stem;
+
+    #[test]
+    fn an_id_names_one_file_and_nothing_above_it() {
+        assert_eq!(file_stem("brief"), "brief");
+        assert_eq!(file_stem("../../etc/passwd"), "-.-..-etc-passwd");
+        assert_eq!(file_stem(".."), "-.");
+        assert_eq!(file_stem("a\\b\0c"), "a-b-c");
+    }
+}

@@ -1,0 +1,174 @@
+//! An OCI image layout in one archive, read where it is: a list of where each blob begins, and the file.
+
+use super::index::{self, Tagged};
+use super::{BLOBS, layout, referrers, unreadable};
+use crate::archive::{self, EntryKind, Limits};
+use crate::artifact::{Artifact, Blobs, Descriptor, MAX_MANIFEST_BYTES, read_verified};
+use crate::digest::Digest;
+use crate::error::{ErrorClass, PackError};
+use crate::trust::Candidate;
+use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Reader, Root};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Larger archives are no artifacts: the limits of all layers together are far below.
+const LIMITS: Limits = Limits {
+    bytes: 4 * 1024 * 1024 * 1024,
+    entries: 16_384,
+};
+
+/// The file may be named through links and have a second name; what it holds is checked by digest.
+const POLICY: ReadPolicy = ReadPolicy {
+    links: Links::Anywhere,
+    hardlinks: Hardlinks::Allow,
+    max_bytes: LIMITS.bytes,
+    oversized: Oversized::Refuse,
+};
+
+/// An archive with an artifact in it.
+#[derive(Debug)]
+pub struct ArchiveFile {
+    reader: Reader,
+    /// Where each blob begins, and its size.
+    blobs: HashMap<Digest, (u64, u64)>,
+    entries: Vec<Descriptor>,
+}
+
+impl ArchiveFile {
+    /// Opens an archive and reads its list of contents. Anything odd in it refuses the whole.
+    pub fn open(path: &Path) -> Result<Self, PackError> {
+        let missing = || {
+            let message = format!("there is no artifact at `{}`", path.display());
+            PackError::new(ErrorClass::MissingManifest, message)
+                .hint("name an archive that `chitin pack --output` wrote")
+        };
+        let (Some(name), parent) = (path.file_name(), path.parent()) else {
+            return Err(missing());
+        };
+        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+        let opened = Root::open(parent.unwrap_or(Path::new(".")))
+            .and_then(|root| root.open_reader(Path::new(name), &POLICY));
+        let reader = match opened {
+            Ok(reader) => reader,
+            Err(error) if error.is_missing() => return Err(missing()),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let mut found = Self {
+            blobs: HashMap::new(),
+            entries: Vec::new(),
+            reader,
+        };
+        match found.scan()? {
+            (true, Some(index)) => {
+                found.entries = index::parse(&index)?;
+                Ok(found)
+            }
+            _ => Err(missing()),
+        }
+    }
+
+    /// Notes where each blob is; returns whether the archive says what it is, and its index.
+    fn scan(&mut self) -> Result<(bool, Option<Vec<u8>>), PackError> {
+        let at = Cell::new(0);
+        let source = Counted {
+            reader: &self.reader,
+            at: &at,
+        };
+        let mut blobs = HashMap::new();
+        let mut is_layout = false;
+        let mut index = None;
+        archive::read(source, LIMITS, |entry, content| {
+            let EntryKind::File { size, .. } = entry.kind else {
+                return Ok(());
+            };
+            let name = entry.path.strip_prefix(BLOBS);
+            let name = name.and_then(|rest| rest.strip_prefix('/'));
+            if let Some(digest) = name.and_then(Digest::from_hex) {
+                blobs.insert(digest, (at.get(), size));
+            } else if entry.path == layout::MARKER {
+                is_layout = true;
+            } else if entry.path == index::INDEX {
+                if size > index::MAX_INDEX_BYTES {
+                    let message = "the archive's index is too large";
+                    return Err(PackError::new(ErrorClass::LayerTooLarge, message));
+                }
+                let mut bytes = Vec::new();
+                content.read_to_end(&mut bytes).map_err(archive::broken)?;
+                index = Some(bytes);
+            }
+            Ok(())
+        })?;
+        self.blobs = blobs;
+        Ok((is_layout, index))
+    }
+
+    /// Returns the artifact with that tag; without one there must be one artifact only.
+    pub fn find(self: &Arc<Self>, tag: Option<&str>) -> Result<Artifact, PackError> {
+        let chosen = index::choose(&self.entries, tag)?;
+        let bytes = read_verified(self.as_ref(), chosen, MAX_MANIFEST_BYTES)?;
+        Artifact::open(Arc::clone(self) as Arc<dyn Blobs>, bytes)
+    }
+
+    /// Returns the tags.
+    pub fn tags(&self) -> Vec<Tagged> {
+        index::named(self.entries.clone())
+    }
+
+    /// Returns the signatures of an artifact.
+    pub fn signatures_of(self: &Arc<Self>, subject: &Digest) -> Vec<Candidate> {
+        let blobs = Arc::clone(self) as Arc<dyn Blobs>;
+        referrers::signatures(&blobs, &self.entries, subject)
+    }
+}
+
+impl Blobs for ArchiveFile {
+    fn open(&self, digest: &Digest) -> Result<Box<dyn Read + '_>, PackError> {
+        match self.blobs.get(digest) {
+            Some((at, size)) => Ok(Box::new(Section {
+                reader: &self.reader,
+                at: *at,
+                left: *size,
+            })),
+            None => Err(PackError::new(
+                ErrorClass::MissingBlob,
+                format!("the blob {digest} is not in the archive"),
+            )
+            .hint("the artifact is not complete; get it again")),
+        }
+    }
+}
+
+/// Reads from the beginning and knows how far it is.
+struct Counted<'r> {
+    reader: &'r Reader,
+    at: &'r Cell<u64>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read_at(buffer, self.at.get())?;
+        self.at.set(self.at.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// A part of the file.
+struct Section<'r> {
+    reader: &'r Reader,
+    at: u64,
+    left: u64,
+}
+
+impl Read for Section<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let wanted = wanted.min(buffer.len());
+        let count = self.reader.read_at(&mut buffer[..wanted], self.at)?;
+        self.at += count as u64;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}

@@ -1,0 +1,63 @@
+//! The HTTP client: HTTP/1.1, one TLS stack, no redirects of its own, no proxy but the one that is handed in.
+
+use crate::options::Options;
+use chitin_pack::{ErrorClass, PackError};
+use reqwest::{Client, Proxy, redirect};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use secrecy::ExposeSecret;
+use std::sync::Arc;
+
+pub(super) fn make(options: &Options) -> Result<Client, PackError> {
+    let wrong = |what: &str| PackError::new(ErrorClass::Usage, what.to_owned());
+    let mut roots = RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    for pem in &options.extra_roots {
+        let mut found = false;
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate =
+                certificate.map_err(|error| not_a_certificate().caused_by(error.to_string()))?;
+            roots
+                .add(certificate)
+                .map_err(|error| not_a_certificate().caused_by(error))?;
+            found = true;
+        }
+        if !found {
+            return Err(not_a_certificate());
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| wrong("TLS cannot be set up").caused_by(error))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let mut builder = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .http1_only()
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .connect_timeout(options.timeouts.connect)
+        .user_agent(&options.user_agent)
+        .no_proxy();
+    if let Some(proxy) = &options.proxy {
+        // The cause may show the address, and with it a password.
+        let proxy = Proxy::all(proxy.expose_secret())
+            .map_err(|_| wrong("the proxy is not an address such as `http://127.0.0.1:3128`"))?;
+        builder = builder.proxy(proxy);
+    }
+    builder
+        .build()
+        .map_err(|error| wrong("the HTTP client cannot be made").caused_by(error.without_url()))
+}
+
+fn not_a_certificate() -> PackError {
+    PackError::new(
+        ErrorClass::Usage,
+        "what was given as a certificate authority is not a PEM certificate",
+    )
+    .hint("give a file that begins with `-----BEGIN CERTIFICATE-----`")
+}

@@ -1,0 +1,14 @@
+//! Requests to a registry: credentials on demand, redirects by hand, failures that say whether trying again may help.
+
+mod challenge;
+mod client;
+mod endpoint;
+mod failure;
+mod patience;
+mod token;
+mod transport;
+
+pub(crate) use endpoint::Endpoint;
+pub(crate) use failure::{Failure, Retry, refused, wrong_answer};
+pub(crate) use patience::Patience;
+pub(crate) use transport::{Action, Request, Transport};

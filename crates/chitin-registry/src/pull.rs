@@ -1,0 +1,295 @@
+//! From a registry into the store.
+
+use crate::content::{self, as_registry, blobs_of, empty_blob};
+use crate::http::{Action, Endpoint, Failure, Request, Retry, refused, wrong_answer};
+use crate::progress::{Event, Progress};
+use crate::registry::{Registry, header};
+use chitin_pack::artifact::Descriptor;
+use chitin_pack::compat::{OCI_EMPTY, OCI_MANIFEST};
+use chitin_pack::reference::Reference;
+use chitin_pack::store::{PartialBlob, Store};
+use chitin_pack::{Digest, ErrorClass, ExitKind, PackError};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use reqwest::header::RANGE;
+use reqwest::{Method, Response, StatusCode};
+use std::sync::Arc;
+
+/// A try that got at least this far is not counted as a failed one.
+const WORTH_IT: u64 = 256 * 1024;
+
+impl Registry {
+    /// Brings an artifact into the store and returns the digest of its manifest. It has no tag there yet: whoever wants it
+    /// to stay holds [`Store::adding`] until it has one.
+    ///
+    /// Only missing blobs are fetched. Each is checked before it gets its name; the manifest comes last.
+    ///
+    /// Cancellation safe: what was received of a blob stays, and the next pull goes on from there.
+    pub async fn pull(
+        &self,
+        reference: &Reference,
+        store: &Arc<Store>,
+        progress: &dyn Progress,
+    ) -> Result<Digest, PackError> {
+        let endpoint = self.endpoint(reference)?;
+        let identifier = reference.identifier();
+        self.pull_manifest(&endpoint, reference, &identifier, store, progress)
+            .await
+    }
+
+    /// Brings an artifact and what refers to it with a given artifact type, such as its signatures. Returns the digests of
+    /// both.
+    ///
+    /// Cancellation safe, as [`Registry::pull`].
+    pub async fn pull_with_referrers(
+        &self,
+        reference: &Reference,
+        artifact_type: &str,
+        store: &Arc<Store>,
+        progress: &dyn Progress,
+    ) -> Result<(Digest, Vec<Digest>), PackError> {
+        let digest = self.pull(reference, store, progress).await?;
+        let endpoint = self.endpoint(reference)?;
+        let mut brought = Vec::new();
+        for referrer in self.referrers(reference, &digest, artifact_type).await? {
+            let identifier = referrer.digest.to_string();
+            let found = self
+                .pull_manifest(&endpoint, reference, &identifier, store, progress)
+                .await?;
+            brought.push(found);
+        }
+        Ok((digest, brought))
+    }
+
+    async fn pull_manifest(
+        &self,
+        endpoint: &Endpoint,
+        reference: &Reference,
+        identifier: &str,
+        store: &Arc<Store>,
+        progress: &dyn Progress,
+    ) -> Result<Digest, PackError> {
+        let claimed = Arc::clone(store);
+        let _adding = blocking(move || claimed.adding()).await?;
+        let manifest = self
+            .manifest_at(endpoint, reference, identifier, OCI_MANIFEST)
+            .await?;
+        let list = blobs_of(&manifest.bytes).map_err(as_registry)?;
+        self.check_size(&list.blobs)?;
+        let fetches = list.blobs.iter().map(|blob| {
+            let repository = &reference.repository;
+            self.fetch(endpoint, repository, blob, store, progress)
+        });
+        stream::iter(fetches)
+            .buffer_unordered(self.transport.options.concurrency.max(1))
+            .try_collect::<()>()
+            .await?;
+        let store = Arc::clone(store);
+        blocking(move || {
+            if list.empty.is_some() {
+                store.put(OCI_EMPTY, empty_blob())?;
+            }
+            store.put_manifest_bytes(&manifest.bytes)
+        })
+        .await?;
+        Ok(manifest.digest)
+    }
+
+    fn check_size(&self, blobs: &[Descriptor]) -> Result<(), PackError> {
+        let limit = self.transport.options.max_artifact_bytes;
+        let total = blobs
+            .iter()
+            .fold(0_u64, |total, blob| total.saturating_add(blob.size));
+        if total <= limit {
+            return Ok(());
+        }
+        let message = format!("the artifact has {total} bytes, more than the limit of {limit}");
+        Err(as_registry(PackError::new(
+            ErrorClass::LayerTooLarge,
+            message,
+        )))
+    }
+
+    /// Fetches one blob, or the rest of it.
+    async fn fetch(
+        &self,
+        endpoint: &Endpoint,
+        repository: &str,
+        blob: &Descriptor,
+        store: &Arc<Store>,
+        progress: &dyn Progress,
+    ) -> Result<(), PackError> {
+        let (digest, total) = (blob.digest, blob.size);
+        if store.has(blob) {
+            progress.event(Event::AlreadyThere { digest, total });
+            return Ok(());
+        }
+        loop {
+            let mut partial = open(store, blob).await?;
+            let resumed = partial.length();
+            progress.event(Event::Started {
+                digest,
+                resumed,
+                total,
+            });
+            self.fetch_rest(endpoint, repository, blob, &mut partial, progress)
+                .await?;
+            match blocking(move || partial.keep()).await {
+                Ok(()) => break,
+                // What an earlier run left may have been damaged since. Once more, from the beginning.
+                Err(error) if error.class() == ErrorClass::DigestMismatch && resumed > 0 => {}
+                Err(error) if error.class() == ErrorClass::DigestMismatch => {
+                    return Err(as_registry(error)
+                        .hint("the registry's copy is damaged or was changed; push it again"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        progress.event(Event::Finished { digest, total });
+        Ok(())
+    }
+
+    async fn fetch_rest(
+        &self,
+        endpoint: &Endpoint,
+        repository: &str,
+        blob: &Descriptor,
+        partial: &mut PartialBlob,
+        progress: &dyn Progress,
+    ) -> Result<(), PackError> {
+        let mut patience = self.patience();
+        while partial.length() < blob.size {
+            let before = partial.length();
+            let failure = match self
+                .fetch_some(endpoint, repository, blob, partial, progress)
+                .await
+            {
+                Ok(()) => continue,
+                Err(failure) => failure,
+            };
+            if partial.length() >= before + WORTH_IT {
+                patience.renew();
+            }
+            patience
+                .wait(failure, Some((progress, blob.digest)))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Makes one request for what is missing, and takes what comes.
+    async fn fetch_some(
+        &self,
+        endpoint: &Endpoint,
+        repository: &str,
+        blob: &Descriptor,
+        partial: &mut PartialBlob,
+        progress: &dyn Progress,
+    ) -> Result<(), Failure> {
+        let (digest, total) = (blob.digest, blob.size);
+        let url = endpoint.url(&format!("{repository}/blobs/{digest}"));
+        let mut request = Request::new(endpoint, repository, Action::Pull, Method::GET, url);
+        if partial.length() > 0 {
+            request = request.header(RANGE, &format!("bytes={}-", partial.length()));
+        }
+        let mut response = self.transport.send(&request).await?;
+        match response.status() {
+            StatusCode::OK => {
+                check_total(blob, content_length(&response))?;
+                partial.restart()?;
+            }
+            StatusCode::PARTIAL_CONTENT => {
+                let Some((start, whole)) = content_range(&response) else {
+                    return Err(wrong_answer(endpoint, "a part that does not say which").into());
+                };
+                check_total(blob, whole)?;
+                if start != partial.length() {
+                    return Err(wrong_answer(endpoint, "another part than asked for").into());
+                }
+            }
+            // What we have is longer than what is there, or the registry knows no parts.
+            StatusCode::RANGE_NOT_SATISFIABLE if partial.length() > 0 => {
+                partial.restart()?;
+                return Err(Failure::soon(
+                    refused(endpoint, &digest.to_string(), response).await.error,
+                ));
+            }
+            _ => return Err(refused(endpoint, &digest.to_string(), response).await),
+        }
+        let idle = self.transport.options.timeouts.idle;
+        loop {
+            let piece = match tokio::time::timeout(idle, response.chunk()).await {
+                Ok(Ok(Some(piece))) => piece,
+                Ok(Ok(None)) => break,
+                Ok(Err(error)) => return Err(Failure::of_connection(endpoint, error)),
+                Err(_) => return Err(Failure::of_silence(endpoint, idle)),
+            };
+            partial.append(&piece).map_err(as_registry_if_wrong)?;
+            progress.event(Event::Advanced {
+                digest,
+                done: partial.length(),
+                total,
+            });
+        }
+        if partial.length() < total {
+            let message = format!("`{}` sent only a part of {digest}", endpoint.host);
+            let error = PackError::new(ErrorClass::Registry, message);
+            return Err(Failure {
+                error: error.hint("run the command again; it goes on where it stopped"),
+                retry: Retry::Soon,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Runs what waits for the disk where nobody else has to wait for it.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PackError> + Send + 'static,
+) -> Result<T, PackError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => {
+            Err(PackError::new(ErrorClass::Io, "work on the store was stopped").caused_by(error))
+        }
+    }
+}
+
+async fn open(store: &Arc<Store>, blob: &Descriptor) -> Result<PartialBlob, PackError> {
+    let (store, blob) = (Arc::clone(store), blob.clone());
+    blocking(move || store.resume_blob(&blob)).await
+}
+
+/// A blob of another size than its descriptor says is not the blob, and will not become it.
+fn check_total(blob: &Descriptor, found: Option<u64>) -> Result<(), PackError> {
+    match found {
+        Some(found) if found != blob.size => {
+            let message = format!(
+                "the registry has {found} bytes of {}, its manifest says {}",
+                blob.digest, blob.size
+            );
+            Err(PackError::new(ErrorClass::SizeMismatch, message)
+                .exiting(ExitKind::Registry)
+                .hint("the registry's copy is damaged; push it again"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn as_registry_if_wrong(error: PackError) -> PackError {
+    match error.class() {
+        ErrorClass::SizeMismatch => content::as_registry(error),
+        _ => error,
+    }
+}
+
+fn content_length(response: &Response) -> Option<u64> {
+    header(response, "content-length")?.parse().ok()
+}
+
+/// Reads `bytes 5-9/10`: where the part begins, and the size of the whole where it is known.
+fn content_range(response: &Response) -> Option<(u64, Option<u64>)> {
+    let text = header(response, "content-range")?;
+    let (part, whole) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let (start, _) = part.split_once('-')?;
+    Some((start.trim().parse().ok()?, whole.trim().parse().ok()))
+}
