@@ -3,6 +3,10 @@
     clippy::disallowed_methods,
     reason = "projects are written by hand, with odd entries on purpose"
 )]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a kit for tests stops at the first surprise"
+)]
 
 use chitin_pack::archive::EntryKind;
 use chitin_pack::artifact::Artifact;
