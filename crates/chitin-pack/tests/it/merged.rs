@@ -22,13 +22,18 @@ fn made(store: &Arc<Store>, kind: &str, layers: &[(LayerKind, Vec<u8>)]) -> Arti
 
 fn read(merged: &Merged, kind: LayerKind) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let visited = merged.visit(kind, |entry, content| {
-        let mut text = String::new();
-        content.read_to_string(&mut text).unwrap();
-        found.insert(entry.path.clone(), text);
-        Ok(())
-    });
-    visited.unwrap();
+    for file in merged.files(kind) {
+        let source = &merged.sources()[file.source];
+        let visited = source.files(kind, kind.limit(), |entry, content| {
+            if entry.path == file.path {
+                let mut text = String::new();
+                content.read_to_string(&mut text).unwrap();
+                found.insert(entry.path.clone(), text);
+            }
+            Ok(())
+        });
+        visited.unwrap();
+    }
     found
 }
 
@@ -158,7 +163,9 @@ fn packages_of_packages_are_found_in_the_store() {
         ["reg.example/p/base:1", "reg.example/p/top:1"]
     );
     let files = merged.files(LayerKind::Surfaces).iter();
-    let found: Vec<_> = files.map(|file| (file.source, file.path.as_str())).collect();
+    let found: Vec<_> = files
+        .map(|file| (file.source, file.path.as_str()))
+        .collect();
     assert_eq!(found, [(1, "tools.md"), (0, "user.md")]);
     let alone = made(&store, AGENT, &[]);
     assert!(merge_stored(&alone, &store, None).unwrap().is_none());
