@@ -1,8 +1,7 @@
 //! An artifact as a workspace to look at, without unpacking it into anybody's directories.
 
-use crate::artifact::Artifact;
 use crate::error::{ErrorClass, PackError};
-use crate::materialize::{self, Options, Plan};
+use crate::materialize::{self, Contents, Options, Plan};
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::guard::{EntryKind, Links, NewMode, Root, Scratch, WriteError};
@@ -33,21 +32,22 @@ impl OpenedWorkspace {
     }
 }
 
-/// Lays an artifact out in a private directory below `parent`, which belongs to Chitin's own state, and loads it.
-pub fn open_workspace(
-    artifact: &Artifact,
+/// Lays an agent out in a private directory below `parent`, which belongs to Chitin's own state, and loads it.
+pub fn open_workspace<'a>(
+    contents: impl Into<Contents<'a>>,
     options: &Options,
     parent: &Root,
     contract: &'static Contract,
     load_options: &LoadOptions,
 ) -> Result<OpenedWorkspace, PackError> {
-    let plan = materialize::plan(artifact, options)?;
+    let contents = contents.into();
+    let plan = materialize::plan(contents, options)?;
     sweep(parent);
     let scratch = make(parent)?;
     for directory in plan.directories() {
         scratch.directory(Path::new(directory)).map_err(unwritten)?;
     }
-    materialize::each_file(&plan, artifact, |file, content| {
+    materialize::each_file(&plan, contents, |file, content| {
         let mode = if file.executable { 0o700 } else { 0o600 };
         let path = Path::new(&file.path);
         let mut out = scratch

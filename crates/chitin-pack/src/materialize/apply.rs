@@ -1,10 +1,10 @@
 //! Carrying a plan out: all of it or nothing (rules P41, P42).
 
 use super::compare::{Standing, compare};
+use super::contents::Contents;
 use super::in_place;
 use super::plan::{Plan, PlannedFile};
 use super::write::{copy, each_file, unwritten};
-use crate::artifact::Artifact;
 use crate::compat::NOT_ATOMIC;
 use crate::error::{ErrorClass, PackError};
 use crate::warning::Warning;
@@ -47,12 +47,13 @@ pub(super) type Changes<'p> = HashMap<&'p str, Standing>;
 
 /// Carries a plan out at `target`. Other files there are kept. When this fails, nothing was changed; when this process is
 /// killed, the target is wholly old or wholly new, unless a warning of an earlier run said that this cannot be had there.
-pub fn apply(
+pub fn apply<'a>(
     plan: &Plan,
-    artifact: &Artifact,
+    contents: impl Into<Contents<'a>>,
     target: &Path,
     options: ApplyOptions,
 ) -> Result<Applied, PackError> {
+    let contents = contents.into();
     let place = Place::find(target).map_err(refused)?;
     place.clear_leftovers();
     let standing = compare(plan, place.existing())?;
@@ -89,11 +90,11 @@ pub fn apply(
     if changes.is_empty() {
         return Ok(applied);
     }
-    match staged(plan, artifact, &place, &changes) {
+    match staged(plan, contents, &place, &changes) {
         Ok(()) => {}
         Err(Failure::Pack(error)) => return Err(error),
         Err(Failure::NotPossible(reason)) => {
-            in_place::write(plan, artifact, &place, &changes)?;
+            in_place::write(plan, contents, &place, &changes)?;
             let message = format!(
                 "the directory could not be replaced in one step, because {reason}; had this been interrupted, some files would be new and others old"
             );
@@ -101,6 +102,15 @@ pub fn apply(
         }
     }
     Ok(applied)
+}
+
+/// Removes what a killed process left beside a directory that it was replacing. Until then files in the directory may have
+/// a second name there, which some contracts refuse to read; so whoever opens a workspace may want to call this first.
+/// [`apply`] does.
+pub fn clear_leftovers(target: &Path) {
+    if let Ok(place) = Place::find(target) {
+        place.clear_leftovers();
+    }
 }
 
 enum Failure {
@@ -126,7 +136,7 @@ impl From<StageError> for Failure {
 /// Builds the whole new tree beside the old one and exchanges them.
 fn staged(
     plan: &Plan,
-    artifact: &Artifact,
+    contents: Contents<'_>,
     place: &Place,
     changes: &Changes<'_>,
 ) -> Result<(), Failure> {
@@ -139,7 +149,7 @@ fn staged(
     for directory in directories(changes) {
         staging.directory(Path::new(directory)).map_err(refused)?;
     }
-    each_file(plan, artifact, |file, content| {
+    each_file(plan, contents, |file, content| {
         let Some(standing) = changes.get(file.path.as_str()) else {
             return Ok(());
         };

@@ -2,9 +2,9 @@
 
 use super::apply::{Changes, directories, refused, usual_mode};
 use super::compare::Standing;
+use super::contents::Contents;
 use super::plan::Plan;
 use super::write::{copy, each_file};
-use crate::artifact::Artifact;
 use crate::error::PackError;
 use chitin_workspace::guard::{Expected, Place, PreparedChange, Root, commit_all};
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 /// Writes the changed files. When one cannot be written, those before it are taken back.
 pub(super) fn write(
     plan: &Plan,
-    artifact: &Artifact,
+    contents: Contents<'_>,
     place: &Place,
     changes: &Changes<'_>,
 ) -> Result<(), PackError> {
     let (root, _) = Root::create(place.path()).map_err(refused)?;
     let mut created = Vec::new();
-    let result = written(plan, artifact, &root, changes, &mut created);
+    let result = written(plan, contents, &root, changes, &mut created);
     if result.is_err() {
         for directory in created.iter().rev() {
             let _ = root.remove_empty_directory(directory);
@@ -30,7 +30,7 @@ pub(super) fn write(
 
 fn written(
     plan: &Plan,
-    artifact: &Artifact,
+    contents: Contents<'_>,
     root: &Root,
     changes: &Changes<'_>,
     created: &mut Vec<PathBuf>,
@@ -45,7 +45,7 @@ fn written(
     let mut prepared: Vec<PreparedChange> = Vec::new();
     // One open directory serves all files in it.
     let mut held: HashMap<PathBuf, usize> = HashMap::new();
-    each_file(plan, artifact, |file, content| {
+    each_file(plan, contents, |file, content| {
         let Some(standing) = changes.get(file.path.as_str()) else {
             return Ok(());
         };

@@ -4,6 +4,7 @@
 
 mod apply;
 mod compare;
+mod contents;
 mod forbidden;
 mod in_place;
 mod options;
@@ -15,7 +16,8 @@ mod source;
 mod targets;
 mod write;
 
-pub use apply::{Applied, ApplyOptions, Overwrite, apply};
+pub use apply::{Applied, ApplyOptions, Overwrite, apply, clear_leftovers};
+pub use contents::Contents;
 pub use options::{MissingSurfaces, Mode, Options, WriteLayer};
 pub use plan::{Action, ActionKind, Content, Plan, PlannedFile};
 pub use select::{AdapterId, select};
@@ -30,24 +32,31 @@ use serde_json::Value;
 use source::Source;
 use targets::Target;
 
-/// Works out what laying an artifact out would write. Every blob is checked and every archive read to its end first; nothing
-/// is changed.
-pub fn plan(artifact: &Artifact, options: &Options) -> Result<Plan, PackError> {
-    if artifact.manifest.artifact_type != AGENT {
+/// Works out what laying an artifact out would write, alone or with its packages. Every blob is checked and every archive
+/// read to its end first; nothing is changed.
+pub fn plan<'a>(contents: impl Into<Contents<'a>>, options: &Options) -> Result<Plan, PackError> {
+    let contents = contents.into();
+    let agent = contents.agent;
+    if agent.manifest.artifact_type != AGENT {
         let message = format!(
             "the artifact is a `{}`, and only agents are laid out",
-            artifact.manifest.artifact_type.escape_debug()
+            agent.manifest.artifact_type.escape_debug()
         );
         return Err(PackError::new(ErrorClass::NoCompatibleAdapter, message));
     }
-    let target = choose(artifact, options)?;
+    let target = choose(agent, options)?;
     let mode = options.mode.unwrap_or(target.default_mode());
     if mode == Mode::Exact {
-        check_exact(target, artifact)?;
+        check_exact(target, agent)?;
     }
-    artifact.verify()?;
-    let source = Source::read(artifact)?;
+    for artifact in contents.sources {
+        artifact.verify()?;
+    }
+    let source = Source::read(contents)?;
     let mut draft = Draft::default();
+    for warning in contents.merged.iter().flat_map(|merged| &merged.warnings) {
+        draft.warn(warning.clone());
+    }
     target.lay_out(&source, options, mode, &mut draft)?;
     draft.finish(target)
 }

@@ -1,9 +1,9 @@
 //! What would be written: a list that can be shown, compared and carried out (rule P43).
 
+use super::contents::Contents;
 use super::forbidden;
 use super::targets::Target;
 use crate::archive::{Seen, check_path};
-use crate::artifact::Artifact;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
@@ -57,6 +57,8 @@ pub enum Content {
     Made(Vec<u8>),
     /// In an archive of the artifact.
     Archived {
+        /// Which of the artifacts, counted from the lowest precedence.
+        source: usize,
         /// The layer.
         layer: LayerKind,
         /// The path in its archive.
@@ -106,8 +108,8 @@ impl Plan {
     }
 
     /// Returns the steps, with the texts that would be written, which are read again from the artifact.
-    pub fn actions(&self, artifact: &Artifact) -> Result<Vec<Action>, PackError> {
-        let mut texts = self.texts(artifact)?;
+    pub fn actions<'a>(&self, contents: impl Into<Contents<'a>>) -> Result<Vec<Action>, PackError> {
+        let mut texts = self.texts(contents.into())?;
         let directories = self.directories().into_iter().map(|directory| Action {
             kind: ActionKind::Mkdir,
             path: format!("{directory}/"),
@@ -123,10 +125,10 @@ impl Plan {
         Ok(directories.chain(files).collect())
     }
 
-    fn texts(&self, artifact: &Artifact) -> Result<HashMap<&str, String>, PackError> {
+    fn texts(&self, contents: Contents<'_>) -> Result<HashMap<&str, String>, PackError> {
         let mut texts = HashMap::new();
         let mut left = MAX_SHOWN_TOTAL;
-        super::each_file(self, artifact, |file, content| {
+        super::each_file(self, contents, |file, content| {
             if file.size > MAX_SHOWN_BYTES.min(left) {
                 return Ok(());
             }
@@ -179,6 +181,7 @@ impl Draft {
             size: file.size,
             digest: file.digest,
             content: Content::Archived {
+                source: file.source,
                 layer,
                 path: file.path.clone(),
             },

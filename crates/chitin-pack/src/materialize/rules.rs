@@ -3,6 +3,7 @@
 use super::source::{Source, text};
 use crate::error::PackError;
 use crate::layer::LayerKind;
+use crate::packages::RuleFacts;
 use chitin_workspace::front_matter;
 use std::fmt::Write as _;
 
@@ -53,7 +54,8 @@ fn parse(path: &str, document: &str) -> Rule {
     let name = path.rsplit('/').next().unwrap_or(path);
     let globs = list(head, "globs");
     Rule {
-        id: value(head, "id")
+        id: RuleFacts::read(document.as_bytes())
+            .id
             .unwrap_or_else(|| name.strip_suffix(".md").unwrap_or(name).to_owned()),
         scope: match value(head, "scope").as_deref() {
             Some("auto") => Scope::Auto,

@@ -1,8 +1,8 @@
 //! From a plan's names to bytes: every planned file once, streamed, checked against the plan.
 
+use super::contents::Contents;
 use super::plan::{Content, Plan, PlannedFile};
 use crate::archive::broken;
-use crate::artifact::Artifact;
 use crate::digest::Hashing;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
@@ -12,33 +12,40 @@ use std::io::{self, Read, Write};
 /// Shows every planned file with its content: documents first, then each archive in its order.
 pub(crate) fn each_file<'p>(
     plan: &'p Plan,
-    artifact: &Artifact,
+    contents: Contents<'_>,
     mut visit: impl FnMut(&'p PlannedFile, &mut dyn Read) -> Result<(), PackError>,
 ) -> Result<(), PackError> {
-    let mut archived: HashMap<LayerKind, HashMap<&str, &PlannedFile>> = HashMap::new();
+    let mut archived: HashMap<(usize, LayerKind), HashMap<&str, &PlannedFile>> = HashMap::new();
     for file in &plan.files {
         match &file.content {
             Content::Made(bytes) => visit(file, &mut bytes.as_slice())?,
-            Content::Archived { layer, path } => {
-                archived.entry(*layer).or_default().insert(path, file);
+            Content::Archived {
+                source,
+                layer,
+                path,
+            } => {
+                let of_layer = archived.entry((*source, *layer)).or_default();
+                of_layer.insert(path, file);
             }
         }
     }
-    for (kind, _) in artifact.layers() {
-        let Some(mut wanted) = archived.remove(kind) else {
-            continue;
-        };
-        artifact.files(*kind, kind.limit(), |entry, content| {
-            match wanted.remove(entry.path.as_str()) {
-                Some(file) => visit(file, content),
-                None => Ok(()),
-            }
-        })?;
-        if let Some(path) = wanted.keys().next() {
-            return Err(changed(path));
+    for (source, artifact) in contents.sources.iter().enumerate() {
+        for (kind, _) in artifact.layers() {
+            let Some(wanted) = archived.get_mut(&(source, *kind)) else {
+                continue;
+            };
+            artifact.files(*kind, kind.limit(), |entry, content| {
+                match wanted.remove(entry.path.as_str()) {
+                    Some(file) => visit(file, content),
+                    None => Ok(()),
+                }
+            })?;
         }
     }
-    Ok(())
+    match archived.values().find_map(|left| left.keys().next()) {
+        Some(path) => Err(changed(path)),
+        None => Ok(()),
+    }
 }
 
 /// Copies a planned file and checks that it is the one that was planned.

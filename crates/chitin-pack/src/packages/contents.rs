@@ -3,14 +3,14 @@
 
 use super::merge::{in_rule_order, merge, merge_members, merge_secrets, units_member};
 use super::rule::RuleFacts;
-use crate::archive::{Entry, EntryKind, Seen};
+use crate::archive::{EntryKind, Seen};
 use crate::artifact::Artifact;
 use crate::compat::{PACKAGE, PACKAGE_LAYER_IGNORED};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::warning::Warning;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::Read;
 
 /// The layers of files that packages add to.

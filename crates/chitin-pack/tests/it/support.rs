@@ -5,7 +5,7 @@ use chitin_pack::adapters::{OpenClawOptions, openclaw};
 use chitin_pack::archive::{TarWriter, compress};
 use chitin_pack::artifact::{Artifact, Manifest};
 use chitin_pack::canonical;
-use chitin_pack::compat::{AGENT, CONFIG};
+use chitin_pack::compat::{AGENT, CONFIG, PACKAGE};
 use chitin_pack::layer::{Format, LayerKind};
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
@@ -25,8 +25,18 @@ pub(crate) fn artifact(store: &Arc<Store>, layers: &[Layer]) -> Artifact {
     store.artifact(&digest).unwrap()
 }
 
-/// Puts such an artifact into a store and returns its name.
+/// A package with these layers.
+pub(crate) fn package(store: &Arc<Store>, layers: &[Layer]) -> Artifact {
+    let digest = put_as(PACKAGE, store, layers);
+    store.artifact(&digest).unwrap()
+}
+
+/// Puts an agent into a store and returns its name.
 pub(crate) fn put(store: &Arc<Store>, layers: &[Layer]) -> Digest {
+    put_as(AGENT, store, layers)
+}
+
+fn put_as(artifact_type: &str, store: &Arc<Store>, layers: &[Layer]) -> Digest {
     let config = json!({
         "specVersion": "1.0.0",
         "kind": "agent",
@@ -36,7 +46,7 @@ pub(crate) fn put(store: &Arc<Store>, layers: &[Layer]) -> Digest {
         "adapter": openclaw(&OpenClawOptions::default()),
     });
     let manifest = Manifest {
-        artifact_type: AGENT.to_owned(),
+        artifact_type: artifact_type.to_owned(),
         config: store
             .put(CONFIG, canonical::to_string(&config).as_bytes())
             .unwrap(),

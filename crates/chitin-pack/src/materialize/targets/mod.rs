@@ -138,8 +138,7 @@ impl Target {
             let message = "OpenClaw keeps MCP servers in its own settings, which are never written";
             shared::remark(LayerKind::Mcp, message, draft);
         }
-        shared::left_behind(source, draft);
-        Ok(())
+        shared::left_behind(source, draft)
     }
 }
 

@@ -201,21 +201,16 @@ pub(super) fn remark(layer: LayerKind, message: impl Into<String>, draft: &mut D
 }
 
 /// Reports what no layout writes: packages that were not merged before, and knowledge, which is looked up, not laid out.
-pub(super) fn left_behind(source: &Source<'_>, draft: &mut Draft) {
+pub(super) fn left_behind(source: &Source<'_>, draft: &mut Draft) -> Result<(), PackError> {
     if source.has(LayerKind::Knowledge) {
-        remark(
-            LayerKind::Knowledge,
-            "knowledge is not laid out; it stays in the artifact",
-            draft,
-        );
+        let message = "knowledge is not laid out; it stays in the artifact";
+        remark(LayerKind::Knowledge, message, draft);
     }
-    if source.has(LayerKind::Packages) {
-        remark(
-            LayerKind::Packages,
-            "packages that the artifact builds on are not laid out",
-            draft,
-        );
+    if source.lacks_packages()? {
+        let message = "packages that the artifact builds on were not merged and are not laid out";
+        remark(LayerKind::Packages, message, draft);
     }
+    Ok(())
 }
 
 /// Reports the surfaces that a layout has no place for.
