@@ -13,6 +13,7 @@ mod full_disk;
 mod hostile;
 mod kill;
 mod layouts;
+mod memory;
 mod merged;
 mod open;
 mod store_children;
