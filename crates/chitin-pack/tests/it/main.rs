@@ -16,6 +16,7 @@ mod layouts;
 mod memory;
 mod merged;
 mod open;
+mod round_trip;
 mod store_children;
 mod store_kit;
 mod store_upkeep;
