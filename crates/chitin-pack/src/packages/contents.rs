@@ -3,14 +3,14 @@
 
 use super::merge::{in_rule_order, merge, merge_members, merge_secrets, units_member};
 use super::rule::RuleFacts;
-use crate::archive::{EntryKind, Seen};
+use crate::archive::{Entry, EntryKind, Seen};
 use crate::artifact::Artifact;
 use crate::compat::{PACKAGE, PACKAGE_LAYER_IGNORED};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::warning::Warning;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 
 /// The layers of files that packages add to.
@@ -101,7 +101,7 @@ impl Merged {
 
     /// Shows the files of a layer with their source and content, artifact by artifact; which is the order of [`Merged::files`] only
     /// where one artifact holds them all.
-    pub fn visit(
+    pub(super) fn visit(
         &self,
         kind: LayerKind,
         mut visit: impl FnMut(usize, &Entry, &mut dyn Read) -> Result<(), PackError>,

@@ -17,15 +17,6 @@ pub struct Dependency {
     pub digest: Option<Digest>,
 }
 
-impl From<&String> for Dependency {
-    fn from(reference: &String) -> Self {
-        Self {
-            reference: reference.clone(),
-            digest: None,
-        }
-    }
-}
-
 /// Reads a packages layer: an object with a list of references, or a bare list of them.
 pub fn read_list(layer: &Value) -> Result<Vec<Dependency>, PackError> {
     let items = match layer {

@@ -54,7 +54,7 @@ impl Resolution {
 
 /// Finds the packages that references need, directly and indirectly. What the lock pins is taken as pinned.
 pub fn resolve(
-    direct: impl IntoIterator<Item = impl Into<Dependency>>,
+    references: &[String],
     source: &mut dyn PackageSource,
     lock: Option<&Lock>,
 ) -> Result<Resolution, PackError> {
@@ -83,8 +83,6 @@ pub fn resolve_dependencies(
         path: Vec::new(),
     };
     for dependency in direct {
-        let dependency: Dependency = dependency.into();
-        checked(&dependency.reference)?;
         search.visit(&dependency.reference, dependency.digest)?;
     }
     Ok(search.found)

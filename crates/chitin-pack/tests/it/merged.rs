@@ -7,8 +7,7 @@ use chitin_pack::compat::{AGENT, PACKAGE};
 use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directory};
 use chitin_pack::inspect::{self, FileFacts, inspect};
 use chitin_pack::layer::LayerKind;
-use chitin_pack::packages::{Merged, fold};
-use chitin_pack::packages::{Merged, merge_stored};
+use chitin_pack::packages::{Merged, fold, merge_stored};
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,13 +22,6 @@ fn made(store: &Arc<Store>, kind: &str, layers: &[(LayerKind, Vec<u8>)]) -> Arti
 
 fn read(merged: &Merged, kind: LayerKind) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let visited = merged.visit(kind, |_, entry, content| {
-        let mut text = String::new();
-        content.read_to_string(&mut text).unwrap();
-        found.insert(entry.path.clone(), text);
-        Ok(())
-    });
-    visited.unwrap();
     for file in merged.files(kind) {
         let source = &merged.sources()[file.source];
         let visited = source.files(kind, kind.limit(), |entry, content| {

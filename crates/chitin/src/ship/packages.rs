@@ -4,7 +4,9 @@ use super::{Finder, read_file};
 use crate::error::CliError;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::packages::{Lock, Merged, PackageSource, Resolution, fold, read_list, resolve};
+use chitin_pack::packages::{
+    Lock, Merged, PackageSource, Resolution, fold, read_list, resolve_dependencies,
+};
 use chitin_pack::reference::Reference;
 use chitin_pack::{Digest, ErrorClass, PackError, Warning};
 use serde_json::Value;
@@ -52,7 +54,7 @@ pub(crate) fn resolved(
         finder,
         found: BTreeMap::new(),
     };
-    let resolution = resolve(read_list(layer)?, &mut source, lock.as_ref())?;
+    let resolution = resolve_dependencies(&read_list(layer)?, &mut source, lock.as_ref())?;
     Ok((resolution, source.found))
 }
 

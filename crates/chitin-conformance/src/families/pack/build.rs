@@ -159,6 +159,8 @@ pub(super) fn entry(project: &Path, named: Option<&str>) -> Result<(), PackError
     Entry::load(project, named.map(ours).as_deref())?
         .definition()
         .map(drop)
+}
+
 /// Packages are defined by another function in the real program; a case says so in a word of its own, or by the name of
 /// the file.
 fn is_package(input: &Value) -> bool {
