@@ -55,7 +55,7 @@ pub(crate) struct LogoutArgs {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Kept {
+struct Credentials {
     registry: String,
     kept: bool,
     checked: bool,
@@ -86,7 +86,7 @@ impl LoginArgs {
             let registry = self.network.registry(host)?;
             until_interrupted(registry.check(&self.registry))?;
         }
-        printer.result(&Kept {
+        printer.result(&Credentials {
             registry: self.registry.clone(),
             kept: true,
             checked: self.check,
@@ -102,7 +102,7 @@ impl LoginArgs {
 impl LogoutArgs {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         let had = auth::logout(&state(host)?, &self.registry)?;
-        printer.result(&Kept {
+        printer.result(&Credentials {
             registry: self.registry.clone(),
             kept: false,
             checked: false,
@@ -115,7 +115,7 @@ impl LogoutArgs {
     }
 }
 
-impl Render for Kept {
+impl Render for Credentials {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         writeln!(out, "{} {}.", paint.bold(&self.registry), self.words)
     }

@@ -153,7 +153,8 @@ struct Packed {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Layer {
-    layer: &'static str,
+    #[serde(rename = "layer")]
+    name: &'static str,
     digest: Digest,
     size: u64,
     files: usize,
@@ -417,7 +418,7 @@ fn unwritable(directory: &Path, error: impl std::error::Error + Send + Sync + 's
 impl From<&chitin_pack::build::BuiltLayer> for Layer {
     fn from(built: &chitin_pack::build::BuiltLayer) -> Self {
         Self {
-            layer: built.kind.name(),
+            name: built.kind.name(),
             digest: built.descriptor.digest,
             size: built.descriptor.size,
             files: built.files,
@@ -434,7 +435,7 @@ impl Render for Packed {
             writeln!(
                 out,
                 "  {:<16} {files:>10} {:>9}  {}",
-                layer.layer,
+                layer.name,
                 size(layer.size),
                 paint.dim(&short(&layer.digest))
             )?;

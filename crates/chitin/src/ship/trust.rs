@@ -8,7 +8,7 @@ use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::trust::{
     MAX_POLICY_BYTES, Mode, Policy, PublicKey, Requirement, TrustedKey, Verdict, verify,
 };
-use chitin_workspace::guard::{EntryKind, Root};
+use chitin_workspace::guard::Root;
 use std::path::{Path, PathBuf};
 
 /// The policy file in Chitin's home.
@@ -78,15 +78,13 @@ impl TrustArgs {
             Some(named) => host.env.working_directory().join(named),
             None => {
                 let state = state(host)?;
-                let kind = Root::open(&state).ok();
-                let kind = kind.and_then(|root| root.kind(Path::new(POLICY_FILE)));
+                let root = Root::open(&state).ok();
+                let kind = root.and_then(|root| root.kind(Path::new(POLICY_FILE)));
                 // Anything that stands there must be understood: a policy that is passed over protects nobody.
-                match kind {
-                    None => return Ok(None),
-                    Some(
-                        EntryKind::File | EntryKind::Link | EntryKind::Directory | EntryKind::Other,
-                    ) => state.join(POLICY_FILE),
+                if kind.is_none() {
+                    return Ok(None);
                 }
+                state.join(POLICY_FILE)
             }
         };
         let bytes = read_file(&path, MAX_POLICY_BYTES as u64)?;

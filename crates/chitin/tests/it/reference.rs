@@ -72,7 +72,10 @@ fn describe(path: &[&str], page: &mut String) {
 fn commands() {
     let mut page = "# Commands\n\nMade from the program's own help; do not edit.\n\n\
         Exit codes: 0 it worked; 1 `check` found errors; 2 the command line is wrong; 3 something named is not there or \
-        not usable; 4 a configuration file is wrong; 5 a guard refused; 6 a model provider failed or a turn ran into a limit; 70 an internal failure; 130 stopped by Ctrl-C.\n"
+        not usable; 4 a configuration file is wrong; 5 a guard refused; 6 a model provider failed or a turn ran into a limit; 70 an internal failure; 130 stopped by Ctrl-C.\n\n\
+        The commands that ship agents (`cache`, `diff`, `inspect`, `login`, `logout`, `pack`, `pull`, `push`, `sign`, `unpack`, `verify`) end with the codes of \
+        their format: 0 it worked; 1 invalid input or usage; 2 a local file or build failed; 3 a registry failed; 4 packages could not be resolved; 5 artifact \
+        and target do not fit; 6 a signature is missing or wrong.\n"
         .to_owned();
     describe(&[], &mut page);
     compare("commands.md", &page);
