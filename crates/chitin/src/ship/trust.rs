@@ -74,18 +74,17 @@ impl TrustArgs {
     }
 
     fn policy(&self, host: &Host) -> Result<Option<Policy>, CliError> {
-        let path = match &self.policy {
-            Some(named) => host.env.working_directory().join(named),
-            None => {
-                let state = state(host)?;
-                let root = Root::open(&state).ok();
-                let kind = root.and_then(|root| root.kind(Path::new(POLICY_FILE)));
-                // Anything that stands there must be understood: a policy that is passed over protects nobody.
-                if kind.is_none() {
-                    return Ok(None);
-                }
-                state.join(POLICY_FILE)
+        let path = if let Some(named) = &self.policy {
+            host.env.working_directory().join(named)
+        } else {
+            let state = state(host)?;
+            let root = Root::open(&state).ok();
+            let kind = root.and_then(|root| root.kind(Path::new(POLICY_FILE)));
+            // Anything that stands there must be understood: a policy that is passed over protects nobody.
+            if kind.is_none() {
+                return Ok(None);
             }
+            state.join(POLICY_FILE)
         };
         let bytes = read_file(&path, MAX_POLICY_BYTES as u64)?;
         let text = String::from_utf8_lossy(&bytes);
