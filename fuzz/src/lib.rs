@@ -16,6 +16,7 @@ pub mod model_stream;
 pub mod mutate;
 pub mod novelty;
 pub mod pack_archive;
+pub mod pack_definition;
 pub mod patch;
 pub mod path_guard;
 pub mod permissions;
@@ -39,7 +40,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -79,6 +80,11 @@ pub const TARGETS: [Target; 15] = [
         name: "pack_archive",
         run: pack_archive::run,
         dictionary: pack_archive::DICTIONARY,
+    },
+    Target {
+        name: "pack_definition",
+        run: pack_definition::run,
+        dictionary: pack_definition::DICTIONARY,
     },
     Target {
         name: "patch",
