@@ -177,6 +177,7 @@ impl<'b> Layers<'b> {
                 descriptor,
                 tar: found.tar,
                 files: files.len(),
+                units: write::units(kind, files),
             };
             (layer, found.clone())
         })

@@ -174,14 +174,12 @@ fn links_in(root: &Root, directory: &Path) -> Vec<String> {
 }
 
 fn others(document: &Members, errors: &mut Vec<Finding>) {
-    for (at, package) in list(document, "packages").into_iter().flatten().enumerate() {
-        let holds =
-            package_reference(package).is_some_and(|text| text.parse::<Reference>().is_ok());
-        if !holds {
+    for package in list(document, "packages").into_iter().flatten() {
+        let text = package_reference(package);
+        if text.is_none_or(|text| text.parse::<Reference>().is_err()) {
             errors.push(Finding {
                 code: "INVALID_PACKAGE_REF",
-                path: package_reference(package)
-                    .map_or_else(|| format!("packages.{at}"), str::to_owned),
+                path: text.unwrap_or("packages").to_owned(),
             });
         }
     }

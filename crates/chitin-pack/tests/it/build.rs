@@ -361,6 +361,9 @@ fn full_notes_are_written_when_asked_for() {
     let project = Project::new(files(&[
         ("memory/a.md", "a"),
         ("knowledge/a.md", "a"),
+        ("skills/s/SKILL.md", "s"),
+        ("skills/s/a.md", "a"),
+        ("skills/t/SKILL.md", "t"),
         (
             "persona.json",
             r#"{"name": "mira", "displayName": "Mira", "role": "pilot"}"#,
@@ -370,7 +373,7 @@ fn full_notes_are_written_when_asked_for() {
         annotations: Annotations::Full,
         ..BuildOptions::default()
     };
-    let paths = json!({"memory": "memory", "knowledge": "knowledge", "persona": "persona.json", "author": "Ines"});
+    let paths = json!({"memory": "memory", "knowledge": "knowledge", "persona": "persona.json", "author": "Ines", "skills": "skills"});
     let built = project.build(paths, &options).unwrap();
     let manifest = project.artifact(&built).manifest;
     let layers: Vec<_> = manifest
@@ -382,6 +385,7 @@ fn full_notes_are_written_when_asked_for() {
         layers,
         [
             json!({"org.opencontainers.image.title": "knowledge.tar.gz", "dev.stax.knowledge.files": "1"}),
+            json!({"org.opencontainers.image.title": "skills.tar.gz", "dev.stax.skills.count": "2"}),
             json!({"org.opencontainers.image.title": "persona.json"}),
             json!({"org.opencontainers.image.title": "memory.tar.gz", "dev.stax.memory.snapshot": "seed"}),
         ]
