@@ -573,6 +573,36 @@ proptest! {
     }
 
     #[test]
+    fn what_is_taken_from_an_earlier_build_is_what_reading_would_give(
+        changes in proptest::collection::vec((0_usize..6, 0_usize..3, "[ab]{1,2}"), 1..10),
+    ) {
+        let project = Project::new(files(&[("memory/0", "aa"), ("memory/1", "ab"), ("memory/d/2", "b")]));
+        let paths = json!({"memory": "memory"});
+        let nothing = BuildOptions { reuse: Reuse::Nothing, ..BuildOptions::default() };
+        for (change, at, text) in changes {
+            let names = ["memory/0", "memory/1", "memory/d/2"];
+            let path = project.path().join(names[at]);
+            match change {
+                0 => project.write(names[at], &text),
+                1 => {
+                    let time = fs::metadata(&path).and_then(|found| found.modified());
+                    project.write(names[at], &text);
+                    if let Ok(time) = time {
+                        File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+                    }
+                }
+                2 => drop(fs::set_permissions(&path, fs::Permissions::from_mode(0o700))),
+                3 => drop(fs::remove_file(&path)),
+                4 => drop(fs::rename(&path, project.path().join(names[(at + 1) % 3]))),
+                _ => Project::settle(),
+            }
+            let [quick, thorough] = [&BuildOptions::default(), &nothing]
+                .map(|options| project.build(paths.clone(), options).unwrap().manifest.digest);
+            prop_assert_eq!(quick, thorough);
+        }
+    }
+
+    #[test]
     fn no_byte_from_outside_the_project_is_ever_packed(
         targets in proptest::collection::vec(
             prop_oneof![
