@@ -107,7 +107,7 @@ fn of_layer(layer: &BuiltLayer) -> BTreeMap<String, String> {
         Format::Raw => "md",
     };
     let title = format!("{}.{suffix}", layer.kind.name());
-    let count = layer.files.to_string();
+    let count = layer.units.to_string();
     let mut notes = named([(ANNOTATION_TITLE, Some(title.as_str()))]);
     let more = match layer.kind {
         LayerKind::Knowledge => Some((ANNOTATION_KNOWLEDGE_FILES, count.as_str())),

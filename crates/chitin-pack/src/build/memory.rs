@@ -3,6 +3,8 @@
 //! A layer is the same when its files are: same paths, same fingerprints. A fingerprint alone does not prove that: a file
 //! may be written twice within one tick of the clock, before and after it was read. So each layer remembers what time it was
 //! on the store's file system just before its files were looked at, and only files that changed before that are believed.
+//! File systems of one machine take their times from one clock. A share with a clock of its own that runs behind could hide
+//! a change made in the very tick after a file was read; [`Reuse::Nothing`] reads everything.
 
 use super::options::{BuildOptions, BuiltLayer, Reuse};
 use super::tree::Source;
@@ -177,6 +179,7 @@ impl<'b> Layers<'b> {
                 descriptor,
                 tar: found.tar,
                 files: files.len(),
+                units: write::units(kind, files),
             };
             (layer, found.clone())
         })

@@ -118,6 +118,8 @@ pub struct BuiltLayer {
     pub descriptor: Descriptor,
     /// The digest and size of the archive before compression.
     pub tar: Option<(Digest, u64)>,
-    /// How many files it holds.
+    /// How many files it holds, or entries where it is a list.
     pub files: usize,
+    /// How many things they make: skills in a skills layer, else the same as files.
+    pub units: usize,
 }

@@ -70,6 +70,7 @@ pub(super) fn tar(
         descriptor: Descriptor::new(kind.media_type(), blob_digest, blob_size),
         tar: Some((digest, size)),
         files: files.len(),
+        units: units(kind, files),
     })
 }
 
@@ -127,7 +128,22 @@ pub(super) fn put(
         descriptor: store.put(kind.media_type(), bytes)?,
         tar: None,
         files,
+        units: files,
     })
+}
+
+/// Counts what files make: a directory of skills holds as many as it has directories.
+pub(super) fn units(kind: LayerKind, files: &[Source]) -> usize {
+    if kind != LayerKind::Skills {
+        return files.len();
+    }
+    // Sorted by their bytes, the files of one skill stand together.
+    let mut skills: Vec<&str> = files
+        .iter()
+        .filter_map(|file| file.path.split_once('/').map(|(skill, _)| skill))
+        .collect();
+    skills.dedup();
+    skills.len()
 }
 
 fn changed(place: &Path) -> PackError {

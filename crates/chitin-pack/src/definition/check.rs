@@ -6,6 +6,7 @@ use super::field::{
 };
 use super::profile;
 use crate::compat::SPEC_VERSION;
+use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::reference::Reference;
 use serde_json::{Value, json};
@@ -198,6 +199,9 @@ pub(super) fn packages(document: &Members) -> Result<(), PackError> {
             )
         })?;
         text.parse::<Reference>()?;
+        if let Some(digest) = package.get("digest").filter(|digest| !digest.is_null()) {
+            digest.as_str().unwrap_or_default().parse::<Digest>()?;
+        }
     }
     Ok(())
 }
@@ -219,6 +223,10 @@ pub(super) fn secrets(document: &Members) -> Result<(), PackError> {
             );
             return Err(wrong(ErrorClass::InvalidField, message)
                 .hint("secrets are declared, never carried: no value belongs here"));
+        }
+        if given(secret, "required").is_some_and(|required| !required.is_boolean()) {
+            let message = "`required` of a secret is neither true nor false";
+            return Err(wrong(ErrorClass::InvalidField, message));
         }
         one_of(secret.get("kind"), "kind", &SECRET_KINDS)?;
         keys.extend(key);

@@ -361,6 +361,9 @@ fn full_notes_are_written_when_asked_for() {
     let project = Project::new(files(&[
         ("memory/a.md", "a"),
         ("knowledge/a.md", "a"),
+        ("skills/s/SKILL.md", "s"),
+        ("skills/s/a.md", "a"),
+        ("skills/t/SKILL.md", "t"),
         (
             "persona.json",
             r#"{"name": "mira", "displayName": "Mira", "role": "pilot"}"#,
@@ -370,7 +373,7 @@ fn full_notes_are_written_when_asked_for() {
         annotations: Annotations::Full,
         ..BuildOptions::default()
     };
-    let paths = json!({"memory": "memory", "knowledge": "knowledge", "persona": "persona.json", "author": "Ines"});
+    let paths = json!({"memory": "memory", "knowledge": "knowledge", "persona": "persona.json", "author": "Ines", "skills": "skills"});
     let built = project.build(paths, &options).unwrap();
     let manifest = project.artifact(&built).manifest;
     let layers: Vec<_> = manifest
@@ -382,6 +385,7 @@ fn full_notes_are_written_when_asked_for() {
         layers,
         [
             json!({"org.opencontainers.image.title": "knowledge.tar.gz", "dev.stax.knowledge.files": "1"}),
+            json!({"org.opencontainers.image.title": "skills.tar.gz", "dev.stax.skills.count": "2"}),
             json!({"org.opencontainers.image.title": "persona.json"}),
             json!({"org.opencontainers.image.title": "memory.tar.gz", "dev.stax.memory.snapshot": "seed"}),
         ]
@@ -566,6 +570,36 @@ proptest! {
                 .map_err(|error| error.class())
         });
         prop_assert_eq!(&built[0], &built[1]);
+    }
+
+    #[test]
+    fn what_is_taken_from_an_earlier_build_is_what_reading_would_give(
+        changes in proptest::collection::vec((0_usize..6, 0_usize..3, "[ab]{1,2}"), 1..10),
+    ) {
+        let project = Project::new(files(&[("memory/0", "aa"), ("memory/1", "ab"), ("memory/d/2", "b")]));
+        let paths = json!({"memory": "memory"});
+        let nothing = BuildOptions { reuse: Reuse::Nothing, ..BuildOptions::default() };
+        for (change, at, text) in changes {
+            let names = ["memory/0", "memory/1", "memory/d/2"];
+            let path = project.path().join(names[at]);
+            match change {
+                0 => project.write(names[at], &text),
+                1 => {
+                    let time = fs::metadata(&path).and_then(|found| found.modified());
+                    project.write(names[at], &text);
+                    if let Ok(time) = time {
+                        File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+                    }
+                }
+                2 => drop(fs::set_permissions(&path, fs::Permissions::from_mode(0o700))),
+                3 => drop(fs::remove_file(&path)),
+                4 => drop(fs::rename(&path, project.path().join(names[(at + 1) % 3]))),
+                _ => Project::settle(),
+            }
+            let [quick, thorough] = [&BuildOptions::default(), &nothing]
+                .map(|options| project.build(paths.clone(), options).unwrap().manifest.digest);
+            prop_assert_eq!(quick, thorough);
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use chitin_protocol::record::Refusal;
 use chitin_test::TestEnv;
 use chitin_workspace::guard::{
-    Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError, Written,
+    Backend, EntryKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError,
+    Written,
 };
 use proptest::prelude::*;
 use std::fs;
@@ -407,4 +408,51 @@ fn race(backend: Backend, links: &Links) {
         stop.store(true, Ordering::Relaxed);
         assert!(seen > 0, "the race must be won by honest reads too");
     });
+}
+
+#[test]
+fn a_survey_describes_every_name_and_follows_none() {
+    let env = TestEnv::new();
+    env.file("secret.md", SECRET);
+    env.files([
+        ("d/one.md", "one"),
+        ("d/twin.md", "twin"),
+        ("d/below/x", "x"),
+    ]);
+    env.link("workspace/d/link", "../../secret.md");
+    env.link("workspace/elsewhere", "d");
+    env.fifo("workspace/d/pipe");
+    let twin = env.workspace().join("d/twin.md");
+    fs::hard_link(&twin, env.workspace().join("second.md")).unwrap();
+    for backend in BACKENDS {
+        let root = Root::open_with(&env.workspace(), backend).unwrap();
+        let mut found: Vec<_> = root
+            .survey(Path::new("d"), 10)
+            .unwrap()
+            .into_iter()
+            .map(|looked| {
+                (
+                    looked.name.into_string().unwrap(),
+                    looked.kind,
+                    looked.names,
+                )
+            })
+            .collect();
+        found.sort();
+        // How many names a directory has is the file system's own affair.
+        found.retain(|(_, kind, _)| *kind != EntryKind::Directory);
+        let expected = [
+            ("link", EntryKind::Link, 1),
+            ("one.md", EntryKind::File, 1),
+            ("pipe", EntryKind::Other, 1),
+            ("twin.md", EntryKind::File, 2),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, kind, names)| (name.to_owned(), kind, names))
+        );
+        let refused = |place: &str, limit| root.survey(Path::new(place), limit).is_err();
+        assert!(refused("d", 3) && refused("elsewhere", 10) && refused("no", 10));
+        assert!(refused("d/one.md", 10) && refused("..", 10));
+    }
 }
