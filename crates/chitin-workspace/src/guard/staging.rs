@@ -96,12 +96,9 @@ impl Place {
     fn explain(&self, error: MirrorError) -> StageError {
         match error {
             MirrorError::NotPossible(reason) => StageError::NotPossible { reason },
-            MirrorError::Io(path, Errno::ACCESS | Errno::PERM) => {
-                let _ = path;
-                StageError::NotPossible {
-                    reason: "a directory in it cannot be read",
-                }
-            }
+            MirrorError::Io(_, Errno::ACCESS | Errno::PERM) => StageError::NotPossible {
+                reason: "a directory in it cannot be read",
+            },
             MirrorError::Io(path, error) => StageError::Write(WriteError::Io {
                 path: self.path().join(path),
                 source: error.into(),

@@ -143,29 +143,29 @@ pub(super) fn json_servers(
     servers: &BTreeMap<String, Server>,
     typed: Typed,
 ) -> BTreeMap<&str, JsonServer<'_>> {
-    let one = |server: &'_ Server| -> (bool, Option<&'static str>) {
-        let remote = server.url.is_some();
-        let kind = match (typed, remote) {
-            (Typed::All, false) => Some("stdio"),
-            _ => None,
-        };
-        (remote, kind)
-    };
     servers
         .iter()
         .map(|(name, server)| {
-            let (remote, kind) = one(server);
-            let transport = server.transport.as_deref().unwrap_or("http");
-            let says = matches!(typed, Typed::All | Typed::Remote) && remote;
-            let written = JsonServer {
-                r#type: if says { Some(transport) } else { kind },
-                command: server.command.as_deref().filter(|_| !remote),
-                args: (!remote).then_some(server.args.as_slice()),
+            let is_remote = server.url.is_some();
+            let says_kind = match typed {
+                Typed::All => true,
+                Typed::Remote => is_remote,
+                Typed::None => false,
+            };
+            let kind = match server.transport.as_deref() {
+                _ if !is_remote => "stdio",
+                Some(transport) => transport,
+                None => "http",
+            };
+            let server = JsonServer {
+                r#type: says_kind.then_some(kind),
+                command: server.command.as_deref().filter(|_| !is_remote),
+                args: (!is_remote).then_some(server.args.as_slice()),
                 url: server.url.as_deref(),
-                env: (!remote).then_some(&server.env),
+                env: (!is_remote).then_some(&server.env),
                 headers: (!server.headers.is_empty()).then_some(&server.headers),
             };
-            (name.as_str(), written)
+            (name.as_str(), server)
         })
         .collect()
 }
