@@ -3,7 +3,6 @@
 //! The flow: the packages layer ([`Dependency`]) → [`resolve`] → [`Resolution`] → [`Lock`] and [`Merged`].
 
 mod contents;
-mod fold;
 mod list;
 mod lock;
 mod merge;
@@ -12,7 +11,6 @@ mod rule;
 mod stored;
 
 pub use contents::{Merged, MergedFile};
-pub use fold::fold;
 pub use list::{Dependency, read_list};
 pub use lock::{Lock, Locked};
 pub use merge::{Unit, in_rule_order, merge, merge_members, merge_secrets, units_member};

@@ -23,7 +23,6 @@ mod partial;
 mod record;
 mod referrers;
 mod sweep;
-mod waiting;
 
 pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;

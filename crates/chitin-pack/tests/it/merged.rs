@@ -7,7 +7,7 @@ use chitin_pack::compat::{AGENT, PACKAGE};
 use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directory};
 use chitin_pack::inspect::{self, FileFacts, inspect};
 use chitin_pack::layer::LayerKind;
-use chitin_pack::packages::{Merged, fold, merge_stored};
+use chitin_pack::packages::{Merged, merge_stored};
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -340,73 +340,4 @@ fn an_inspection_counts_what_is_inside() {
     let deep = inspect(&artifact, inspect::Depth::Files, Vec::new()).unwrap();
     let entries = deep.layers[0].entries.as_ref().unwrap();
     assert!(entries["a/run.sh"].executable && !entries["a/SKILL.md"].executable);
-}
-
-#[test]
-fn a_folded_agent_needs_no_packages_and_keeps_what_they_do_not_touch() {
-    let directory = TempDir::new().unwrap();
-    let store = store_at(directory.path());
-    let low = made(
-        &store,
-        PACKAGE,
-        &[
-            (LayerKind::Skills, tar(&[("see/SKILL.md", "see")])),
-            (
-                LayerKind::Rules,
-                tar(&[("a.md", "first"), ("z.md", "second")]),
-            ),
-        ],
-    );
-    let own = made(
-        &store,
-        AGENT,
-        &[
-            (
-                LayerKind::Packages,
-                json_layer(&json!({"packages": ["r.example/p:1"]})),
-            ),
-            (
-                LayerKind::Skills,
-                tar(&[("fix/SKILL.md", "new"), ("fix/x/run.sh", "go")]),
-            ),
-            (
-                LayerKind::Rules,
-                tar(&[("a.md", "---\nid: own\n---\nlast")]),
-            ),
-            (LayerKind::Memory, tar(&[("note.md", "kept")])),
-        ],
-    );
-    let merged = Merged::new(vec![low], own.clone()).unwrap();
-    let folded = fold(&merged, &store).unwrap();
-    assert_eq!(fold(&merged, &store).unwrap(), folded, "the same again");
-    let folded = store.artifact(&folded.digest).unwrap();
-    assert_eq!(folded.layer(LayerKind::Packages), None);
-    assert_eq!(
-        folded.layer(LayerKind::Memory),
-        own.layer(LayerKind::Memory)
-    );
-    let files = |kind: LayerKind| {
-        let mut found = Vec::new();
-        let visited = folded.files(kind, kind.limit(), |entry, content| {
-            let mut text = String::new();
-            content.read_to_string(&mut text).unwrap();
-            found.extend((!text.is_empty()).then(|| format!("{}: {text}", entry.path)));
-            Ok(())
-        });
-        visited.unwrap();
-        found
-    };
-    assert_eq!(
-        files(LayerKind::Skills),
-        ["fix/SKILL.md: new", "fix/x/run.sh: go", "see/SKILL.md: see"]
-    );
-    // Those of packages come before the agent's own, whatever their names are.
-    assert_eq!(
-        files(LayerKind::Rules),
-        [
-            "00000/a.md: first",
-            "00001/z.md: second",
-            "00002/a.md: ---\nid: own\n---\nlast"
-        ]
-    );
 }

@@ -5,12 +5,12 @@ use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::setup;
-use crate::ship::{self, Finder, NetworkArgs, TrustArgs, count, size, with_packages};
+use crate::ship::{self, Finder, NetworkArgs, TrustArgs, Whole, count, size, with_packages};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::MEMORY_SURFACE;
 use chitin_pack::materialize::{
-    Action, ActionKind, ApplyOptions, MissingSurfaces, Mode, Options, Overwrite, Plan, WriteLayer,
-    apply, plan,
+    Action, ActionKind, ApplyOptions, How, MissingSurfaces, Mode, Options, Overwrite, Plan,
+    WriteLayer, apply, plan,
 };
 use chitin_pack::trust::Verdict;
 use chitin_pack::{Digest, Warning};
@@ -125,8 +125,9 @@ impl Args {
             .lock
             .as_ref()
             .map(|path| host.env.working_directory().join(path));
-        let (artifact, mut warnings) = with_packages(&finder, found.artifact, lock.as_deref())?;
-        let plan = plan(&artifact, &self.options(&artifact))?;
+        let whole = with_packages(&finder, found.artifact, lock.as_deref())?;
+        let plan = plan(whole.contents(), &self.options(whole.agent()))?;
+        let mut warnings = whole.warnings().to_vec();
         warnings.extend(plan.warnings.iter().cloned());
         warnings.extend(verdict.warnings.iter().cloned());
         let directory = host.env.working_directory().join(&self.directory);
@@ -146,9 +147,9 @@ impl Args {
             directory,
         };
         if self.plan {
-            unpacked.actions = Some(plan.actions(&artifact)?);
+            unpacked.actions = Some(plan.actions(whole.contents())?);
         } else {
-            self.carry_out(&plan, &artifact, &mut unpacked)?;
+            self.carry_out(&plan, &whole, &mut unpacked, host, printer)?;
         }
         drop(adding);
         ship::warn(printer, &unpacked.warnings);
@@ -158,8 +159,10 @@ impl Args {
     fn carry_out(
         &self,
         plan: &Plan,
-        artifact: &Artifact,
+        whole: &Whole,
         unpacked: &mut Unpacked,
+        host: &Host,
+        printer: &Printer,
     ) -> Result<(), CliError> {
         let overwrite = if self.overwrite {
             Overwrite::Allow
@@ -168,10 +171,18 @@ impl Args {
         };
         let applied = apply(
             plan,
-            artifact,
+            whole.contents(),
             &unpacked.directory,
             ApplyOptions { overwrite },
         )?;
+        if applied.how == How::Exchanged
+            && host
+                .env
+                .working_directory()
+                .starts_with(&unpacked.directory)
+        {
+            printer.note("you stand in the old directory; `cd .` takes you into the new one");
+        }
         unpacked.written = applied.written;
         unpacked.unchanged = applied.unchanged.len();
         unpacked.warnings.extend(applied.warnings);

@@ -4,8 +4,9 @@ use super::{Finder, read_file};
 use crate::error::CliError;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::layer::LayerKind;
+use chitin_pack::materialize::Contents;
 use chitin_pack::packages::{
-    Lock, Merged, PackageSource, Resolution, fold, read_list, resolve_dependencies,
+    Lock, Merged, PackageSource, Resolution, read_list, resolve_dependencies,
 };
 use chitin_pack::reference::Reference;
 use chitin_pack::{Digest, ErrorClass, PackError, Warning};
@@ -16,14 +17,47 @@ use std::path::Path;
 /// The largest lock file that is read.
 const MOST_LOCK: u64 = 16 * 1024 * 1024;
 
-/// Returns an agent with its packages folded in, and what to tell the user; an agent without packages is returned as it is.
+/// An agent as it is laid out: alone, or with the packages that it builds on.
+#[derive(Debug)]
+pub(crate) enum Whole {
+    Alone(Artifact),
+    Merged(Box<Merged>),
+}
+
+impl Whole {
+    /// Returns the agent itself.
+    pub(crate) const fn agent(&self) -> &Artifact {
+        match self {
+            Self::Alone(agent) => agent,
+            Self::Merged(merged) => merged.agent(),
+        }
+    }
+
+    /// Returns what is laid out.
+    pub(crate) fn contents(&self) -> Contents<'_> {
+        match self {
+            Self::Alone(agent) => agent.into(),
+            Self::Merged(merged) => (&**merged).into(),
+        }
+    }
+
+    /// Returns what the user may want to know.
+    pub(crate) fn warnings(&self) -> &[Warning] {
+        match self {
+            Self::Alone(_) => &[],
+            Self::Merged(merged) => &merged.warnings,
+        }
+    }
+}
+
+/// Brings an agent together with its packages.
 pub(crate) fn with_packages(
     finder: &Finder<'_>,
     agent: Artifact,
     lock: Option<&Path>,
-) -> Result<(Artifact, Vec<Warning>), CliError> {
+) -> Result<Whole, CliError> {
     let Some(layer) = agent.json(LayerKind::Packages)? else {
-        return Ok((agent, Vec::new()));
+        return Ok(Whole::Alone(agent));
     };
     let direct: Vec<String> = read_list(&layer)?
         .into_iter()
@@ -34,10 +68,7 @@ pub(crate) fn with_packages(
     let packages = low_to_high
         .filter_map(|reference| packages.get(reference).cloned())
         .collect();
-    let merged = Merged::new(packages, agent)?;
-    let folded = fold(&merged, &finder.store)?;
-    let warnings = merged.warnings;
-    Ok((finder.store.artifact(&folded.digest)?, warnings))
+    Ok(Whole::Merged(Box::new(Merged::new(packages, agent)?)))
 }
 
 /// Finds the packages of a packages layer, directly and indirectly.

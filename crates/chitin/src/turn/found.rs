@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::printer::plain;
 use crate::setup::{Setup, shown};
 use crate::unfolded::respell;
+use chitin_protocol::record::Refusal;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
@@ -64,6 +65,15 @@ impl Found {
             unusable(Box::new(error))
                 .hint("`chitin check` looks at all that can be read, and says what cannot")
         })?;
+        // An unpacking that was killed leaves second names beside the directory; then, and only then, is it cleared up.
+        let has_second_names = |records: &[Record]| {
+            let mut refusals = records.iter().filter_map(Record::refused);
+            refusals.any(|reason| reason == Refusal::Hardlinked)
+        };
+        if has_second_names(workspace.records()) {
+            chitin_pack::materialize::clear_leftovers(directory);
+            workspace = loader.load().map_err(|error| unusable(Box::new(error)))?;
+        }
         let policy = read_policy(contract, &setup.options);
         let mut notes = Vec::new();
         if let Some(swapped) = persona(setup, &root, &policy, &workspace, session, &mut notes) {

@@ -73,7 +73,14 @@ impl Args {
         let context = if self.no_context {
             None
         } else {
-            side::compare(&left, &right, self.contract.as_deref(), host, printer)?
+            side::compare(
+                &left,
+                &right,
+                &finder,
+                self.contract.as_deref(),
+                host,
+                printer,
+            )?
         };
         printer.result(&Compared {
             left: left.name,

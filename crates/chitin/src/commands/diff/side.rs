@@ -77,10 +77,9 @@ impl Side {
 
     fn artifact(word: &str, finder: &Finder<'_>) -> Result<Self, CliError> {
         let found = finder.find(word)?;
-        let (artifact, _) = with_packages(finder, found.artifact, None)?;
         Ok(Self {
             name: found.name,
-            artifact,
+            artifact: found.artifact,
             directory: None,
         })
     }
@@ -156,6 +155,7 @@ fn workspace_at(word: &str, host: &Host) -> Option<PathBuf> {
 pub(super) fn compare(
     left: &Side,
     right: &Side,
+    finder: &Finder<'_>,
     contract: Option<&str>,
     host: &Host,
     printer: &Printer,
@@ -178,8 +178,8 @@ pub(super) fn compare(
     };
     let turn = TurnArgs::plain();
     let setup = turn.find(host, &target, &printer.without_notes())?;
-    let (left_seen, _left) = look(left, &turn, &setup, host)?;
-    let (right_seen, _right) = look(right, &turn, &setup, host)?;
+    let (left_seen, _left) = look(left, &turn, &setup, finder, host)?;
+    let (right_seen, _right) = look(right, &turn, &setup, finder, host)?;
     Ok(Some(Comparison::between(
         (&left.name, &left_seen),
         (&right.name, &right_seen),
@@ -191,12 +191,13 @@ fn look(
     side: &Side,
     turn: &TurnArgs,
     setup: &Setup,
+    finder: &Finder<'_>,
     host: &Host,
 ) -> Result<(Seen, Option<OpenedWorkspace>), CliError> {
     if side.directory.as_ref() == Some(&setup.directory) {
         return Ok((turn.look(host, setup, Place::Here)?, None));
     }
-    let opened = unfold(side, setup, host)?;
+    let opened = unfold(side, setup, finder, host)?;
     let root = Root::open(opened.path()).map_err(|error| {
         CliError::new(Kind::Internal, "An artifact cannot be opened.").caused_by(error)
     })?;
@@ -208,7 +209,13 @@ fn look(
     Ok((turn.look(host, setup, Place::Copy(&copy))?, Some(opened)))
 }
 
-fn unfold(side: &Side, setup: &Setup, host: &Host) -> Result<OpenedWorkspace, CliError> {
+fn unfold(
+    side: &Side,
+    setup: &Setup,
+    finder: &Finder<'_>,
+    host: &Host,
+) -> Result<OpenedWorkspace, CliError> {
+    let whole = with_packages(finder, side.artifact.clone(), None)?;
     let home = chitin_home(host).ok_or_else(|| {
         CliError::new(Kind::User, "There is no place to look at an artifact.")
             .hint("set `CHITIN_HOME` or `HOME`")
@@ -231,7 +238,7 @@ fn unfold(side: &Side, setup: &Setup, host: &Host) -> Result<OpenedWorkspace, Cl
         ..Options::default()
     };
     Ok(open_workspace(
-        &side.artifact,
+        whole.contents(),
         &options,
         &cache,
         setup.contract(),
