@@ -15,6 +15,8 @@ mod kill;
 mod layouts;
 mod merged;
 mod open;
+mod project;
+mod reuse;
 mod store_children;
 mod store_kit;
 mod store_upkeep;
