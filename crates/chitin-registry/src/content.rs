@@ -168,6 +168,11 @@ pub(crate) fn as_registry(error: PackError) -> PackError {
     error.exiting(ExitKind::Registry)
 }
 
+/// A manifest that came from a registry and is not one of ours.
+pub(crate) fn not_an_artifact(error: PackError) -> PackError {
+    as_registry(error).hint("check the reference; what is there may be an image and not an agent")
+}
+
 /// Parses JSON that a registry sent.
 pub(crate) fn json<T: serde::de::DeserializeOwned>(
     endpoint: &Endpoint,

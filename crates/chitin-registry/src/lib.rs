@@ -25,14 +25,17 @@ pub mod auth;
 mod content;
 mod http;
 mod options;
+mod packages;
 mod progress;
 mod pull;
 mod push;
 mod referrers;
 mod registry;
+mod remote;
 mod tags;
 
 pub use auth::{Credentials, Keychain};
 pub use options::{Options, PlainHttp, Retries, Timeouts};
+pub use packages::RegistryPackages;
 pub use progress::{Event, Progress, Silent};
 pub use registry::Registry;

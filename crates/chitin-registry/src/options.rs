@@ -16,10 +16,10 @@ pub struct Options {
     pub timeouts: Timeouts,
     /// What becomes of failures that may pass.
     pub retries: Retries,
-    /// How many blobs move at once. Each that goes up takes [`Options::chunk_bytes`] of memory.
+    /// How many blobs move at once.
     pub concurrency: usize,
-    /// How much of a blob goes up in one request.
-    pub chunk_bytes: usize,
+    /// How much of a blob goes up in one request; more, where a registry wants more.
+    pub chunk_bytes: u64,
     /// Artifacts with more bytes than this are not pulled.
     pub max_artifact_bytes: u64,
     /// How we introduce ourselves.
@@ -35,7 +35,7 @@ impl Default for Options {
             timeouts: Timeouts::default(),
             retries: Retries::default(),
             concurrency: 3,
-            chunk_bytes: 6 * 1024 * 1024,
+            chunk_bytes: 8 * 1024 * 1024,
             max_artifact_bytes: 4 * 1024 * 1024 * 1024,
             user_agent: concat!("chitin/", env!("CARGO_PKG_VERSION")).to_owned(),
         }

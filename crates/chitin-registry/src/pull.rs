@@ -1,10 +1,10 @@
 //! From a registry into the store.
 
-use crate::content::{self, as_registry, blobs_of, empty_blob};
+use crate::content::{as_registry, blobs_of, empty_blob, not_an_artifact};
 use crate::http::{Action, Endpoint, Failure, Request, Retry, refused, wrong_answer};
 use crate::progress::{Event, Progress};
 use crate::registry::{Registry, header};
-use chitin_pack::artifact::Descriptor;
+use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::compat::{OCI_EMPTY, OCI_MANIFEST};
 use chitin_pack::reference::Reference;
 use chitin_pack::store::{PartialBlob, Store};
@@ -16,6 +16,30 @@ use std::sync::Arc;
 
 /// A try that got at least this far is not counted as a failed one.
 const WORTH_IT: u64 = 256 * 1024;
+const DAMAGED: &str = "the registry's copy is damaged or was changed; push it again";
+
+/// How a manifest is kept.
+#[derive(Debug, Clone, Copy)]
+enum Keep {
+    /// For itself: whoever pulled it gives it a name.
+    Artifact,
+    /// As long as the other one is.
+    ReferrerOf(Digest),
+}
+
+impl Keep {
+    fn check(self, bytes: &[u8]) -> Result<(), PackError> {
+        let Self::ReferrerOf(subject) = self else {
+            return Ok(());
+        };
+        let named = Manifest::parse(bytes)?.subject;
+        if named.is_some_and(|named| named.digest == subject) {
+            return Ok(());
+        }
+        let message = format!("what is listed as a referrer does not refer to {subject}");
+        Err(PackError::new(ErrorClass::InvalidManifest, message))
+    }
+}
 
 impl Registry {
     /// Brings an artifact into the store and returns the digest of its manifest. It has no tag there yet: whoever wants it
@@ -32,12 +56,19 @@ impl Registry {
     ) -> Result<Digest, PackError> {
         let endpoint = self.endpoint(reference)?;
         let identifier = reference.identifier();
-        self.pull_manifest(&endpoint, reference, &identifier, store, progress)
-            .await
+        self.pull_manifest(
+            &endpoint,
+            reference,
+            &identifier,
+            Keep::Artifact,
+            store,
+            progress,
+        )
+        .await
     }
 
     /// Brings an artifact and what refers to it with a given artifact type, such as its signatures. Returns the digests of
-    /// both.
+    /// both. What is listed and does not refer to the artifact, or is gone, is passed over.
     ///
     /// Cancellation safe, as [`Registry::pull`].
     pub async fn pull_with_referrers(
@@ -52,10 +83,20 @@ impl Registry {
         let mut brought = Vec::new();
         for referrer in self.referrers(reference, &digest, artifact_type).await? {
             let identifier = referrer.digest.to_string();
-            let found = self
-                .pull_manifest(&endpoint, reference, &identifier, store, progress)
-                .await?;
-            brought.push(found);
+            let keep = Keep::ReferrerOf(digest);
+            match self
+                .pull_manifest(&endpoint, reference, &identifier, keep, store, progress)
+                .await
+            {
+                Ok(found) => brought.push(found),
+                // Anybody may enter anything in the list, and what was removed may still stand there.
+                Err(error)
+                    if matches!(
+                        error.class(),
+                        ErrorClass::NotFound | ErrorClass::InvalidManifest
+                    ) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok((digest, brought))
     }
@@ -65,6 +106,7 @@ impl Registry {
         endpoint: &Endpoint,
         reference: &Reference,
         identifier: &str,
+        keep: Keep,
         store: &Arc<Store>,
         progress: &dyn Progress,
     ) -> Result<Digest, PackError> {
@@ -73,7 +115,8 @@ impl Registry {
         let manifest = self
             .manifest_at(endpoint, reference, identifier, OCI_MANIFEST)
             .await?;
-        let list = blobs_of(&manifest.bytes).map_err(as_registry)?;
+        let list = blobs_of(&manifest.bytes).map_err(not_an_artifact)?;
+        keep.check(&manifest.bytes).map_err(not_an_artifact)?;
         self.check_size(&list.blobs)?;
         let fetches = list.blobs.iter().map(|blob| {
             let repository = &reference.repository;
@@ -88,7 +131,10 @@ impl Registry {
             if list.empty.is_some() {
                 store.put(OCI_EMPTY, empty_blob())?;
             }
-            store.put_manifest_bytes(&manifest.bytes)
+            match keep {
+                Keep::Artifact => store.put_manifest_bytes(&manifest.bytes),
+                Keep::ReferrerOf(_) => store.put_referrer_bytes(&manifest.bytes),
+            }
         })
         .await?;
         Ok(manifest.digest)
@@ -103,10 +149,8 @@ impl Registry {
             return Ok(());
         }
         let message = format!("the artifact has {total} bytes, more than the limit of {limit}");
-        Err(as_registry(PackError::new(
-            ErrorClass::LayerTooLarge,
-            message,
-        )))
+        let error = PackError::new(ErrorClass::LayerTooLarge, message);
+        Err(as_registry(error).hint("raise the limit if you trust whoever made it"))
     }
 
     /// Fetches one blob, or the rest of it.
@@ -138,8 +182,7 @@ impl Registry {
                 // What an earlier run left may have been damaged since. Once more, from the beginning.
                 Err(error) if error.class() == ErrorClass::DigestMismatch && resumed > 0 => {}
                 Err(error) if error.class() == ErrorClass::DigestMismatch => {
-                    return Err(as_registry(error)
-                        .hint("the registry's copy is damaged or was changed; push it again"));
+                    return Err(as_registry(error).hint(DAMAGED));
                 }
                 Err(error) => return Err(error),
             }
@@ -269,7 +312,7 @@ fn check_total(blob: &Descriptor, found: Option<u64>) -> Result<(), PackError> {
             );
             Err(PackError::new(ErrorClass::SizeMismatch, message)
                 .exiting(ExitKind::Registry)
-                .hint("the registry's copy is damaged; push it again"))
+                .hint(DAMAGED))
         }
         _ => Ok(()),
     }
@@ -277,7 +320,7 @@ fn check_total(blob: &Descriptor, found: Option<u64>) -> Result<(), PackError> {
 
 fn as_registry_if_wrong(error: PackError) -> PackError {
     match error.class() {
-        ErrorClass::SizeMismatch => content::as_registry(error),
+        ErrorClass::SizeMismatch => as_registry(error).hint(DAMAGED),
         _ => error,
     }
 }

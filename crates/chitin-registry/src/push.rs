@@ -3,7 +3,7 @@
 mod upload;
 
 use crate::content::{blobs_of, empty_blob};
-use crate::http::{Action, Endpoint, Failure, Request, refused};
+use crate::http::{Action, Endpoint, Failure, Payload, Request, refused};
 use crate::progress::{Event, Progress};
 use crate::pull::blocking;
 use crate::registry::{Registry, header};
@@ -169,7 +169,7 @@ impl Registry {
         let url = endpoint.url(&format!("{repository}/manifests/{identifier}"));
         let request = Request::new(endpoint, repository, Action::Push, Method::PUT, url)
             .header(CONTENT_TYPE, media_type)
-            .body(bytes);
+            .body(Payload::Known(bytes));
         let mut patience = self.patience();
         loop {
             match self.put_once(&request, identifier).await {

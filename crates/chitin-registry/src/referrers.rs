@@ -10,7 +10,7 @@ use bytes::Bytes;
 use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::compat::OCI_INDEX;
 use chitin_pack::reference::Reference;
-use chitin_pack::store::Store;
+use chitin_pack::store::{Store, fallback_tag};
 use chitin_pack::{Digest, ErrorClass, PackError};
 use reqwest::Method;
 use reqwest::header::ACCEPT;
@@ -162,10 +162,6 @@ impl Registry {
         let message = format!("the list of what refers to {subject} changes all the time");
         Err(PackError::new(ErrorClass::Registry, message).hint("try again later"))
     }
-}
-
-fn fallback_tag(subject: &Digest) -> String {
-    format!("sha256-{}", subject.hex())
 }
 
 fn entries_of(endpoint: &Endpoint, bytes: &[u8]) -> Result<Vec<Value>, PackError> {

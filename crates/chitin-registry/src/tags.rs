@@ -20,7 +20,7 @@ struct TagList {
 }
 
 impl Registry {
-    /// Lists the tags of a repository, in the registry's order. The reference's own tag plays no part.
+    /// Lists the tags of a repository, sorted. The reference's own tag plays no part.
     ///
     /// Cancellation safe: nothing is changed.
     pub async fn tags(&self, reference: &Reference) -> Result<Vec<String>, PackError> {
@@ -40,10 +40,12 @@ impl Registry {
             let found = self.read(&request, repository, MAX_PAGE_BYTES).await?;
             let page: TagList = content::json(&endpoint, &found.body, "a list of tags")?;
             tags.extend(page.tags.unwrap_or_default());
-            match next_page(&endpoint, &url, found.link.as_deref()) {
-                Some(next) => url = next,
-                None => return Ok(tags),
-            }
+            let Some(next) = next_page(&endpoint, &url, found.link.as_deref()) else {
+                tags.sort_unstable();
+                tags.dedup();
+                return Ok(tags);
+            };
+            url = next;
         }
         Err(wrong_answer(&endpoint, "a list of tags without end"))
     }

@@ -1,10 +1,12 @@
-//! The test kit: one hermetic environment, trees built from plain descriptions, a model server that reads a script.
+//! The test kit: one hermetic environment, trees built from plain descriptions, a model server that reads a script, a
+//! real registry.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests build trees, links and odd entries on purpose"
 )]
 
 pub mod model_server;
+pub mod registry;
 
 use std::fs;
 use std::os::unix::fs::symlink;

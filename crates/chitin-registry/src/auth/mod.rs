@@ -83,7 +83,7 @@ impl Keychain {
     ///
     /// Cancellation safe: a helper that is running is ended.
     pub async fn find(&self, host: &str) -> Result<Credentials, PackError> {
-        if let Some((_, given)) = self.given.iter().find(|(known, _)| known == host) {
+        if let Some((_, given)) = self.given.iter().find(|(known, _)| is_for(known, host)) {
             return Ok(given.clone());
         }
         if let Some(path) = &self.own
@@ -153,7 +153,7 @@ fn is_for(entry: &str, host: &str) -> bool {
         .or_else(|| entry.strip_prefix("http://"))
         .unwrap_or(entry);
     let name = bare.split('/').next().unwrap_or_default();
-    name == host || (host == DOCKER_HUB.0 && name == DOCKER_HUB.1)
+    name.eq_ignore_ascii_case(host) || (host == DOCKER_HUB.0 && name == DOCKER_HUB.1)
 }
 
 #[cfg(test)]

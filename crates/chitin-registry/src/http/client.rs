@@ -2,12 +2,15 @@
 
 use crate::options::Options;
 use chitin_pack::{ErrorClass, PackError};
-use reqwest::{Client, Proxy, redirect};
+use reqwest::{Client, NoProxy, Proxy, redirect};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
+
+/// What is spoken to in plain HTTP stays on this machine and never goes through a proxy.
+const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
 
 pub(super) fn make(options: &Options) -> Result<Client, PackError> {
     let wrong = |what: &str| PackError::new(ErrorClass::Usage, what.to_owned());
@@ -46,7 +49,8 @@ pub(super) fn make(options: &Options) -> Result<Client, PackError> {
     if let Some(proxy) = &options.proxy {
         // The cause may show the address, and with it a password.
         let proxy = Proxy::all(proxy.expose_secret())
-            .map_err(|_| wrong("the proxy is not an address such as `http://127.0.0.1:3128`"))?;
+            .map_err(|_| wrong("the proxy is not an address such as `http://127.0.0.1:3128`"))?
+            .no_proxy(NoProxy::from_string(THIS_MACHINE));
         builder = builder.proxy(proxy);
     }
     builder

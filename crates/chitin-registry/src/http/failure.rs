@@ -45,10 +45,20 @@ impl Failure {
         let host = &endpoint.host;
         // The address may carry a signature of a storage service.
         let error = error.without_url();
-        if is_certificate(&error) {
-            let message = format!("the certificate of `{host}` is not trusted");
+        // Neither will change by trying again.
+        let tls = tls_error(&error).map(|tls| match tls {
+            rustls::Error::InvalidCertificate(_) => (
+                format!("the certificate of `{host}` is not trusted"),
+                "name the authority that signed it, if it is one of yours",
+            ),
+            _ => (
+                format!("`{host}` does not speak TLS as we do"),
+                "a registry on this machine may speak plain HTTP only; say so if it does",
+            ),
+        });
+        if let Some((message, hint)) = tls {
             return PackError::new(ErrorClass::Registry, message)
-                .hint("name the authority that signed it, if it is one of yours")
+                .hint(hint)
                 .caused_by(error)
                 .into();
         }
@@ -183,18 +193,20 @@ pub(crate) fn wrong_answer(endpoint: &Endpoint, what: &str) -> PackError {
     .hint("this may not be a registry")
 }
 
-fn is_certificate(error: &reqwest::Error) -> bool {
-    let mut source = error.source();
-    while let Some(found) = source {
-        // The TLS error comes wrapped in one of the operating system's kind.
+/// Finds what TLS said; it comes wrapped in errors of the operating system's kind, which do not call it their source.
+fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
+    let mut next = error.source();
+    while let Some(found) = next {
+        if let Some(tls) = found.downcast_ref() {
+            return Some(tls);
+        }
         let wrapped = found
             .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref)
-            .and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        if found.is::<rustls::Error>() || wrapped.is_some() {
-            return true;
-        }
-        source = found.source();
+            .and_then(std::io::Error::get_ref);
+        next = match wrapped {
+            Some(inner) => Some(inner),
+            None => found.source(),
+        };
     }
-    false
+    None
 }

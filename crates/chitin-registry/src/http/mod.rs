@@ -5,10 +5,12 @@ mod client;
 mod endpoint;
 mod failure;
 mod patience;
+mod payload;
 mod token;
 mod transport;
 
 pub(crate) use endpoint::Endpoint;
 pub(crate) use failure::{Failure, Retry, refused, wrong_answer};
 pub(crate) use patience::Patience;
+pub(crate) use payload::Payload;
 pub(crate) use transport::{Action, Request, Transport};

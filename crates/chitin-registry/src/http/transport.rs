@@ -4,11 +4,14 @@ use super::challenge::Challenge;
 use super::client;
 use super::endpoint::Endpoint;
 use super::failure::{Failure, wrong_answer};
+use super::payload::Payload;
 use crate::auth::{Credentials, Keychain};
 use crate::options::Options;
 use bytes::Bytes;
 use chitin_pack::PackError;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use std::collections::HashMap;
 use std::fmt;
@@ -37,7 +40,7 @@ pub(crate) struct Request<'r> {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    pub(crate) body: Payload,
 }
 
 impl<'r> Request<'r> {
@@ -55,7 +58,7 @@ impl<'r> Request<'r> {
             method,
             url,
             headers: HeaderMap::new(),
-            body: Bytes::new(),
+            body: Payload::empty(),
         }
     }
 
@@ -66,7 +69,7 @@ impl<'r> Request<'r> {
         self
     }
 
-    pub(crate) fn body(mut self, body: Bytes) -> Self {
+    pub(crate) fn body(mut self, body: Payload) -> Self {
         self.body = body;
         self
     }
@@ -149,7 +152,10 @@ impl Transport {
                 builder = builder.header(AUTHORIZATION, grant.clone());
             }
             if !matches!(request.method, Method::GET | Method::HEAD) {
-                builder = builder.body(request.body.clone());
+                // A body that is read while it is sent does not know its length.
+                builder = builder
+                    .header(CONTENT_LENGTH, request.body.length())
+                    .body(request.body.body());
             }
             let response = self.execute(endpoint, builder).await?;
             if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED

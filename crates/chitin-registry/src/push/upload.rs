@@ -1,20 +1,16 @@
 //! One blob on its way up: in one request, or in pieces that a cut connection does not undo.
 
-use crate::http::{Action, Endpoint, Failure, Request, Retry, refused, wrong_answer};
+use crate::http::{Action, Endpoint, Failure, Payload, Request, Retry, refused, wrong_answer};
 use crate::progress::{Event, Progress};
-use crate::pull::blocking;
 use crate::registry::{Registry, header};
 use bytes::Bytes;
 use chitin_pack::artifact::Descriptor;
 use chitin_pack::store::Store;
-use chitin_pack::{Digest, ErrorClass, PackError};
+use chitin_pack::{Digest, PackError};
 use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, HeaderName};
 use reqwest::{Method, Response, StatusCode, Url};
-use std::io::Read;
 use std::sync::Arc;
 
-/// A registry may ask for larger pieces than ours, but not for any size.
-const MAX_CHUNK_BYTES: usize = 32 * 1024 * 1024;
 const OCTETS: &str = "application/octet-stream";
 
 /// Where a blob's bytes come from.
@@ -25,30 +21,20 @@ pub(super) enum Content {
 }
 
 impl Content {
-    /// Reads a piece.
-    async fn piece(&self, digest: &Digest, offset: u64, length: usize) -> Result<Bytes, PackError> {
+    /// Returns a piece.
+    fn piece(&self, digest: Digest, offset: u64, length: u64) -> Payload {
         match self {
             Self::Known(bytes) => {
-                let start = usize::try_from(offset)
-                    .unwrap_or(usize::MAX)
-                    .min(bytes.len());
-                Ok(bytes.slice(start..bytes.len().min(start + length)))
+                let size = bytes.len() as u64;
+                let at = |place: u64| usize::try_from(place.min(size)).unwrap_or_default();
+                Payload::Known(bytes.slice(at(offset)..at(offset.saturating_add(length))))
             }
-            Self::Stored(store) => {
-                let (store, digest) = (Arc::clone(store), *digest);
-                blocking(move || {
-                    let mut piece = vec![0; length];
-                    store
-                        .reader_at(&digest, offset)?
-                        .read_exact(&mut piece)
-                        .map_err(|error| {
-                            let message = format!("the blob {digest} cannot be read");
-                            PackError::new(ErrorClass::Io, message).caused_by(error)
-                        })?;
-                    Ok(piece.into())
-                })
-                .await
-            }
+            Self::Stored(store) => Payload::Stored {
+                store: Arc::clone(store),
+                digest,
+                offset,
+                length,
+            },
         }
     }
 }
@@ -58,7 +44,7 @@ impl Content {
 struct Session {
     location: Url,
     offset: u64,
-    chunk: usize,
+    chunk: u64,
 }
 
 /// What one upload is about.
@@ -111,8 +97,18 @@ impl Registry {
             patience
                 .wait(failure, Some((progress, blob.digest)))
                 .await?;
-            if let Some(broken) = session.take() {
-                session = self.ask_how_far(task, broken).await;
+            while let Some(broken) = session.take() {
+                match self.ask_how_far(task, &broken).await {
+                    Ok(known) => {
+                        session = known;
+                        break;
+                    }
+                    Err(failure) => {
+                        session = Some(broken);
+                        let about = Some((progress, blob.digest));
+                        patience.wait(failure, about).await?;
+                    }
+                }
             }
             // The answer to the last request may have been lost, and not the request.
             if session.is_none()
@@ -133,21 +129,18 @@ impl Registry {
         };
         let open = session.insert(open);
         let size = task.blob.size;
-        if open.offset == 0 && size <= open.chunk as u64 {
-            let whole = usize::try_from(size).unwrap_or(open.chunk);
-            let body = task.content.piece(&task.blob.digest, 0, whole).await?;
+        if open.offset == 0 && size <= open.chunk {
+            let body = task.content.piece(task.blob.digest, 0, size);
             return self.finish(task, session, body).await;
         }
         while let Some(open) = session.as_mut()
             && open.offset < size
         {
-            let left = usize::try_from(size - open.offset).unwrap_or(usize::MAX);
-            let length = left.min(open.chunk);
-            let digest = &task.blob.digest;
-            let piece = task.content.piece(digest, open.offset, length).await?;
+            let length = open.chunk.min(size - open.offset);
+            let piece = task.content.piece(task.blob.digest, open.offset, length);
             self.send_piece(task, session, piece).await?;
         }
-        self.finish(task, session, Bytes::new()).await
+        self.finish(task, session, Payload::empty()).await
     }
 
     /// Opens an upload.
@@ -162,12 +155,12 @@ impl Registry {
         }
         let wished = self.transport.options.chunk_bytes.max(1);
         let least = header(&response, "oci-chunk-min-length")
-            .and_then(|least| least.parse::<usize>().ok())
+            .and_then(|least| least.parse().ok())
             .unwrap_or_default();
         Ok(Session {
             location: task.location(&request.url, &response)?,
             offset: 0,
-            chunk: wished.max(least).min(MAX_CHUNK_BYTES),
+            chunk: wished.max(least),
         })
     }
 
@@ -175,12 +168,12 @@ impl Registry {
         &self,
         task: Task<'_>,
         session: &mut Option<Session>,
-        piece: Bytes,
+        piece: Payload,
     ) -> Result<(), Failure> {
         let Some(open) = session.as_mut() else {
             return Err(task.lost().into());
         };
-        let end = open.offset + piece.len() as u64;
+        let end = open.offset + piece.length();
         let request = task
             .request(Method::PATCH, open.location.clone())
             .header(CONTENT_TYPE, OCTETS)
@@ -210,7 +203,7 @@ impl Registry {
         &self,
         task: Task<'_>,
         session: &mut Option<Session>,
-        body: Bytes,
+        body: Payload,
     ) -> Result<(), Failure> {
         let Some(open) = session.as_ref() else {
             return Err(task.lost().into());
@@ -230,27 +223,34 @@ impl Registry {
         }
     }
 
-    /// Asks how much of an upload is there. `None` when the registry does not know, or does not say.
-    async fn ask_how_far(&self, task: Task<'_>, broken: Session) -> Option<Session> {
+    /// Asks how much of an upload is there. `None` when the registry does not know.
+    async fn ask_how_far(
+        &self,
+        task: Task<'_>,
+        broken: &Session,
+    ) -> Result<Option<Session>, Failure> {
         let request = task.request(Method::GET, broken.location.clone());
-        let response = self.transport.send(&request).await.ok()?;
+        let response = self.transport.send(&request).await?;
         if response.status() != StatusCode::NO_CONTENT {
-            return None;
+            let failure = task.refused(response).await;
+            return match failure.retry {
+                Retry::Never => Ok(None),
+                Retry::Soon | Retry::After(_) => Err(failure),
+            };
         }
-        let offset = range_end(&response)?;
-        if offset > task.blob.size {
-            return None;
-        }
+        let Some(offset) = range_end(&response).filter(|offset| *offset <= task.blob.size) else {
+            return Ok(None);
+        };
         task.progress.event(Event::Started {
             digest: task.blob.digest,
             resumed: offset,
             total: task.blob.size,
         });
-        Some(Session {
-            location: task.location(&request.url, &response).ok()?,
+        Ok(Some(Session {
+            location: task.location(&request.url, &response)?,
             offset,
             chunk: broken.chunk,
-        })
+        }))
     }
 }
 

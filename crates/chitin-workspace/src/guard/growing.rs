@@ -88,3 +88,48 @@ impl GrowingFile {
         let _ = rustix::fs::unlinkat(&self.parent, &self.name, AtFlags::empty());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType, linkat, mknodat, symlinkat};
+    use std::io::Write;
+    use tempfile::TempDir;
+
+    fn root() -> (TempDir, Root) {
+        let directory = TempDir::new().unwrap();
+        let root = Root::open(directory.path()).unwrap();
+        (directory, root)
+    }
+
+    #[test]
+    fn a_file_grows_for_one_at_a_time_and_takes_its_last_name_whole() {
+        let (_directory, root) = root();
+        let (part, whole) = (Path::new("part"), Path::new("whole"));
+        let first = root.grow_file(part, 0o644).unwrap().unwrap();
+        first.file().write_all(b"one ").unwrap();
+        assert!(root.grow_file(part, 0o644).unwrap().is_none());
+        drop(first);
+        root.write_new(whole, b"damaged").unwrap();
+        let mut second = root.grow_file(part, 0o644).unwrap().unwrap();
+        std::io::Seek::seek(&mut second.file, std::io::SeekFrom::End(0)).unwrap();
+        second.file().write_all(b"two").unwrap();
+        root.keep_grown(&second, whole).unwrap();
+        let read = root.read(whole, &super::super::ReadPolicy::inside(100));
+        assert_eq!(read.unwrap().bytes, b"one two");
+        assert_eq!(root.kind(part), None);
+    }
+
+    #[test]
+    fn links_second_names_and_pipes_are_refused() {
+        let (directory, root) = root();
+        let at = |name: &str| directory.path().join(name);
+        root.write_new(Path::new("outside"), b"kept").unwrap();
+        symlinkat("outside", CWD, at("link")).unwrap();
+        linkat(CWD, at("outside"), CWD, at("second"), AtFlags::empty()).unwrap();
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for name in ["link", "second", "pipe", "../elsewhere", "/elsewhere"] {
+            assert!(root.grow_file(Path::new(name), 0o644).is_err(), "{name}");
+        }
+    }
+}
