@@ -17,6 +17,7 @@ pub mod mutate;
 pub mod novelty;
 pub mod pack_archive;
 pub mod pack_definition;
+pub mod pack_policy;
 pub mod patch;
 pub mod path_guard;
 pub mod permissions;
@@ -40,7 +41,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -85,6 +86,11 @@ pub const TARGETS: [Target; 16] = [
         name: "pack_definition",
         run: pack_definition::run,
         dictionary: pack_definition::DICTIONARY,
+    },
+    Target {
+        name: "pack_policy",
+        run: pack_policy::run,
+        dictionary: pack_policy::DICTIONARY,
     },
     Target {
         name: "patch",

@@ -17,6 +17,7 @@ pub mod definition;
 pub mod diff;
 pub mod digest;
 pub mod error;
+pub mod found;
 pub mod inspect;
 pub mod layer;
 pub mod locate;

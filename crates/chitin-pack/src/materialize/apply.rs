@@ -38,8 +38,21 @@ pub struct Applied {
     pub written: Vec<String>,
     /// Files that were there already.
     pub unchanged: Vec<String>,
+    /// How it was done.
+    pub how: How,
     /// What the user should know, beyond the plan's own warnings.
     pub warnings: Vec<Warning>,
+}
+
+/// How a plan was carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Everything was there already.
+    Nothing,
+    /// In one step. The directory is another one now under the same name: who stands in it must enter it again.
+    Exchanged,
+    /// File by file, in the same directory.
+    InPlace,
 }
 
 /// The files that are to be written, and what stands in their place.
@@ -75,6 +88,7 @@ pub fn apply<'a>(
     let mut applied = Applied {
         written: Vec::new(),
         unchanged: Vec::new(),
+        how: How::Nothing,
         warnings: Vec::new(),
     };
     let mut changes = Changes::new();
@@ -91,10 +105,11 @@ pub fn apply<'a>(
         return Ok(applied);
     }
     match staged(plan, contents, &place, &changes) {
-        Ok(()) => {}
+        Ok(()) => applied.how = How::Exchanged,
         Err(Failure::Pack(error)) => return Err(error),
         Err(Failure::NotPossible(reason)) => {
             in_place::write(plan, contents, &place, &changes)?;
+            applied.how = How::InPlace;
             let message = format!(
                 "the directory could not be replaced in one step, because {reason}; had this been interrupted, some files would be new and others old"
             );
@@ -102,6 +117,15 @@ pub fn apply<'a>(
         }
     }
     Ok(applied)
+}
+
+/// Removes what a killed process left beside a directory that it was replacing. Until then files in the directory may have
+/// a second name there, which some contracts refuse to read; so whoever opens a workspace may want to call this first.
+/// [`apply`] does.
+pub fn clear_leftovers(target: &Path) {
+    if let Ok(place) = Place::find(target) {
+        place.clear_leftovers();
+    }
 }
 
 enum Failure {

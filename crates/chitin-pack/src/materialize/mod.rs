@@ -16,7 +16,7 @@ mod source;
 mod targets;
 mod write;
 
-pub use apply::{Applied, ApplyOptions, Overwrite, apply};
+pub use apply::{Applied, ApplyOptions, How, Overwrite, apply, clear_leftovers};
 pub use contents::Contents;
 pub use options::{MissingSurfaces, Mode, Options, WriteLayer};
 pub use plan::{Action, ActionKind, Content, Plan, PlannedFile};

@@ -3,14 +3,14 @@
 
 use super::merge::{in_rule_order, merge, merge_members, merge_secrets, units_member};
 use super::rule::RuleFacts;
-use crate::archive::{Entry, EntryKind, Seen};
+use crate::archive::{EntryKind, Seen};
 use crate::artifact::Artifact;
 use crate::compat::{PACKAGE, PACKAGE_LAYER_IGNORED};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::warning::Warning;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::Read;
 
 /// The layers of files that packages add to.
@@ -97,34 +97,6 @@ impl Merged {
     /// Returns a merged document: MCP servers, declarations of secrets, or subagents.
     pub fn document(&self, kind: LayerKind) -> Option<&Value> {
         self.documents.get(&kind)
-    }
-
-    /// Shows the files of a layer with their content, artifact by artifact; which is the order of [`Merged::files`] only
-    /// where one artifact holds them all.
-    pub fn visit(
-        &self,
-        kind: LayerKind,
-        mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
-    ) -> Result<(), PackError> {
-        for (source, artifact) in self.sources.iter().enumerate() {
-            let files = self.files(kind).iter();
-            let wanted: HashSet<&str> = files
-                .filter(|file| file.source == source)
-                .map(|file| file.path.as_str())
-                .collect();
-            if wanted.is_empty() {
-                continue;
-            }
-            artifact.files(kind, kind.limit(), |entry, content| {
-                let is_file = matches!(entry.kind, EntryKind::File { .. });
-                if is_file && wanted.contains(entry.path.as_str()) {
-                    visit(entry, content)
-                } else {
-                    Ok(())
-                }
-            })?;
-        }
-        Ok(())
     }
 
     fn merge_files(&self, kind: LayerKind) -> Result<Vec<MergedFile>, PackError> {

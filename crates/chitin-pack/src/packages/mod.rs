@@ -8,13 +8,15 @@ mod lock;
 mod merge;
 mod resolve;
 mod rule;
+mod stored;
 
 pub use contents::{Merged, MergedFile};
 pub use list::{Dependency, read_list};
 pub use lock::{Lock, Locked};
 pub use merge::{Unit, in_rule_order, merge, merge_members, merge_secrets, units_member};
-pub use resolve::{MAX_LEVELS, PackageSource, Resolution, resolve};
+pub use resolve::{MAX_LEVELS, PackageSource, Resolution, resolve, resolve_dependencies};
 pub use rule::RuleFacts;
+pub use stored::{StoredPackages, merge_stored};
 
 #[cfg(test)]
 mod packages_tests;

@@ -78,6 +78,26 @@ fn a_lock_ends_a_conflict_and_survives_being_written() {
 }
 
 #[test]
+fn a_digest_in_a_reference_is_not_up_for_discussion() {
+    let digest = |text: &str| Digest::of(text.as_bytes());
+    let pinned = format!("reg.example/p/x@{}", digest("x"));
+    let mut map = Map::default();
+    map.needs.insert(pinned.clone(), json!([]));
+    let found = resolve(std::slice::from_ref(&pinned), &mut map, None).unwrap();
+    assert_eq!(found.digests[&pinned], digest("x"));
+    assert_eq!(map.asked, 0);
+    let locked = Locked {
+        digest: digest("y"),
+        dependencies: Vec::new(),
+    };
+    let lock = Lock {
+        packages: BTreeMap::from([(pinned.clone(), locked)]),
+    };
+    let error = resolve(&[pinned], &mut map, Some(&lock)).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::DependencyConflict);
+}
+
+#[test]
 fn a_lock_file_is_written_for_people_to_compare() {
     let resolution = resolve(&[name(0)], &mut Map::new([(0, vec![1]), (1, vec![])]), None);
     let digest = |n| Digest::of(name(n).as_bytes());

@@ -1,6 +1,6 @@
 //! Which packages there are and in which order: depth first, each after those that it builds on (rule P52).
 
-use super::list::{checked, read_list};
+use super::list::{Dependency, checked, read_list};
 use super::lock::Lock;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
@@ -58,6 +58,23 @@ pub fn resolve(
     source: &mut dyn PackageSource,
     lock: Option<&Lock>,
 ) -> Result<Resolution, PackError> {
+    let references = references.iter().map(|reference| {
+        checked(reference)?;
+        Ok(Dependency {
+            reference: reference.clone(),
+            digest: None,
+        })
+    });
+    let references: Vec<_> = references.collect::<Result<_, PackError>>()?;
+    resolve_dependencies(&references, source, lock)
+}
+
+/// Finds the packages that an artifact needs, as its packages layer names them.
+pub fn resolve_dependencies(
+    direct: &[Dependency],
+    source: &mut dyn PackageSource,
+    lock: Option<&Lock>,
+) -> Result<Resolution, PackError> {
     let mut search = Search {
         source,
         lock,
@@ -65,9 +82,8 @@ pub fn resolve(
         heights: BTreeMap::new(),
         path: Vec::new(),
     };
-    for reference in references {
-        checked(reference)?;
-        search.visit(reference, None)?;
+    for dependency in direct {
+        search.visit(&dependency.reference, dependency.digest)?;
     }
     Ok(search.found)
 }
@@ -118,24 +134,24 @@ impl Search<'_> {
         Ok(below + 1)
     }
 
-    /// Decides what a reference stands for: the lock, else what the layer says, else what the source says now.
+    /// Decides what a reference stands for: the lock, else what the layer says, else what the source says now. A digest in
+    /// the reference itself is no opinion, and nothing may say otherwise.
     fn digest(&mut self, reference: &str, declared: Option<Digest>) -> Result<Digest, PackError> {
-        if let Some(pinned) = self.lock.and_then(|lock| lock.digest(reference)) {
-            self.found.digests.insert(reference.to_owned(), pinned);
-            return Ok(pinned);
-        }
-        let digest = match declared {
-            Some(declared) => declared,
+        let own = checked(reference)?.digest;
+        let pinned = self.lock.and_then(|lock| lock.digest(reference));
+        let digest = match pinned.or(declared).or(own) {
+            Some(digest) => digest,
             None => self.source.locate(reference)?,
         };
-        match self.found.digests.insert(reference.to_owned(), digest) {
-            Some(before) if before != digest => Err(PackError::new(
+        let before = self.found.digests.insert(reference.to_owned(), digest);
+        match own.or(before).filter(|other| *other != digest) {
+            Some(other) => Err(PackError::new(
                 ErrorClass::DependencyConflict,
                 format!("`{reference}` stands for two contents"),
             )
-            .about([before.to_string(), digest.to_string()])
+            .about([other.to_string(), digest.to_string()])
             .hint("pin it in `stax.lock`, or have the packages name one digest")),
-            _ => Ok(digest),
+            None => Ok(digest),
         }
     }
 

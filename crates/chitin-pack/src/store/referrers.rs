@@ -24,13 +24,21 @@ pub(super) fn signatures(
     entries: &[Descriptor],
     subject: &Digest,
 ) -> Vec<Candidate> {
+    referring(blobs, entries, subject, Some(SIGNATURE))
+}
+
+/// Finds what refers to a manifest, of one type or of any.
+pub(super) fn referring(
+    blobs: &Arc<dyn Blobs>,
+    entries: &[Descriptor],
+    subject: &Digest,
+    wanted: Option<&str>,
+) -> Vec<Candidate> {
+    let is_other = |kind: &str| wanted.is_some_and(|wanted| kind != wanted);
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for (entry, is_certain) in listed(blobs.as_ref(), entries, subject) {
-        let other_kind = entry
-            .artifact_type
-            .as_deref()
-            .is_some_and(|kind| kind != SIGNATURE);
+        let other_kind = entry.artifact_type.as_deref().is_some_and(is_other);
         if other_kind || !seen.insert(entry.digest) {
             continue;
         }
@@ -42,8 +50,8 @@ pub(super) fn signatures(
                     .subject
                     .as_ref()
                     .is_some_and(|named| named.digest == *subject);
-                let is_signature = manifest.artifact_type == SIGNATURE;
-                if !is_signature || !(refers || is_certain) {
+                let is_wanted = !is_other(&manifest.artifact_type);
+                if !is_wanted || !(refers || is_certain) {
                     continue;
                 }
                 Artifact::open(Arc::clone(blobs), bytes)
@@ -93,6 +101,13 @@ impl Store {
         let descriptor = self.put_manifest_bytes(bytes)?;
         index::attach(&self.root, &descriptor)?;
         Ok(descriptor)
+    }
+
+    /// Returns everything that refers to an artifact: signatures, evaluations, approvals, snapshots.
+    pub fn referrers_of(self: &Arc<Self>, subject: &Digest) -> Result<Vec<Candidate>, PackError> {
+        let entries = index::entries(&self.root)?;
+        let blobs = Arc::clone(self) as Arc<dyn Blobs>;
+        Ok(referring(&blobs, &entries, subject, None))
     }
 
     /// Returns the signatures of an artifact.

@@ -24,7 +24,7 @@ pub use key::{PrivateKey, PublicKey};
 pub use key_file::{load_private_key, load_public_key, save_keys};
 pub use policy::{MAX_POLICY_BYTES, Mode, Policy, Requirement, TrustedKey};
 pub use sign::{Signature, sign};
-pub use verify::{Candidate, Checked, Status, Verdict, check, verify};
+pub use verify::{Candidate, Checked, Status, Verdict, check, subject_of, verify};
 
 #[cfg(test)]
 mod trust_tests;

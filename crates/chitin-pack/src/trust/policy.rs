@@ -11,14 +11,17 @@
 //! ```
 //!
 //! A pattern is compared with `host/repository`, or with the plain name of something in the local store: `*` stands for
-//! one part between slashes, `**` at the end for one part or more. A rule without `keys` takes all of them.
+//! one part between slashes, `**` at the end for one part or more. Case, `:443` and a dot at the end of a host make no
+//! difference. A rule without `keys` takes all of them.
 
 use super::key::PublicKey;
 use crate::error::{ErrorClass, PackError};
 use chitin_workspace::config::parse_json5;
+use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::nearest::nearest;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// Larger policies are nobody's.
 pub const MAX_POLICY_BYTES: usize = 256 * 1024;
@@ -130,6 +133,28 @@ impl Policy {
         })
     }
 
+    /// Reads a policy file; `None` when there is none. One that others may change is refused: it would be their policy.
+    pub fn load(directory: &Root, path: &Path) -> Result<Option<Self>, PackError> {
+        let shown = directory.path().join(path);
+        let read = match directory.read(path, &ReadPolicy::inside(MAX_POLICY_BYTES as u64)) {
+            Ok(read) => read,
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => {
+                let message = format!("the policy `{}` cannot be read", shown.display());
+                return Err(PackError::new(ErrorClass::Io, message).caused_by(error));
+            }
+        };
+        if read.mode & 0o022 != 0 {
+            let message = format!("others may change the policy `{}`", shown.display());
+            return Err(PackError::new(ErrorClass::Io, message)
+                .hint("look at what it says, then `chmod go-w` it"));
+        }
+        match std::str::from_utf8(&read.bytes) {
+            Ok(text) => Self::parse(text).map(Some),
+            Err(_) => Err(wrong("it is not UTF-8")),
+        }
+    }
+
     /// Returns what is demanded of an artifact: `host/repository`, the plain name of something in the local store, or
     /// nothing for one that is known by its digest or its place only, for which the default holds.
     pub fn requirement(&self, target: Option<&str>) -> Requirement {
@@ -156,9 +181,9 @@ impl Policy {
     }
 }
 
-/// Compares part by part.
+/// Compares part by part. The first one may be a host, which has several spellings; no rule is passed by with another one.
 fn matches(pattern: &str, target: &str) -> bool {
-    let mut target = target.split('/');
+    let mut target = target.split('/').enumerate();
     let mut pattern = pattern.split('/').peekable();
     while let Some(part) = pattern.next() {
         let found = target.next();
@@ -166,11 +191,19 @@ fn matches(pattern: &str, target: &str) -> bool {
             return found.is_some();
         }
         match found {
-            Some(found) if part == "*" || part == found => {}
+            Some(_) if part == "*" => {}
+            Some((0, found)) if host(part) == host(found) => {}
+            Some((at, found)) if at > 0 && part == found => {}
             _ => return false,
         }
     }
     target.next().is_none()
+}
+
+/// One spelling of a host: case, the port that is meant anyway, and a dot at the end make no difference.
+fn host(part: &str) -> String {
+    let part = part.strip_suffix(":443").unwrap_or(part);
+    part.trim_end_matches('.').to_ascii_lowercase()
 }
 
 fn keys(member: Option<&Value>) -> Result<Vec<TrustedKey>, PackError> {

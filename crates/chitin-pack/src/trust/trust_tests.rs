@@ -268,14 +268,23 @@ fn the_first_rule_that_fits_decides() {
     )
     .replace('`', "'");
     let policy = Policy::parse(&text).unwrap();
-    let asked = |target| {
+    let asked = |target: Option<&str>| {
         let requirement = policy.requirement(target);
         let names = requirement.keys.into_iter().map(|key| key.name);
         (requirement.mode, names.collect::<Vec<_>>().join(" "))
     };
     assert_eq!(asked(Some("reg.example/team/free")).0, Mode::None);
     let team = (Mode::Require, "release".to_owned());
-    assert_eq!(asked(Some("reg.example/team/a/b")), team);
+    for spelling in [
+        "reg.example",
+        "REG.example",
+        "reg.example:443",
+        "reg.example.",
+    ] {
+        let target = format!("{spelling}/team/a/b");
+        assert_eq!(asked(Some(&target)), team, "{target}");
+    }
+    assert_eq!(asked(Some("reg.example/TEAM/a")).0, Mode::Warn);
     assert_eq!(asked(Some("reg.example/x")), (Mode::Warn, String::new()));
     let otherwise = (Mode::Warn, "release other".to_owned());
     for target in [
@@ -317,6 +326,25 @@ fn a_policy_that_is_not_understood_is_refused_with_advice() {
             assert_eq!(error.advice(), advice, "{text}");
         }
     }
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test gives a file away on purpose"
+)]
+fn a_policy_that_others_may_change_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = TempDir::new().unwrap();
+    let root = chitin_workspace::guard::Root::open(directory.path()).unwrap();
+    let name = std::path::Path::new("policy.json5");
+    assert_eq!(Policy::load(&root, name).unwrap(), None);
+    root.write_new(name, b"{default: 'require'}").unwrap();
+    let policy = Policy::load(&root, name).unwrap().unwrap();
+    assert_eq!(policy.requirement(None).mode, Mode::Require);
+    let open = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(directory.path().join(name), open).unwrap();
+    assert!(Policy::load(&root, name).is_err());
 }
 
 proptest! {

@@ -77,6 +77,11 @@ pub struct Verdict {
     pub warnings: Vec<Warning>,
 }
 
+/// Names an artifact as signatures do.
+pub fn subject_of(artifact: &Artifact) -> Descriptor {
+    Descriptor::of(compat::OCI_MANIFEST, &artifact.manifest_bytes)
+}
+
 /// Decides whether an artifact may be used. One signature that counts is enough: anybody can put a bad one beside it.
 pub fn verify(
     subject: &Descriptor,

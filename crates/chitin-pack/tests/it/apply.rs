@@ -3,7 +3,7 @@
 use crate::support::{artifact, contents, files, listing};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize::{Applied, ApplyOptions, Options, Overwrite, apply, plan};
+use chitin_pack::materialize::{Applied, ApplyOptions, How, Options, Overwrite, apply, plan};
 use chitin_pack::store::Store;
 use chitin_pack::{ErrorClass, PackError};
 use std::fs::{self, Permissions};
@@ -74,7 +74,10 @@ fn a_new_directory_appears_whole_with_its_parents() {
             "memory/2026/oil.md"
         ]
     );
-    assert_eq!(applied.warnings, []);
+    assert_eq!(
+        (applied.how, applied.warnings),
+        (How::Exchanged, Vec::new())
+    );
     let found = listing(&target);
     assert_eq!(found["AGENTS.md"].mode & 0o111, 0);
     assert_eq!(found["skills/trim/run.sh"].mode & 0o100, 0o100);
@@ -88,6 +91,7 @@ fn laying_out_a_second_time_touches_nothing() {
     let before = listing(&bench.around());
     let applied = lay(&bench.lamp(), &bench.target(), Overwrite::Allow).unwrap();
     assert_eq!((applied.written.len(), applied.unchanged.len()), (0, 4));
+    assert_eq!(applied.how, How::Nothing);
     assert_eq!(listing(&bench.around()), before);
 }
 
@@ -277,7 +281,7 @@ fn where_one_step_cannot_be_had_files_are_renamed_one_by_one_and_that_is_said() 
         .iter()
         .map(|warning| warning.code)
         .collect();
-    assert_eq!(codes, ["NOT_ATOMIC"]);
+    assert_eq!((applied.how, codes), (How::InPlace, vec!["NOT_ATOMIC"]));
     assert_eq!(contents(&target)["AGENTS.md"], "Follow the lamp.\n");
     assert_eq!(contents(&target).len(), 4);
     assert_eq!(fs::metadata(&target).unwrap().ino(), before.ino());

@@ -6,6 +6,8 @@ use chitin_pack::ErrorClass;
 use chitin_pack::archive::TarWriter;
 use chitin_pack::artifact::{Artifact, Descriptor};
 use chitin_pack::compat::OCI_MANIFEST;
+use chitin_pack::found;
+use chitin_pack::locate::{OnDisk, locate};
 use chitin_pack::store::{
     ArchiveFile, Export, Layout, Store, extract, write_archive, write_layout,
 };
@@ -120,6 +122,42 @@ fn a_layout_and_an_archive_hold_the_artifact_and_its_signature() {
     drop(adding);
     let copy = other.artifact(&manifest.digest).unwrap();
     bench.is_same(&copy, &other.signatures_of(&copy.digest).unwrap());
+}
+
+#[test]
+fn whatever_somebody_types_the_same_artifact_is_found() {
+    let bench = Bench::new();
+    write_layout(&bench.path("layout"), &bench.export()).unwrap();
+    write_archive(&bench.path("a.tar"), &bench.export()).unwrap();
+    let base = bench.directory.path();
+    let places = OnDisk {
+        base: base.to_owned(),
+    };
+    let open = |text: &str| {
+        let located = locate(text, &places).unwrap();
+        found::open(&located, base, Some(&bench.store)).unwrap()
+    };
+    let digest = bench.artifact.digest.to_string();
+    for (text, target) in [
+        ("./layout", None),
+        ("layout:1.0.0", None),
+        ("a.tar", None),
+        ("./a.tar:1.0.0", None),
+        (digest.as_str(), None),
+        ("agent-1", Some("agent-1")),
+        ("agent-1:1.0.0", Some("agent-1")),
+    ] {
+        let found = open(text).unwrap();
+        bench.is_same(&found.artifact, &found.signatures);
+        assert_eq!(found.target.as_deref(), target, "{text}");
+    }
+    assert!(open("reg.example/agent-1:1.0.0").is_none());
+    // A workspace of the same name does not stand in the way, and a name that is not there is said.
+    std::fs::create_dir(bench.path("agent-1")).unwrap();
+    assert!(open("agent-1").is_some());
+    let located = locate("agent-2", &places).unwrap();
+    let error = found::open(&located, base, Some(&bench.store)).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::MissingManifest);
 }
 
 #[test]

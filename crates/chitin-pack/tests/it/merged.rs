@@ -7,7 +7,7 @@ use chitin_pack::compat::{AGENT, PACKAGE};
 use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directory};
 use chitin_pack::inspect::{self, FileFacts, inspect};
 use chitin_pack::layer::LayerKind;
-use chitin_pack::packages::Merged;
+use chitin_pack::packages::{Merged, merge_stored};
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -22,13 +22,18 @@ fn made(store: &Arc<Store>, kind: &str, layers: &[(LayerKind, Vec<u8>)]) -> Arti
 
 fn read(merged: &Merged, kind: LayerKind) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let visited = merged.visit(kind, |entry, content| {
-        let mut text = String::new();
-        content.read_to_string(&mut text).unwrap();
-        found.insert(entry.path.clone(), text);
-        Ok(())
-    });
-    visited.unwrap();
+    for file in merged.files(kind) {
+        let source = &merged.sources()[file.source];
+        let visited = source.files(kind, kind.limit(), |entry, content| {
+            if entry.path == file.path {
+                let mut text = String::new();
+                content.read_to_string(&mut text).unwrap();
+                found.insert(entry.path.clone(), text);
+            }
+            Ok(())
+        });
+        visited.unwrap();
+    }
     found
 }
 
@@ -132,6 +137,42 @@ fn whole_units_of_the_agent_replace_those_of_packages() {
         .map(|one| (one.code, one.layer))
         .collect();
     assert_eq!(codes, [("PACKAGE_LAYER_IGNORED", Some("prompt"))]);
+}
+
+#[test]
+fn packages_of_packages_are_found_in_the_store() {
+    let directory = TempDir::new().unwrap();
+    let store = store_at(directory.path());
+    let names = |references: &[&str]| (LayerKind::Packages, json_layer(&json!(references)));
+    let surface = |name: &str, text: &str| (LayerKind::Surfaces, tar(&[(name, text)]));
+    for (name, layers) in [
+        ("reg.example/p/base:1", vec![surface("user.md", "base")]),
+        (
+            "reg.example/p/top:1",
+            vec![names(&["reg.example/p/base:1"]), surface("tools.md", "top")],
+        ),
+    ] {
+        let config = json!({"name": "x", "version": "1.0.0"});
+        let manifest = put(&store, PACKAGE, &config, &layers).unwrap();
+        store.tag(name, &manifest).unwrap();
+    }
+    let agent = made(&store, AGENT, &[names(&["reg.example/p/top:1"])]);
+    let (merged, resolution) = merge_stored(&agent, &store, None).unwrap().unwrap();
+    assert_eq!(
+        resolution.order,
+        ["reg.example/p/base:1", "reg.example/p/top:1"]
+    );
+    let files = merged.files(LayerKind::Surfaces).iter();
+    let found: Vec<_> = files
+        .map(|file| (file.source, file.path.as_str()))
+        .collect();
+    assert_eq!(found, [(1, "tools.md"), (0, "user.md")]);
+    let alone = made(&store, AGENT, &[]);
+    assert!(merge_stored(&alone, &store, None).unwrap().is_none());
+
+    let lost = made(&store, AGENT, &[names(&["reg.example/p/none:1"])]);
+    let error = merge_stored(&lost, &store, None).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::MissingPackage);
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Sweeping and checking.
 
-use crate::store_kit::{agent, sign, store_at};
+use crate::store_kit::{TIME, agent, sign, store_at};
 use chitin_pack::Digest;
 use chitin_pack::artifact::Descriptor;
-use chitin_pack::store::{Repair, Store, Sweep};
-use chitin_pack::trust::PrivateKey;
+use chitin_pack::compat::{OCI_INDEX, OCI_MANIFEST, SIGNATURE_CONFIG, SIGNATURE_PAYLOAD};
+use chitin_pack::store::{Repair, Store, Sweep, fallback_tag};
+use chitin_pack::trust::{PrivateKey, Signature};
 use proptest::prelude::*;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,6 +59,32 @@ fn what_no_name_leads_to_goes_and_its_signature_with_it() {
     let usage = store.usage().unwrap();
     assert_eq!((usage.tags, usage.unreferenced_bytes), (1, 0));
     assert_eq!(usage.blobs, before.len());
+}
+
+#[test]
+fn signatures_that_a_registry_lists_under_its_fallback_tag_are_found_and_stay() {
+    let directory = TempDir::new().unwrap();
+    let store = store_at(directory.path());
+    let key = PrivateKey::generate().unwrap();
+    let subject = agent(&store, 1).unwrap();
+    store.tag("one", &subject).unwrap();
+    // The same signature comes without a list of its own, as from a pull that copies blobs and tags.
+    let plain = Descriptor::new(OCI_MANIFEST, subject.digest, subject.size);
+    let signature = Signature::make(&plain, &key, "Ada", TIME).unwrap();
+    store.put(SIGNATURE_PAYLOAD, &signature.payload).unwrap();
+    store.put(SIGNATURE_CONFIG, &signature.config).unwrap();
+    let manifest = store.put_manifest(&signature.manifest).unwrap();
+    let list = json!({"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": [manifest]});
+    let list = store.put(OCI_INDEX, list.to_string().as_bytes()).unwrap();
+    store.tag(&fallback_tag(&subject.digest), &list).unwrap();
+
+    assert!(store.sweep(Sweep::Remove).unwrap().removed.is_empty());
+    let found = store.signatures_of(&subject.digest).unwrap();
+    let found: Vec<_> = found.iter().map(|one| one.digest).collect();
+    assert_eq!(found, [manifest.digest]);
+    assert!(store.check(Repair::Report).unwrap().is_clean());
+    store.untag(&fallback_tag(&subject.digest)).unwrap();
+    assert_eq!(store.sweep(Sweep::Remove).unwrap().removed.len(), 4);
 }
 
 #[test]

@@ -101,6 +101,8 @@ impl Asked {
                 "--plan" => asked.plan_only = true,
                 "--overwrite" => asked.overwrite = true,
                 "--json" => {}
+                // Every case has a target of its own.
+                "--out" | "--output" => drop(arguments.next()),
                 flag => {
                     let message = format!("there is no `{flag}`");
                     return Err(PackError::new(ErrorClass::Usage, message));
@@ -115,12 +117,17 @@ fn lay(check: &Check<'_>) -> Result<Outcome> {
     let stage = Stage::new()?;
     files::write(&stage.target(), &check.input["existing"]).context("the existing files")?;
     let before = stage.surroundings()?;
+    let untouched = files::read(&stage.target())?;
     let result = attempt(check, &stage);
     let mut differences = Vec::new();
     if stage.surroundings()? != before {
         differences.push("something appeared outside the target\n".to_owned());
     }
     differences.extend(stage.compare(&check.expected["files"], &check.input["existing"])?);
+    let is_plan = result.as_ref().is_ok_and(|done| done.applied.is_none());
+    if (is_plan || result.is_err()) && files::read(&stage.target())? != untouched {
+        differences.push("something was written\n".to_owned());
+    }
     match result {
         Ok(done) => differences.extend(done.compare(check.expected)?),
         Err(error) => {
