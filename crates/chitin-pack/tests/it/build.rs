@@ -1,123 +1,19 @@
-//! Builds: what goes in, what stays out, and what is not read twice.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "projects are written by hand, with odd entries on purpose"
-)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "a kit for tests stops at the first surprise"
-)]
+//! Builds: what goes in and what stays out.
 
-use chitin_pack::archive::EntryKind;
-use chitin_pack::artifact::Artifact;
+use crate::project::{Files, Project, contents, files};
+use chitin_pack::ErrorClass;
 use chitin_pack::build::{
-    Annotations, BuildOptions, Built, LinkMode, OutsidePaths, Reuse, build, build_profile,
-    build_source,
+    Annotations, BuildOptions, LinkMode, OutsidePaths, build_profile, build_source,
 };
-use chitin_pack::definition::Definition;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::store::Store;
-use chitin_pack::{ErrorClass, PackError};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
-use tempfile::TempDir;
-
-/// Paths and texts.
-pub(crate) type Files = BTreeMap<String, String>;
-
-pub(crate) fn files(files: &[(&str, &str)]) -> Files {
-    files
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-        .collect()
-}
-
-/// A project, and a store beside it.
-pub(crate) struct Project {
-    directory: TempDir,
-    pub(crate) store: Arc<Store>,
-}
-
-impl Project {
-    pub(crate) fn new(files: Files) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        fs::create_dir(directory.path().join("project")).unwrap();
-        let store = Arc::new(Store::create(&directory.path().join("oci")).unwrap());
-        let project = Self { directory, store };
-        for (path, text) in files {
-            project.write(&path, &text);
-        }
-        project
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.directory.path().join("project")
-    }
-
-    pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    pub(crate) fn link(&self, path: &str, target: &str) {
-        symlink(target, self.path().join(path)).unwrap();
-    }
-
-    /// Waits until nothing was changed just now.
-    pub(crate) fn settle() {
-        // The clock that files get their times from ticks a few hundred times a second.
-        std::thread::sleep(Duration::from_millis(25));
-    }
-
-    pub(crate) fn build(&self, paths: Value, options: &BuildOptions) -> Result<Built, PackError> {
-        let mut definition = json!({
-            "name": "harbor-pilot", "version": "1.2.0", "description": "Guides ships.",
-            "adapter": { "use": "openclaw" },
-        });
-        if let (Value::Object(definition), Value::Object(paths)) = (&mut definition, paths) {
-            definition.extend(paths);
-        }
-        build(
-            &self.path(),
-            &Definition::parse(&definition).unwrap(),
-            options,
-            &self.store,
-        )
-    }
-
-    pub(crate) fn artifact(&self, built: &Built) -> Artifact {
-        self.store.artifact(&built.manifest.digest).unwrap()
-    }
-
-    fn refused(&self, paths: Value, options: &BuildOptions) -> ErrorClass {
-        self.build(paths, options).unwrap_err().class()
-    }
-}
-
-/// The files of a layer, with a `*` behind those that may be run.
-pub(crate) fn contents(artifact: &Artifact, kind: LayerKind) -> Files {
-    let mut found = Files::new();
-    artifact
-        .files(kind, u64::MAX, |entry, content| {
-            if let EntryKind::File { executable, .. } = entry.kind {
-                let mut text = String::new();
-                content.read_to_string(&mut text).unwrap();
-                let mark = if executable { "*" } else { "" };
-                found.insert(format!("{}{mark}", entry.path), text);
-            }
-            Ok(())
-        })
-        .unwrap();
-    found
-}
 
 fn flatten() -> BuildOptions {
     BuildOptions {
@@ -431,98 +327,6 @@ fn profiles_and_sources_are_artifacts_of_their_own() {
     assert_eq!(contents(&artifact, LayerKind::SourceSnapshot), expected);
 }
 
-#[test]
-fn what_did_not_change_is_not_opened_again() {
-    let project = Project::new(files(&[
-        ("memory/a.md", "a"),
-        ("memory/b/c.md", "c"),
-        ("p.md", "p"),
-    ]));
-    let paths = json!({"memory": "memory", "prompt": "p.md"});
-    let again = || {
-        project
-            .build(paths.clone(), &BuildOptions::default())
-            .unwrap()
-    };
-    Project::settle();
-    let first = again();
-    assert_eq!(first.reused, 0);
-    let secret = project.path().join("memory/a.md");
-    let second = again();
-    assert_eq!(
-        (second.reused, second.manifest.digest),
-        (2, first.manifest.digest)
-    );
-
-    // Same size, same modification time: the change is seen all the same.
-    let before = File::open(&secret)
-        .unwrap()
-        .metadata()
-        .unwrap()
-        .modified()
-        .unwrap();
-    project.write("memory/a.md", "b");
-    File::options()
-        .write(true)
-        .open(&secret)
-        .unwrap()
-        .set_modified(before)
-        .unwrap();
-    let third = again();
-    assert_eq!(third.reused, 1);
-    assert_eq!(
-        contents(&project.artifact(&third), LayerKind::Memory)["a.md"],
-        "b"
-    );
-
-    // A file that may be run now makes another layer.
-    Project::settle();
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(
-        contents(&project.artifact(&again()), LayerKind::Memory)["a.md*"],
-        "b"
-    );
-
-    let nothing = BuildOptions {
-        reuse: Reuse::Nothing,
-        ..BuildOptions::default()
-    };
-    assert_eq!(project.build(paths.clone(), &nothing).unwrap().reused, 0);
-}
-
-#[test]
-fn a_blob_that_went_away_is_made_again() {
-    let project = Project::new(files(&[("memory/a.md", "a")]));
-    let again = || {
-        project
-            .build(json!({"memory": "memory"}), &BuildOptions::default())
-            .unwrap()
-    };
-    Project::settle();
-    let first = again();
-    let blob = first.layers[0].descriptor.digest.hex();
-    fs::remove_file(project.store.path().join("blobs/sha256").join(blob)).unwrap();
-    let second = again();
-    assert_eq!(
-        (second.reused, second.manifest.digest),
-        (0, first.manifest.digest)
-    );
-    project.artifact(&second).verify().unwrap();
-}
-
-#[test]
-fn a_file_written_in_the_same_tick_is_never_believed_unread() {
-    let project = Project::new(files(&[("memory/a.md", "0000")]));
-    for round in 1..200 {
-        project.write("memory/a.md", &format!("{round:04}"));
-        let built = project
-            .build(json!({"memory": "memory"}), &BuildOptions::default())
-            .unwrap();
-        let found = contents(&project.artifact(&built), LayerKind::Memory);
-        assert_eq!(found["a.md"], format!("{round:04}"));
-    }
-}
-
 fn names() -> impl Strategy<Value = String> {
     proptest::collection::vec("[a-c]{1,2}|ö|é|x y|\\.d", 1..4)
         .prop_map(|parts| format!("{}.md", parts.join("/")))
@@ -570,36 +374,6 @@ proptest! {
                 .map_err(|error| error.class())
         });
         prop_assert_eq!(&built[0], &built[1]);
-    }
-
-    #[test]
-    fn what_is_taken_from_an_earlier_build_is_what_reading_would_give(
-        changes in proptest::collection::vec((0_usize..6, 0_usize..3, "[ab]{1,2}"), 1..10),
-    ) {
-        let project = Project::new(files(&[("memory/0", "aa"), ("memory/1", "ab"), ("memory/d/2", "b")]));
-        let paths = json!({"memory": "memory"});
-        let nothing = BuildOptions { reuse: Reuse::Nothing, ..BuildOptions::default() };
-        for (change, at, text) in changes {
-            let names = ["memory/0", "memory/1", "memory/d/2"];
-            let path = project.path().join(names[at]);
-            match change {
-                0 => project.write(names[at], &text),
-                1 => {
-                    let time = fs::metadata(&path).and_then(|found| found.modified());
-                    project.write(names[at], &text);
-                    if let Ok(time) = time {
-                        File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
-                    }
-                }
-                2 => drop(fs::set_permissions(&path, fs::Permissions::from_mode(0o700))),
-                3 => drop(fs::remove_file(&path)),
-                4 => drop(fs::rename(&path, project.path().join(names[(at + 1) % 3]))),
-                _ => Project::settle(),
-            }
-            let [quick, thorough] = [&BuildOptions::default(), &nothing]
-                .map(|options| project.build(paths.clone(), options).unwrap().manifest.digest);
-            prop_assert_eq!(quick, thorough);
-        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Finding definitions, and everything that is wrong with them.
 
-use crate::build::{Project, files};
+use crate::project::{Project, files};
 use chitin_pack::ErrorClass;
 use chitin_pack::definition::{Entry, Finding, validate};
 use serde_json::json;

@@ -16,6 +16,8 @@ mod layouts;
 mod memory;
 mod merged;
 mod open;
+mod project;
+mod reuse;
 mod round_trip;
 mod store_children;
 mod store_kit;

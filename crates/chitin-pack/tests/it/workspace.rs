@@ -1,7 +1,7 @@
 //! Workspaces packed without a definition.
 #![expect(clippy::disallowed_methods, reason = "workspaces are written by hand")]
 
-use crate::build::{Files, Project, contents, files};
+use crate::project::{Files, Project, contents, files};
 use chitin_pack::build::{Built, MemoryFile, WorkspaceOptions, pack_workspace};
 use chitin_pack::definition::Identity;
 use chitin_pack::layer::LayerKind;
