@@ -20,7 +20,7 @@ const MOST_LOCK: u64 = 16 * 1024 * 1024;
 /// An agent as it is laid out: alone, or with the packages that it builds on.
 #[derive(Debug)]
 pub(crate) enum Whole {
-    Alone(Artifact),
+    Alone(Box<Artifact>),
     Merged(Box<Merged>),
 }
 
@@ -36,7 +36,7 @@ impl Whole {
     /// Returns what is laid out.
     pub(crate) fn contents(&self) -> Contents<'_> {
         match self {
-            Self::Alone(agent) => agent.into(),
+            Self::Alone(agent) => (&**agent).into(),
             Self::Merged(merged) => (&**merged).into(),
         }
     }
@@ -57,7 +57,7 @@ pub(crate) fn with_packages(
     lock: Option<&Path>,
 ) -> Result<Whole, CliError> {
     let Some(layer) = agent.json(LayerKind::Packages)? else {
-        return Ok(Whole::Alone(agent));
+        return Ok(Whole::Alone(Box::new(agent)));
     };
     let direct: Vec<String> = read_list(&layer)?
         .into_iter()

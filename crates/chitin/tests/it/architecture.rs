@@ -81,10 +81,24 @@ fn arrows_point_one_way() {
         "chitin-workspace",
     ];
     assert_eq!(ours("chitin-agent"), below_agent);
-    assert_eq!(
-        ours("chitin"),
-        [&["chitin-agent"], below_agent.as_slice()].concat()
-    );
+    assert_eq!(ours("chitin-pack"), ["chitin-protocol", "chitin-workspace"]);
+    let below_registry = ["chitin-pack", "chitin-protocol", "chitin-workspace"];
+    assert_eq!(ours("chitin-registry"), below_registry);
+    let mut all = [
+        &["chitin-agent", "chitin-pack", "chitin-registry"],
+        below_agent.as_slice(),
+    ]
+    .concat();
+    all.sort_unstable();
+    assert_eq!(ours("chitin"), all);
+}
+
+#[test]
+fn packing_speaks_to_no_network() {
+    let names = pulled_in("chitin-pack");
+    for heavy in ["tokio", "rustls", "reqwest", "hyper"] {
+        assert!(!names.iter().any(|name| name == heavy), "{heavy} came in");
+    }
 }
 
 #[test]

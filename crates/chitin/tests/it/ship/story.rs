@@ -25,6 +25,24 @@ fn settled(text: &str, artifact: &str) -> String {
         .collect()
 }
 
+/// The prompt names the test's directory, which has another name each time: figures that depend on it are left out.
+fn without_figures(story: &str) -> String {
+    let depends = |line: &&str| line.contains("tokens") || line.contains("bytes are the same");
+    let mut settled = String::new();
+    for line in story.split_inclusive('\n') {
+        if depends(&line) {
+            let letters = line.split(|c: char| c.is_ascii_digit());
+            let parts: Vec<_> = letters
+                .filter(|part| !part.is_empty() && *part != ",")
+                .collect();
+            settled += &parts.join("N");
+        } else {
+            settled += line;
+        }
+    }
+    settled
+}
+
 #[test]
 fn a_workspace_is_packed_looked_at_and_laid_out_again() {
     let env = TestEnv::new();
@@ -43,7 +61,7 @@ fn a_workspace_is_packed_looked_at_and_laid_out_again() {
     story += &transcript(&env, &["unpack", "harbor", "copy", "-q", "--overwrite"]);
     assert_eq!(env.read("copy/notes.txt"), "Not theirs.\n");
     story += &transcript(&env, &["diff", "harbor:1.0.0", "copy", "--no-context"]);
-    insta::assert_snapshot!(story);
+    insta::assert_snapshot!(without_figures(&story));
 }
 
 #[test]
