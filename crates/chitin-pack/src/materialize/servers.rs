@@ -24,6 +24,13 @@ pub(super) struct Subagent {
     pub(super) description: String,
     #[serde(default)]
     pub(super) instructions: String,
+    #[serde(default)]
+    pub(super) model: Option<String>,
+}
+
+/// Keeps a value from ending the line it stands in.
+pub(super) fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
 }
 
 /// Reads the servers, sorted by name.

@@ -1,10 +1,9 @@
 //! Claude Code: one instructions file with sections, skills, servers and agents in files of their own.
 
 use super::shared::{
-    INSTRUCTIONS, Typed, agents, append, document, json_servers, other_surfaces, pretty, settings,
+    INSTRUCTIONS, Kinds, agents, document, json_servers, other_surfaces, pretty, section, settings,
     skills, surface, text_part,
 };
-use crate::definition::is_name;
 use crate::error::PackError;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
@@ -26,12 +25,11 @@ pub(super) fn lay_out(
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let mut text = text_part(source, draft)?;
-    append(&mut text, rules::joined(&rules::read(source)?).as_bytes());
+    section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
     for (name, title) in SECTIONS {
         if let Some(content) = surface(source, name)?.filter(|content| !content.is_empty()) {
-            let mut section = format!("## {title}\n\n").into_bytes();
-            section.extend_from_slice(&content);
-            append(&mut text, &section);
+            section(&mut text, format!("## {title}").as_bytes());
+            section(&mut text, &content);
             draft.lose();
         }
     }
@@ -43,7 +41,7 @@ pub(super) fn lay_out(
     draft.document(".claude/settings.json", pretty(&preferences)?);
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
-        let written = json_servers(&servers, Typed::Remote);
+        let written = json_servers(&servers, Kinds::Transport);
         draft.document(".mcp.json", settings("mcpServers", &written)?);
     }
     skills(source, options, ".claude/skills/", draft);
@@ -52,14 +50,10 @@ pub(super) fn lay_out(
         draft,
         |name| format!(".claude/agents/{name}.md"),
         |name, agent| {
-            let description = Value::from(agent.description.as_str());
-            let instructions = &agent.instructions;
-            let name = if is_name(name) {
-                name.to_owned()
-            } else {
-                Value::from(name).to_string()
-            };
-            format!("---\nname: {name}\ndescription: {description}\n---\n\n{instructions}")
+            format!(
+                "# {name}\n\n{}\n\n{}",
+                agent.description, agent.instructions
+            )
         },
     )?;
     let mut held = vec![INSTRUCTIONS];

@@ -1,6 +1,6 @@
 //! Codex: one instructions file with the rules in it, skills, and servers in TOML.
 
-use super::shared::{INSTRUCTIONS, append, document, other_surfaces, skills, text_part};
+use super::shared::{INSTRUCTIONS, document, other_surfaces, section, skills, text_part};
 use crate::error::PackError;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
@@ -17,7 +17,7 @@ pub(super) fn lay_out(
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let mut text = text_part(source, draft)?;
-    append(&mut text, rules::joined(&rules::read(source)?).as_bytes());
+    section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
     document(draft, "AGENTS.md", text);
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
@@ -48,11 +48,10 @@ fn settings(servers: &BTreeMap<String, Server>) -> String {
         }
         for (member, table) in [("env", &server.env), ("http_headers", &server.headers)] {
             if !table.is_empty() {
-                let pairs: Vec<_> = table
-                    .iter()
-                    .map(|(name, value)| format!("{} = {}", key(name), quoted(value)))
-                    .collect();
-                let _ = writeln!(text, "{member} = {{ {} }}", pairs.join(", "));
+                let _ = writeln!(text, "\n[mcp_servers.{}.{member}]", key(name));
+            }
+            for (name, value) in table {
+                let _ = writeln!(text, "{} = {}", key(name), quoted(value));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Cursor: one instructions file, each rule in a file that says when it applies.
 
 use super::shared::{
-    INSTRUCTIONS, Typed, document, file_stem, json_servers, other_surfaces, settings, skills,
+    INSTRUCTIONS, Kinds, document, file_stem, json_servers, other_surfaces, settings, skills,
     text_part,
 };
 use crate::error::PackError;
@@ -29,7 +29,7 @@ pub(super) fn lay_out(
     }
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
-        let written = json_servers(&servers, Typed::None);
+        let written = json_servers(&servers, Kinds::Transport);
         draft.document(".cursor/mcp.json", settings("mcpServers", &written)?);
     }
     skills(source, options, ".cursor/skills/", draft);

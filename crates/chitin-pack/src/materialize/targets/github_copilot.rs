@@ -1,8 +1,8 @@
 //! GitHub Copilot: the same instructions in two places, each rule, skill and agent in a file of its own.
 
 use super::shared::{
-    INSTRUCTIONS, Typed, agents, described, document, file_stem, json_servers, other_surfaces,
-    settings, skills, text_part,
+    INSTRUCTIONS, Kinds, agents, description, document, file_stem, json_servers, model,
+    other_surfaces, settings, skills, text_part,
 };
 use crate::error::PackError;
 use crate::materialize::options::Options;
@@ -36,7 +36,7 @@ pub(super) fn lay_out(
     }
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
-        let written = json_servers(&servers, Typed::All);
+        let written = json_servers(&servers, Kinds::Type);
         draft.document(".vscode/mcp.json", settings("servers", &written)?);
     }
     skills(source, options, ".github/skills/", draft);
@@ -44,7 +44,10 @@ pub(super) fn lay_out(
         source,
         draft,
         |name| format!(".github/agents/{name}.agent.md"),
-        |_, agent| described(agent),
+        |_, agent| {
+            let head = description(agent) + &model(agent);
+            format!("---\n{head}---\n\n{}", agent.instructions)
+        },
     )?;
     other_surfaces(source, &[INSTRUCTIONS], draft);
     Ok(())

@@ -1,7 +1,8 @@
 //! OpenCode: one instructions file with the rules in it, skills and agents, and servers in its settings.
 
 use super::shared::{
-    INSTRUCTIONS, agents, append, described, document, other_surfaces, pretty, skills, text_part,
+    INSTRUCTIONS, agents, description, document, model, other_surfaces, pretty, section, skills,
+    text_part,
 };
 use crate::error::PackError;
 use crate::materialize::options::Options;
@@ -42,7 +43,7 @@ pub(super) fn lay_out(
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let mut text = text_part(source, draft)?;
-    append(&mut text, rules::joined(&rules::read(source)?).as_bytes());
+    section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
     document(draft, "AGENTS.md", text);
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() || options.model.is_some() {
@@ -61,7 +62,10 @@ pub(super) fn lay_out(
         source,
         draft,
         |name| format!(".opencode/agent/{name}.md"),
-        |_, agent| described(agent),
+        |_, agent| {
+            let head = model(agent) + &description(agent);
+            format!("---\n{head}---\n\n{}", agent.instructions)
+        },
     )?;
     other_surfaces(source, &[INSTRUCTIONS], draft);
     Ok(())

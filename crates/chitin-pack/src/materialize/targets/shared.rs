@@ -39,6 +39,14 @@ pub(super) fn append(document: &mut Vec<u8>, part: &[u8]) {
     document.extend_from_slice(part);
 }
 
+/// Adds a section, after a blank line whatever stands before it.
+pub(super) fn section(document: &mut Vec<u8>, part: &[u8]) {
+    if !part.is_empty() {
+        document.extend_from_slice(BLANK_LINE);
+        document.extend_from_slice(part);
+    }
+}
+
 /// Adds a document unless there is nothing in it.
 pub(super) fn document(draft: &mut Draft, path: &str, bytes: Vec<u8>) {
     if !bytes.is_empty() {
@@ -88,13 +96,16 @@ pub(super) fn agents(
     Ok(())
 }
 
-/// A subagent with its description in front.
-pub(super) fn described(agent: &Subagent) -> String {
-    let description = Value::from(agent.description.as_str());
-    format!(
-        "---\ndescription: {description}\n---\n\n{}",
-        agent.instructions
-    )
+/// A subagent's description, as front matter has it.
+pub(super) fn description(agent: &Subagent) -> String {
+    format!("description: {}\n", Value::from(agent.description.as_str()))
+}
+
+/// A subagent's model, as front matter has it; nothing where it has none.
+pub(super) fn model(agent: &Subagent) -> String {
+    agent.model.as_ref().map_or_else(String::new, |model| {
+        format!("model: {}\n", crate::materialize::servers::one_line(model))
+    })
 }
 
 /// Makes a file name of an id: one part of a path, whatever the id holds.
@@ -125,43 +136,45 @@ pub(super) struct JsonServer<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    transport: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     env: Option<&'s BTreeMap<String, String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     headers: Option<&'s BTreeMap<String, String>>,
 }
 
-/// Which servers say what they are.
+/// How servers say what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Typed {
-    All,
-    Remote,
-    None,
+pub(super) enum Kinds {
+    /// All of them, as a type.
+    Type,
+    /// Those at an address, as a transport.
+    Transport,
 }
 
 /// Writes servers as most JSON settings have them.
 pub(super) fn json_servers(
     servers: &BTreeMap<String, Server>,
-    typed: Typed,
+    kinds: Kinds,
 ) -> BTreeMap<&str, JsonServer<'_>> {
     servers
         .iter()
         .map(|(name, server)| {
             let is_remote = server.url.is_some();
-            let says_kind = match typed {
-                Typed::All => true,
-                Typed::Remote => is_remote,
-                Typed::None => false,
-            };
             let kind = match server.transport.as_deref() {
                 _ if !is_remote => "stdio",
                 Some(transport) => transport,
                 None => "http",
             };
             let server = JsonServer {
-                r#type: says_kind.then_some(kind),
+                r#type: (kinds == Kinds::Type).then_some(kind),
                 command: server.command.as_deref().filter(|_| !is_remote),
                 args: (!is_remote).then_some(server.args.as_slice()),
                 url: server.url.as_deref(),
+                transport: server
+                    .transport
+                    .as_deref()
+                    .filter(|_| is_remote && kinds == Kinds::Transport),
                 env: (!is_remote).then_some(&server.env),
                 headers: (!server.headers.is_empty()).then_some(&server.headers),
             };

@@ -1,15 +1,23 @@
 //! Windsurf: one instructions file, rules with a trigger, skills as workflows of one file each.
 
-use super::shared::{INSTRUCTIONS, document, file_stem, other_surfaces, remark, text_part};
+use super::shared::{
+    INSTRUCTIONS, document, file_stem, other_surfaces, remark, settings, text_part,
+};
 use crate::compat::SKILL_FILE;
 use crate::error::PackError;
 use crate::layer::LayerKind;
 use crate::materialize::options::{Options, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Rule, Scope};
+use crate::materialize::servers::{Server, servers};
 use crate::materialize::source::Source;
+use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// Where Windsurf keeps servers, below the user's home.
+const SERVERS: &str = ".codeium/windsurf/mcp_config.json";
 
 pub(super) fn lay_out(
     source: &Source<'_>,
@@ -26,35 +34,72 @@ pub(super) fn lay_out(
         draft.lose();
     }
     if options.skills == WriteLayer::Yes {
-        workflows(source, draft);
+        workflows(source, draft)?;
     }
-    if source.has(LayerKind::Mcp) {
-        let message = "Windsurf keeps MCP servers in a file of the user, which is never written";
+    let servers = servers(source.mcp.as_ref())?;
+    if !servers.is_empty() {
+        draft.document(SERVERS, settings("mcpServers", &written_servers(&servers))?);
+        let message = "Windsurf reads MCP servers from the user's home only; the file is laid out here to be put there by hand";
         remark(LayerKind::Mcp, message, draft);
     }
     other_surfaces(source, &[INSTRUCTIONS], draft);
     Ok(())
 }
 
-/// A workflow is one file, so what else a skill holds stays behind.
-fn workflows(source: &Source<'_>, draft: &mut Draft) {
-    let mut others = false;
-    for file in source.files(LayerKind::Skills) {
-        match file.path.split_once('/') {
-            Some((skill, SKILL_FILE)) => {
-                draft.archived(
-                    format!(".windsurf/workflows/{skill}.md"),
-                    LayerKind::Skills,
-                    file,
-                );
-            }
-            _ => others = true,
-        }
+/// A workflow is one file under its name, so what else a skill holds stays behind.
+fn workflows(source: &Source<'_>, draft: &mut Draft) -> Result<(), PackError> {
+    let is_document = |path: &str| matches!(path.split_once('/'), Some((_, SKILL_FILE)));
+    for (path, bytes) in source.contents(LayerKind::Skills, is_document)? {
+        let name = path.split('/').next().unwrap_or(&path);
+        let mut workflow = format!("# {name}\n\n").into_bytes();
+        workflow.extend_from_slice(&bytes);
+        draft.document(format!(".windsurf/workflows/{name}.md"), workflow);
+        draft.lose();
     }
-    if others {
+    if source
+        .files(LayerKind::Skills)
+        .iter()
+        .any(|file| !is_document(&file.path))
+    {
         let message = "a workflow is one file; other files of skills are not laid out";
         remark(LayerKind::Skills, message, draft);
     }
+    Ok(())
+}
+
+/// A server as Windsurf has it: one that speaks HTTP is told apart by the name of its address.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WindsurfServer<'s> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<&'s [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_url: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'s str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    env: &'s BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    headers: &'s BTreeMap<String, String>,
+}
+
+fn written_servers(servers: &BTreeMap<String, Server>) -> BTreeMap<&str, WindsurfServer<'_>> {
+    let written = servers.iter().map(|(name, server)| {
+        let is_http = server.transport.as_deref() == Some("http");
+        let is_local = server.url.is_none();
+        let server = WindsurfServer {
+            command: server.command.as_deref().filter(|_| is_local),
+            args: is_local.then_some(server.args.as_slice()),
+            server_url: server.url.as_deref().filter(|_| is_http),
+            url: server.url.as_deref().filter(|_| !is_http),
+            env: &server.env,
+            headers: &server.headers,
+        };
+        (name.as_str(), server)
+    });
+    written.collect()
 }
 
 fn written(rule: &Rule) -> String {
