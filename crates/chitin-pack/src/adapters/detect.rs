@@ -40,7 +40,12 @@ pub fn detect(workspace: &Path, home: &Path) -> Detected {
         ] {
             let path = Path::new(USER_DIRECTORY).join(name);
             if stands(&root, &path) == Some(kind) {
-                files.push(format!("~/{}", path.display()));
+                let slash = if kind == EntryKind::Directory {
+                    "/"
+                } else {
+                    ""
+                };
+                files.push(format!("~/{}{slash}", path.display()));
             }
         }
     }

@@ -6,7 +6,6 @@ use super::field::{self, Members, given, list};
 use crate::build::{Tree, TreeOptions};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
-use crate::reference::Reference;
 use chitin_workspace::guard::{EntryKind, Links, Root};
 use serde::Serialize;
 use serde_json::Value;
@@ -31,20 +30,18 @@ pub struct Validation {
     pub warnings: Vec<Finding>,
 }
 
-/// The order in which layers are looked at: files first, as the contract lists them.
-const FILES: [LayerKind; 4] = [
-    LayerKind::Persona,
+/// The order in which the paths of layers are looked at.
+const PATHS: [LayerKind; 10] = [
     LayerKind::Prompt,
+    LayerKind::Persona,
     LayerKind::Mcp,
-    LayerKind::Subagents,
-];
-const DIRECTORIES: [LayerKind; 6] = [
     LayerKind::Skills,
     LayerKind::Rules,
     LayerKind::Knowledge,
-    LayerKind::Memory,
     LayerKind::Surfaces,
     LayerKind::InstructionTree,
+    LayerKind::Subagents,
+    LayerKind::Memory,
 ];
 
 /// Looks at a definition file and at the paths it names. Contents are not read.
@@ -53,9 +50,10 @@ pub fn validate(directory: &Path, named: Option<&str>) -> Validation {
     match Entry::load(directory, named) {
         Ok(entry) => {
             if let Some(members) = entry.value.as_object() {
-                own(members, &mut errors);
+                let file = shown(&entry.file, directory, named);
+                own(members, &file, &mut errors);
                 paths(&entry.project, members, &mut errors);
-                others(members, &mut errors);
+                others(members, &file, &mut errors);
             }
         }
         Err(error) => {
@@ -75,6 +73,17 @@ pub fn validate(directory: &Path, named: Option<&str>) -> Validation {
     }
 }
 
+/// What is wrong with the definition itself is said of its file, by the name that the user knows it by.
+fn shown(file: &Path, directory: &Path, named: Option<&str>) -> String {
+    match named {
+        Some(named) => named.to_owned(),
+        None => {
+            let file = file.strip_prefix(directory).unwrap_or(file);
+            file.to_string_lossy().into_owned()
+        }
+    }
+}
+
 /// A file that is JSON and holds something else than a definition is one that exports nothing to build.
 fn entry_code(error: &PackError) -> &'static str {
     match error.class() {
@@ -86,38 +95,31 @@ fn entry_code(error: &PackError) -> &'static str {
     }
 }
 
-fn own(document: &Members, errors: &mut Vec<Finding>) {
+fn own(document: &Members, file: &str, errors: &mut Vec<Finding>) {
     let word = |member| given(document, member).and_then(Value::as_str);
     let is_package = word("kind") == Some("package");
     let tags = super::check::tags(document);
     let checks = [
-        (
-            "INVALID_NAME",
-            "name",
-            word("name").is_some_and(field::is_name),
-        ),
+        ("INVALID_NAME", word("name").is_some_and(field::is_name)),
         (
             "INVALID_VERSION",
-            "version",
             word("version").is_some_and(field::is_version),
         ),
         (
             "EMPTY_DESCRIPTION",
-            "description",
             word("description").is_some_and(|text| !text.is_empty()),
         ),
         (
             "MISSING_ADAPTER",
-            "adapter",
             is_package || given(document, "adapter").is_some_and(Value::is_object),
         ),
-        ("DUPLICATE_TAGS", "tags", tags.is_ok()),
+        ("DUPLICATE_TAGS", tags.is_ok()),
     ];
-    for (code, path, holds) in checks {
+    for (code, holds) in checks {
         if !holds {
             errors.push(Finding {
                 code,
-                path: path.to_owned(),
+                path: file.to_owned(),
             });
         }
     }
@@ -127,20 +129,19 @@ fn paths(project: &Path, document: &Members, errors: &mut Vec<Finding>) {
     let Ok(root) = Root::open(project) else {
         return;
     };
-    let mut missing = Vec::new();
-    let mut wrong = Vec::new();
     let mut linked = Vec::new();
-    for kind in FILES.into_iter().chain(DIRECTORIES) {
+    let mut wrong = |code, path| errors.push(Finding { code, path });
+    for kind in PATHS {
         let Some(declared) = given(document, kind.name()) else {
             continue;
         };
         let Some(path) = declared.as_str() else {
-            wrong.push(kind.name().to_owned());
+            wrong("WRONG_PATH_TYPE", kind.name().to_owned());
             continue;
         };
         let normal = normal(path);
         let Ok(end) = root.walk(Path::new(path), &Links::Anywhere) else {
-            missing.push(normal);
+            wrong("MISSING_PATH", normal);
             continue;
         };
         let wanted = match kind.format() {
@@ -148,19 +149,15 @@ fn paths(project: &Path, document: &Members, errors: &mut Vec<Finding>) {
             Format::Json | Format::Raw => EntryKind::File,
         };
         if end.kind != wanted {
-            wrong.push(normal);
+            wrong("WRONG_PATH_TYPE", normal);
         } else if wanted == EntryKind::Directory
             && let Ok(inside) = end.path.strip_prefix(root.real_path())
         {
             linked.extend(links_in(&root, inside));
         }
     }
-    for (code, paths) in [
-        ("MISSING_PATH", missing),
-        ("WRONG_PATH_TYPE", wrong),
-        ("SYMLINK_FOUND", linked),
-    ] {
-        errors.extend(paths.into_iter().map(|path| Finding { code, path }));
+    for path in linked {
+        wrong("SYMLINK_FOUND", path);
     }
 }
 
@@ -173,13 +170,13 @@ fn links_in(root: &Root, directory: &Path) -> Vec<String> {
     tree.links(directory).unwrap_or_default()
 }
 
-fn others(document: &Members, errors: &mut Vec<Finding>) {
+fn others(document: &Members, file: &str, errors: &mut Vec<Finding>) {
     for package in list(document, "packages").into_iter().flatten() {
         let text = package_reference(package);
-        if text.is_none_or(|text| text.parse::<Reference>().is_err()) {
+        if text.is_none_or(|text| text.trim().is_empty()) {
             errors.push(Finding {
                 code: "INVALID_PACKAGE_REF",
-                path: text.unwrap_or("packages").to_owned(),
+                path: file.to_owned(),
             });
         }
     }
@@ -191,7 +188,7 @@ fn others(document: &Members, errors: &mut Vec<Finding>) {
     if keys.iter().any(|key| !seen.insert(*key)) {
         errors.push(Finding {
             code: "DUPLICATE_SECRET_KEYS",
-            path: "secrets".to_owned(),
+            path: file.to_owned(),
         });
     }
 }

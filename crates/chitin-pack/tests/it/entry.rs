@@ -60,11 +60,11 @@ fn finding(code: &'static str, path: &str) -> Finding {
 }
 
 #[test]
-fn everything_wrong_is_reported_at_once_in_the_order_of_the_codes() {
+fn everything_wrong_is_reported_at_once_and_in_order() {
     let definition = json!({
         "name": "Bad Name", "version": "1", "description": "", "tags": ["a", "a"],
         "prompt": "./missing.md", "persona": "./rules", "skills": "./skills", "rules": "./rules/../a.md",
-        "packages": ["fine.example/p:1", "not fine"], "secrets": [{"key": "A"}, {"key": "A"}],
+        "packages": ["fine.example/p:1", " "], "secrets": [{"key": "A"}, {"key": "A"}],
     });
     let project = Project::new(files(&[
         ("agent.json", &definition.to_string()),
@@ -77,17 +77,17 @@ fn everything_wrong_is_reported_at_once_in_the_order_of_the_codes() {
     assert_eq!(
         found.errors,
         [
-            finding("INVALID_NAME", "name"),
-            finding("INVALID_VERSION", "version"),
-            finding("EMPTY_DESCRIPTION", "description"),
-            finding("MISSING_ADAPTER", "adapter"),
-            finding("DUPLICATE_TAGS", "tags"),
+            finding("INVALID_NAME", "agent.json"),
+            finding("INVALID_VERSION", "agent.json"),
+            finding("EMPTY_DESCRIPTION", "agent.json"),
+            finding("MISSING_ADAPTER", "agent.json"),
+            finding("DUPLICATE_TAGS", "agent.json"),
             finding("MISSING_PATH", "missing.md"),
             finding("WRONG_PATH_TYPE", "rules"),
             finding("WRONG_PATH_TYPE", "a.md"),
             finding("SYMLINK_FOUND", "skills/s/l.md"),
-            finding("INVALID_PACKAGE_REF", "not fine"),
-            finding("DUPLICATE_SECRET_KEYS", "secrets"),
+            finding("INVALID_PACKAGE_REF", "agent.json"),
+            finding("DUPLICATE_SECRET_KEYS", "agent.json"),
         ]
     );
     assert_eq!(found.warnings, []);
