@@ -151,18 +151,25 @@ fn rules(lists: impl Iterator<Item = Vec<Value>>) -> Vec<Value> {
             let id = rule["id"].as_str().filter(|id| !id.is_empty());
             let key = match id {
                 Some(id) => format!("id:{id}"),
-                None => format!("path:{}", rule["path"].as_str().unwrap_or_default()),
+                None => format!("path:{}", archive_path(&rule).unwrap_or_default()),
             };
             (key, rule)
         });
         keyed.collect::<Vec<_>>()
     }));
     let ordered = in_rule_order(&units, |rule| {
-        let name = rule["path"].as_str().or_else(|| rule["id"].as_str());
+        let name = archive_path(rule).or_else(|| rule["id"].as_str());
         let priority = rule["priority"].as_f64();
         (priority.unwrap_or_default(), name.unwrap_or_default())
     });
     ordered.into_iter().map(|(_, rule)| rule.clone()).collect()
+}
+
+/// Where a rule stands in its archive; records have two words for it.
+fn archive_path(rule: &Value) -> Option<&str> {
+    rule["archivePath"]
+        .as_str()
+        .or_else(|| rule["path"].as_str())
 }
 
 fn texts(value: &Value) -> Vec<String> {
