@@ -25,7 +25,6 @@ pub mod auth;
 mod content;
 mod http;
 mod options;
-mod packages;
 mod progress;
 mod pull;
 mod push;
@@ -36,6 +35,5 @@ mod tags;
 
 pub use auth::{Credentials, Keychain};
 pub use options::{Options, PlainHttp, Retries, Timeouts};
-pub use packages::RegistryPackages;
 pub use progress::{Event, Progress, Silent};
 pub use registry::Registry;

@@ -11,7 +11,6 @@ mod hostile;
 mod kills;
 mod memory;
 mod others;
-mod packages;
 mod referrers;
 mod resume;
 mod roundtrip;

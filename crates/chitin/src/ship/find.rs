@@ -6,11 +6,12 @@ use crate::host::Host;
 use crate::printer::Printer;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::SIGNATURE;
-use chitin_pack::locate::{self, Located, OnDisk};
+use chitin_pack::found;
+use chitin_pack::locate::{Located, OnDisk, locate};
 use chitin_pack::reference::Reference;
-use chitin_pack::store::{ArchiveFile, Layout, Store};
+use chitin_pack::store::Store;
 use chitin_pack::trust::Candidate;
-use std::path::PathBuf;
+use chitin_pack::{ErrorClass, PackError};
 use std::sync::Arc;
 
 /// An artifact, found.
@@ -48,51 +49,27 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Works out what a word means, without looking for it in a registry.
-    pub(crate) fn locate(&self, word: &str) -> Result<Located, CliError> {
-        let places = OnDisk { base: self.base() };
-        Ok(locate::locate(word, &places)?)
-    }
-
-    fn base(&self) -> PathBuf {
-        self.host.env.working_directory().to_path_buf()
-    }
-
     /// Finds an artifact; one in a registry is brought into the store, with its signatures.
     pub(crate) fn find(&self, word: &str) -> Result<Found, CliError> {
-        let found = |artifact, target: Option<String>, signatures| Found {
-            artifact,
-            name: word.to_owned(),
-            target,
-            signatures,
-            is_remote: false,
+        let base = self.host.env.working_directory();
+        let places = OnDisk {
+            base: base.to_path_buf(),
         };
-        Ok(match self.locate(word)? {
-            Located::Layout(path, tag) => {
-                let layout = Arc::new(Layout::open(&self.base().join(path))?);
-                let artifact = layout.find(tag.as_deref())?;
-                let signatures = layout.signatures_of(&artifact.digest)?;
-                found(artifact, None, signatures)
-            }
-            Located::Archive(path, tag) => {
-                let archive = Arc::new(ArchiveFile::open(&self.base().join(path))?);
-                let artifact = archive.find(tag.as_deref())?;
-                let signatures = archive.signatures_of(&artifact.digest);
-                found(artifact, None, signatures)
-            }
-            Located::Stored(name) => {
-                let manifest = locate::find_stored(&self.store, &name)?;
-                let artifact = self.store.artifact(&manifest.digest)?;
-                let signatures = self.store.signatures_of(&artifact.digest)?;
-                let plain = name.split(':').next().unwrap_or(&name).to_owned();
-                found(artifact, Some(plain), signatures)
-            }
-            Located::Digest(digest) => {
-                let artifact = self.store.artifact(&digest)?;
-                let signatures = self.store.signatures_of(&digest)?;
-                found(artifact, None, signatures)
-            }
-            Located::Remote(reference) => self.pull(&reference)?,
+        let located = locate(word, &places)?;
+        if let Located::Remote(reference) = &located {
+            return self.pull(reference);
+        }
+        let found = found::open(&located, base, Some(&self.store))?;
+        let found = found.ok_or_else(|| {
+            let message = format!("`{word}` is in a registry");
+            PackError::new(ErrorClass::MissingManifest, message)
+        })?;
+        Ok(Found {
+            artifact: found.artifact,
+            name: word.to_owned(),
+            target: found.target,
+            signatures: found.signatures,
+            is_remote: false,
         })
     }
 
@@ -125,12 +102,11 @@ impl<'a> Finder<'a> {
         }
         let artifact = self.store.artifact(&digest)?;
         drop(adding);
-        let host = reference.host()?;
         Ok(Found {
             signatures: self.store.signatures_of(&digest)?,
             artifact,
             name: reference.to_string(),
-            target: Some(format!("{host}/{}", reference.repository)),
+            target: found::target_of(&reference.to_string()),
             is_remote: true,
         })
     }

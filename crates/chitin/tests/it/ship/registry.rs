@@ -238,3 +238,55 @@ fn what_nobody_trusted_signed_does_not_get_in() {
         .collect();
     assert_eq!(names, ["minimal:0.1.0"], "it has no name here");
 }
+
+#[test]
+fn an_agent_builds_on_packages_and_a_lock_keeps_them_as_they_were() {
+    let Some(registry) = RegistryServer::start(Setup::Plain) else {
+        return;
+    };
+    let env = TestEnv::new();
+    let flags = ["--plain-http".to_owned()];
+    let package = format!("{}/tides:1", registry.host());
+    let publish = |text: &str| {
+        let definition = r#"{"kind": "package", "name": "tides", "version": "1.0.0", "description": "x", "skills": "./skills", "surfaces": "./surfaces"}"#;
+        env.file("tides/agent.json", definition);
+        env.file("tides/skills/tide/SKILL.md", text);
+        env.file("tides/surfaces/tools.md", "from the package\n");
+        json(&chitin(&env, &["pack", "tides", "--definition", "--json"]));
+        json(&run(
+            &env,
+            &["push", "tides:1.0.0", &package, "--json"],
+            &flags,
+        ));
+    };
+    publish("first\n");
+    let definition = format!(
+        r#"{{"name": "pilot", "version": "1.0.0", "description": "x", "adapter": {{"use": "openclaw"}}, "surfaces": "./surfaces", "packages": ["{package}"]}}"#
+    );
+    env.file("pilot/agent.json", definition);
+    env.file("pilot/surfaces/instructions.md", "own\n");
+    let packed = json(&run(
+        &env,
+        &["pack", "pilot", "--definition", "--lock", "--json"],
+        &flags,
+    ));
+    assert!(
+        packed["lock"]
+            .as_str()
+            .unwrap()
+            .ends_with("pilot/stax.lock")
+    );
+    publish("second\n");
+    let unpack = |into: &str, more: &[&str]| {
+        let arguments = [["unpack", "pilot", into, "--json"].as_slice(), more].concat();
+        json(&run(&env, &arguments, &flags));
+        assert_eq!(env.read(&format!("{into}/AGENTS.md")), "own\n");
+        assert_eq!(env.read(&format!("{into}/TOOLS.md")), "from the package\n");
+        env.read(&format!("{into}/skills/tide/SKILL.md"))
+    };
+    assert_eq!(unpack("now", &[]), "second\n");
+    assert_eq!(unpack("then", &["--lock", "pilot/stax.lock"]), "first\n");
+    let gone = run(&env, &["unpack", "pilot", "never"], &[]);
+    assert_eq!(gone.status.code(), Some(4), "{gone:?}");
+    assert!(!env.path().join("never").exists());
+}
