@@ -75,13 +75,11 @@ pub fn validate(directory: &Path, named: Option<&str>) -> Validation {
 
 /// What is wrong with the definition itself is said of its file, by the name that the user knows it by.
 fn shown(file: &Path, directory: &Path, named: Option<&str>) -> String {
-    match named {
-        Some(named) => named.to_owned(),
-        None => {
-            let file = file.strip_prefix(directory).unwrap_or(file);
-            file.to_string_lossy().into_owned()
-        }
+    if let Some(named) = named {
+        return named.to_owned();
     }
+    let file = file.strip_prefix(directory).unwrap_or(file);
+    file.to_string_lossy().into_owned()
 }
 
 /// A file that is JSON and holds something else than a definition is one that exports nothing to build.
