@@ -41,6 +41,8 @@ pub enum Setup {
     Tls,
     /// Plain HTTP, name and password.
     Basic,
+    /// TLS, name and password.
+    TlsBasic,
     /// Plain HTTP, tokens from a token server that wants name and password.
     Token,
 }
@@ -53,6 +55,21 @@ pub struct RegistryServer {
     port: u16,
     certificates: Option<Certificates>,
     _tokens: Option<ScriptedServer>,
+}
+
+/// The lines that switch TLS on.
+fn tls(made: &Certificates) -> String {
+    let (server, key) = (made.server.display(), made.server_key.display());
+    format!("  tls: {{certificate: {server}, key: {key}}}\n")
+}
+
+/// The lines that ask for a password, which is kept in a file.
+fn password(file: &Path) -> String {
+    write(file, &htpasswd());
+    format!(
+        "auth: {{htpasswd: {{realm: test, path: {}}}}}\n",
+        file.display()
+    )
 }
 
 impl RegistryServer {
@@ -76,18 +93,11 @@ impl RegistryServer {
         let (mut certificates, mut tokens) = (None, None);
         let extra = match setup {
             Setup::Plain => String::new(),
-            Setup::Tls => {
+            Setup::Tls => tls(certificates.insert(Certificates::make(directory.path()))),
+            Setup::Basic => password(&at("htpasswd")),
+            Setup::TlsBasic => {
                 let made = certificates.insert(Certificates::make(directory.path()));
-                let (server, key) = (made.server.display(), made.server_key.display());
-                format!("  tls: {{certificate: {server}, key: {key}}}\n")
-            }
-            Setup::Basic => {
-                write(&at("htpasswd"), &htpasswd());
-                let path = at("htpasswd");
-                format!(
-                    "auth: {{htpasswd: {{realm: test, path: {}}}}}\n",
-                    path.display()
-                )
+                tls(made) + &password(&at("htpasswd"))
             }
             Setup::Token => {
                 let (server, bundle) = token::start(directory.path());

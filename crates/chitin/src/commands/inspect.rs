@@ -4,11 +4,12 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{Finder, NetworkArgs, count, known_as, short, size};
+use crate::ship::{Finder, NetworkArgs, count, known_as, short, size, until_interrupted};
 use chitin_pack::artifact::Descriptor;
 use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
+use chitin_pack::reference::Reference;
 use chitin_pack::trust;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,6 +22,7 @@ use std::fmt;
   chitin inspect my-agent.tar --files
   chitin inspect registry.example/team/my-agent:1.2.0 --json
   chitin inspect my-agent:1.2.0 --raw                 manifest and config, as they are
+  chitin inspect registry.example/team/my-agent --tags
 
 Exit codes: 0 shown; 1 wrong arguments; 2 not there or damaged; 3 the registry failed.")]
 pub(crate) struct Args {
@@ -35,6 +37,10 @@ pub(crate) struct Args {
     #[arg(long)]
     raw: bool,
 
+    /// List the tags of the repository instead; the artifact is a reference then.
+    #[arg(long, conflicts_with_all = ["files", "raw"])]
+    tags: bool,
+
     #[command(flatten)]
     network: NetworkArgs,
 }
@@ -43,11 +49,21 @@ pub(crate) struct Args {
 #[serde(untagged)]
 enum Shown {
     Raw(Value),
+    Tags(Tags),
     Facts(Box<Inspection>),
+}
+
+#[derive(Debug, Serialize)]
+struct Tags {
+    repository: String,
+    tags: Vec<String>,
 }
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        if self.tags {
+            return printer.result(&Shown::Tags(self.list_tags(host)?));
+        }
         let finder = Finder::new(host, &self.network, printer)?;
         let found = finder.find(&self.artifact)?;
         let artifact = &found.artifact;
@@ -71,12 +87,39 @@ impl Args {
     }
 }
 
+impl Args {
+    fn list_tags(&self, host: &Host) -> Result<Tags, CliError> {
+        let word = self
+            .artifact
+            .strip_prefix("oci://")
+            .unwrap_or(&self.artifact);
+        let reference: Reference = word.parse()?;
+        let repository = format!("{}/{}", reference.host()?, reference.repository);
+        let registry = self.network.registry(host)?;
+        Ok(Tags {
+            repository,
+            tags: until_interrupted(registry.tags(&reference))?,
+        })
+    }
+}
+
 impl Render for Shown {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         match self {
             Self::Raw(value) => {
                 let text = serde_json::to_string_pretty(value).unwrap_or_default();
                 writeln!(out, "{}", crate::printer::tame(&text))
+            }
+            Self::Tags(found) => {
+                for tag in &found.tags {
+                    writeln!(out, "  {}", plain(tag, '\u{fffd}'))?;
+                }
+                writeln!(
+                    out,
+                    "{} has {}.",
+                    paint.bold(&found.repository),
+                    count(found.tags.len(), "tag")
+                )
             }
             Self::Facts(facts) => facts_text(facts, out, paint),
         }

@@ -21,7 +21,7 @@ fn json(output: &Output) -> Value {
 /// The flags that reach a registry of this kind.
 fn flags(env: &TestEnv, registry: &RegistryServer, setup: Setup) -> Vec<String> {
     match setup {
-        Setup::Tls => {
+        Setup::Tls | Setup::TlsBasic => {
             env.file("ca.pem", registry.authority());
             vec!["--ca-file".to_owned(), "ca.pem".to_owned()]
         }
@@ -66,7 +66,7 @@ fn round_trip(setup: Setup) {
     let (author, reader) = (TestEnv::new(), TestEnv::new());
     for env in [&author, &reader] {
         let flags = flags(env, &registry, setup);
-        if matches!(setup, Setup::Basic | Setup::Token) {
+        if matches!(setup, Setup::Basic | Setup::TlsBasic | Setup::Token) {
             let refused = run(env, &["pull", &format!("{host}/team/x:1")], &flags);
             assert_eq!(
                 refused.status.code(),
@@ -102,6 +102,13 @@ fn round_trip(setup: Setup) {
         );
         let again = json(&run(&author, &["push", &tag, &reference, "--json"], &out));
         assert_eq!(again["bytes"], 0, "nothing is sent twice");
+        let listed = json(&run(
+            &author,
+            &["inspect", &reference, "--tags", "--json"],
+            &out,
+        ));
+        let tags = listed["tags"].as_array().unwrap();
+        assert!(tags.iter().any(|tag| tag == "1.0.0"), "{listed}");
         let trusting = [
             "pull",
             &reference,
@@ -145,6 +152,11 @@ fn an_agent_comes_back_the_same_over_tls() {
 #[test]
 fn an_agent_comes_back_the_same_with_a_password() {
     round_trip(Setup::Basic);
+}
+
+#[test]
+fn an_agent_comes_back_the_same_over_tls_with_a_password() {
+    round_trip(Setup::TlsBasic);
 }
 
 #[test]
