@@ -89,17 +89,6 @@ pub struct Difference {
     pub config: Change,
 }
 
-/// A file of a directory, as it would be packed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedFile {
-    /// The layer that it would be in.
-    pub layer: LayerKind,
-    /// The path in that layer; empty where the layer is one document.
-    pub path: String,
-    /// What is known of it.
-    pub facts: FileFacts,
-}
-
 /// Compares two artifacts. Layers are told apart by their types, and several of one type by their order.
 pub fn diff(left: &Artifact, right: &Artifact, depth: Depth) -> Result<Difference, PackError> {
     let sides = (numbered(left), numbered(right));
@@ -139,39 +128,6 @@ pub fn diff(left: &Artifact, right: &Artifact, depth: Depth) -> Result<Differenc
             Change::Changed
         },
     })
-}
-
-/// Compares an artifact with the files of a directory. `layers` are those that the directory can have: what else the
-/// artifact holds is not compared.
-pub fn diff_directory(
-    left: &Artifact,
-    right: &[ListedFile],
-    layers: &[LayerKind],
-) -> Result<Vec<LayerDifference>, PackError> {
-    let mut changes = Vec::new();
-    for kind in layers {
-        let listed: BTreeMap<_, _> = right
-            .iter()
-            .filter(|file| file.layer == *kind)
-            .map(|file| (file.path.clone(), file.facts.clone()))
-            .collect();
-        let blob = left.layer(*kind);
-        let change = match (blob, listed.is_empty()) {
-            (None, true) => continue,
-            (None, false) => Change::Added,
-            (Some(_), true) => Change::Removed,
-            (Some(_), false) => Change::Changed,
-        };
-        let files = differences(files_of(left, *kind)?, listed);
-        let mut found = layer(kind.media_type(), change, blob, None);
-        // An empty layer and no files at all are the same thing in a directory.
-        if files.is_empty() {
-            found.change = Change::Identical;
-        }
-        found.files = files;
-        changes.push(found);
-    }
-    Ok(changes)
 }
 
 type Key<'a> = (&'a str, usize);

@@ -8,7 +8,6 @@ mod lock;
 mod merge;
 mod resolve;
 mod rule;
-mod stored;
 
 pub use contents::{Merged, MergedFile};
 pub use list::{Dependency, read_list};
@@ -16,7 +15,6 @@ pub use lock::{Lock, Locked};
 pub use merge::{Unit, in_rule_order, merge, merge_members, merge_secrets, units_member};
 pub use resolve::{MAX_LEVELS, PackageSource, Resolution, resolve, resolve_dependencies};
 pub use rule::RuleFacts;
-pub use stored::{StoredPackages, merge_stored};
 
 #[cfg(test)]
 mod packages_tests;

@@ -2,12 +2,13 @@
 
 use crate::store_kit::{put, store_at, tar};
 use chitin_pack::ErrorClass;
+use chitin_pack::archive::{TarWriter, compress};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::{AGENT, PACKAGE};
-use chitin_pack::diff::{self, Change, FileChange, ListedFile, diff, diff_directory};
-use chitin_pack::inspect::{self, FileFacts, inspect};
+use chitin_pack::diff::{self, Change, FileChange, diff};
+use chitin_pack::inspect::{self, inspect};
 use chitin_pack::layer::LayerKind;
-use chitin_pack::packages::{Merged, merge_stored};
+use chitin_pack::packages::Merged;
 use chitin_pack::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -140,42 +141,6 @@ fn whole_units_of_the_agent_replace_those_of_packages() {
 }
 
 #[test]
-fn packages_of_packages_are_found_in_the_store() {
-    let directory = TempDir::new().unwrap();
-    let store = store_at(directory.path());
-    let names = |references: &[&str]| (LayerKind::Packages, json_layer(&json!(references)));
-    let surface = |name: &str, text: &str| (LayerKind::Surfaces, tar(&[(name, text)]));
-    for (name, layers) in [
-        ("reg.example/p/base:1", vec![surface("user.md", "base")]),
-        (
-            "reg.example/p/top:1",
-            vec![names(&["reg.example/p/base:1"]), surface("tools.md", "top")],
-        ),
-    ] {
-        let config = json!({"name": "x", "version": "1.0.0"});
-        let manifest = put(&store, PACKAGE, &config, &layers).unwrap();
-        store.tag(name, &manifest).unwrap();
-    }
-    let agent = made(&store, AGENT, &[names(&["reg.example/p/top:1"])]);
-    let (merged, resolution) = merge_stored(&agent, &store, None).unwrap().unwrap();
-    assert_eq!(
-        resolution.order,
-        ["reg.example/p/base:1", "reg.example/p/top:1"]
-    );
-    let files = merged.files(LayerKind::Surfaces).iter();
-    let found: Vec<_> = files
-        .map(|file| (file.source, file.path.as_str()))
-        .collect();
-    assert_eq!(found, [(1, "tools.md"), (0, "user.md")]);
-    let alone = made(&store, AGENT, &[]);
-    assert!(merge_stored(&alone, &store, None).unwrap().is_none());
-
-    let lost = made(&store, AGENT, &[names(&["reg.example/p/none:1"])]);
-    let error = merge_stored(&lost, &store, None).unwrap_err();
-    assert_eq!(error.class(), ErrorClass::MissingPackage);
-}
-
-#[test]
 fn what_cannot_stand_in_one_directory_is_refused() {
     let directory = TempDir::new().unwrap();
     let store = store_at(directory.path());
@@ -272,39 +237,21 @@ fn differences_are_said_by_layer_and_by_file() {
 }
 
 #[test]
-fn a_directory_is_compared_by_its_files() {
+fn a_file_that_may_be_run_differs_from_one_that_may_not() {
     let directory = TempDir::new().unwrap();
     let store = store_at(directory.path());
-    let skills = tar(&[("a/SKILL.md", "one"), ("a/run.sh", "#!x")]);
-    let artifact = made(&store, AGENT, &[(LayerKind::Skills, skills)]);
-    let listed = |path: &str, text: &str, executable| ListedFile {
-        layer: LayerKind::Skills,
-        path: path.to_owned(),
-        facts: FileFacts {
-            size: text.len() as u64,
-            digest: chitin_pack::Digest::of(text.as_bytes()),
-            executable,
-        },
+    let packed = |executable| {
+        let mut writer = TarWriter::new(compress(Vec::new()));
+        writer
+            .file("a/run.sh", executable, 3, &mut b"#!x".as_slice())
+            .unwrap();
+        let bytes = writer.finish().unwrap().finish().unwrap();
+        made(&store, AGENT, &[(LayerKind::Skills, bytes)])
     };
-    let same = [
-        listed("a/SKILL.md", "one", false),
-        listed("a/run.sh", "#!x", true),
-    ];
-    let kinds = [LayerKind::Skills, LayerKind::Memory];
-    let found = diff_directory(&artifact, &same, &kinds).unwrap();
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].change, Change::Identical);
-    let other = [
-        listed("a/SKILL.md", "one", false),
-        listed("a/run.sh", "#!x", false),
-    ];
-    let found = diff_directory(&artifact, &other, &kinds).unwrap();
-    assert_eq!(found[0].change, Change::Changed);
-    let files: Vec<_> = found[0]
-        .files
-        .iter()
-        .map(|file| (&*file.path, file.change))
-        .collect();
+    let found = diff(&packed(true), &packed(false), diff::Depth::Files).unwrap();
+    assert_eq!(found.changes[0].change, Change::Changed);
+    let files = found.changes[0].files.iter();
+    let files: Vec<_> = files.map(|file| (&*file.path, file.change)).collect();
     assert_eq!(files, [("a/run.sh", FileChange::Mode)]);
 }
 

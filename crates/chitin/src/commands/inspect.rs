@@ -5,8 +5,6 @@ use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, count, known_as, short, size, until_interrupted};
-use chitin_pack::artifact::Descriptor;
-use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::reference::Reference;
@@ -75,11 +73,7 @@ impl Args {
         } else {
             Depth::Counts
         };
-        let subject = Descriptor::new(
-            OCI_MANIFEST,
-            artifact.digest,
-            artifact.manifest_bytes.len() as u64,
-        );
+        let subject = trust::subject_of(artifact);
         // Whose they are is `verify`'s to say; whether they hold can be said without a key.
         let signatures = trust::check(&subject, &found.signatures, &[]);
         let facts = inspect(artifact, depth, signatures)?;

@@ -4,10 +4,9 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{Finder, NetworkArgs, count};
+use crate::ship::{Finder, NetworkArgs, count, place};
 use chitin_pack::Digest;
 use chitin_pack::trust::{PrivateKey, load_private_key, save_keys, sign};
-use chitin_workspace::guard::Root;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -111,18 +110,6 @@ fn make_key(host: &Host, file: &Path) -> Result<NewKey, CliError> {
         public: directory.path().join(public),
         key_id: key.public().id(),
     })
-}
-
-/// Splits a path into the directory, opened, and the name in it.
-fn place(host: &Host, file: &Path) -> Result<(Root, PathBuf), CliError> {
-    let path = host.env.working_directory().join(file);
-    let shown = || format!("`{}` cannot be used.", file.display());
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(CliError::new(Kind::User, shown()).hint("name a file"));
-    };
-    let root =
-        Root::open(parent).map_err(|error| CliError::new(Kind::User, shown()).caused_by(error))?;
-    Ok((root, PathBuf::from(name)))
 }
 
 impl Render for Signed {

@@ -121,11 +121,7 @@ impl Args {
         let verdict = self.trust.judge(host, &found)?;
         finder.keep(&found)?;
         let digest = found.artifact.digest;
-        let lock = self
-            .lock
-            .as_ref()
-            .map(|path| host.env.working_directory().join(path));
-        let whole = with_packages(&finder, found.artifact, lock.as_deref())?;
+        let whole = with_packages(&finder, found.artifact, self.lock.as_deref())?;
         let plan = plan(whole.contents(), &self.options(whole.agent()))?;
         let mut warnings = whole.warnings().to_vec();
         warnings.extend(plan.warnings.iter().cloned());

@@ -30,7 +30,7 @@ pub(crate) struct Found {
 /// Finds artifacts.
 pub(crate) struct Finder<'a> {
     pub(crate) store: Arc<Store>,
-    host: &'a Host,
+    pub(super) host: &'a Host,
     network: &'a NetworkArgs,
     printer: &'a Printer,
 }

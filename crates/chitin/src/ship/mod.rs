@@ -7,7 +7,7 @@ mod progress;
 mod trust;
 
 pub(crate) use find::{Finder, Found};
-pub(crate) use network::{NetworkArgs, read_file, until_interrupted};
+pub(crate) use network::{NetworkArgs, place, read_file, until_interrupted};
 pub(crate) use packages::{Whole, resolved, with_packages};
 pub(crate) use progress::{Bar, Moved};
 pub(crate) use trust::TrustArgs;

@@ -33,10 +33,8 @@ impl NetworkArgs {
             options.plain_http = PlainHttp::Loopback;
         }
         for file in &self.ca_file {
-            let path = host.env.working_directory().join(file);
-            options
-                .extra_roots
-                .push(read_file(&path, MOST_CERTIFICATES)?);
+            let pem = read_file(host, file, MOST_CERTIFICATES)?;
+            options.extra_roots.push(pem);
         }
         Ok(Registry::new(options, keychain(host)?)?)
     }
@@ -70,23 +68,30 @@ fn keychain(host: &Host) -> Result<Keychain, CliError> {
     Ok(keychain)
 }
 
-/// Reads a file that the user names, wherever it lies.
-pub(crate) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
-    let unreadable = |source: Box<dyn std::error::Error + Send + Sync>| {
-        CliError::new(Kind::User, format!("`{}` cannot be read.", path.display()))
-            .caused_by_boxed(source)
-    };
+/// Splits the path of a file that the user names into the directory, opened, and the name in it.
+pub(crate) fn place(host: &Host, file: &Path) -> Result<(Root, PathBuf), CliError> {
+    let path = host.env.working_directory().join(file);
+    let shown = || format!("`{}` cannot be used.", file.display());
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(unreadable("it names no file".into()));
+        return Err(CliError::new(Kind::User, shown()).hint("name a file"));
     };
-    let root = Root::open(parent).map_err(|error| unreadable(Box::new(error)))?;
+    let root =
+        Root::open(parent).map_err(|error| CliError::new(Kind::User, shown()).caused_by(error))?;
+    Ok((root, PathBuf::from(name)))
+}
+
+/// Reads a file that the user names, wherever it lies.
+pub(crate) fn read_file(host: &Host, file: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
+    let (root, name) = place(host, file)?;
     let policy = ReadPolicy {
         links: Links::Anywhere,
         hardlinks: Hardlinks::Allow,
         ..ReadPolicy::inside(limit)
     };
-    let read = root.read(Path::new(name), &policy);
-    Ok(read.map_err(|error| unreadable(Box::new(error)))?.bytes)
+    let read = root.read(&name, &policy).map_err(|error| {
+        CliError::new(Kind::User, format!("`{}` cannot be read.", file.display())).caused_by(error)
+    })?;
+    Ok(read.bytes)
 }
 
 /// Does something that waits for the network, until it is done or the user presses Ctrl-C. What was moved by then is kept

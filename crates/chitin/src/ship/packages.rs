@@ -78,7 +78,7 @@ pub(crate) fn resolved(
     lock: Option<&Path>,
 ) -> Result<(Resolution, BTreeMap<String, Artifact>), CliError> {
     let lock = match lock {
-        Some(path) => Some(Lock::parse(&read_file(path, MOST_LOCK)?)?),
+        Some(path) => Some(Lock::parse(&read_file(finder.host, path, MOST_LOCK)?)?),
         None => None,
     };
     let mut source = Source {

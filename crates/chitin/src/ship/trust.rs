@@ -1,20 +1,16 @@
 //! Whose signature is wanted: the policy file, and what the command line adds to it.
 
-use super::{Found, read_file, state};
-use crate::error::CliError;
+use super::{Found, place, state};
+use crate::error::{CliError, Kind};
 use crate::host::Host;
-use chitin_pack::artifact::Descriptor;
-use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::trust::{
-    MAX_POLICY_BYTES, Mode, Policy, PublicKey, Requirement, TrustedKey, Verdict, verify,
+    Mode, Policy, Requirement, TrustedKey, Verdict, load_public_key, subject_of, verify,
 };
 use chitin_workspace::guard::Root;
 use std::path::{Path, PathBuf};
 
 /// The policy file in Chitin's home.
 pub(crate) const POLICY_FILE: &str = "trust.json5";
-/// The largest file with a public key.
-const MOST_KEY: u64 = 64 * 1024;
 
 /// Whose signature is wanted.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -63,41 +59,33 @@ impl TrustArgs {
             requirement.mode = Mode::Require;
         }
         for file in &self.trust {
-            let path = host.env.working_directory().join(file);
-            let text = String::from_utf8_lossy(&read_file(&path, MOST_KEY)?).into_owned();
+            let (directory, name) = place(host, file)?;
             requirement.keys.push(TrustedKey {
                 name: file.display().to_string(),
-                key: PublicKey::parse(&text)?,
+                key: load_public_key(&directory, &name)?,
             });
         }
         Ok(requirement)
     }
 
+    /// Anything that stands in the policy's place must be understood: one that is passed over protects nobody.
     fn policy(&self, host: &Host) -> Result<Option<Policy>, CliError> {
-        let path = if let Some(named) = &self.policy {
-            host.env.working_directory().join(named)
-        } else {
-            let state = state(host)?;
-            let root = Root::open(&state).ok();
-            let kind = root.and_then(|root| root.kind(Path::new(POLICY_FILE)));
-            // Anything that stands there must be understood: a policy that is passed over protects nobody.
-            if kind.is_none() {
-                return Ok(None);
-            }
-            state.join(POLICY_FILE)
+        let Some(file) = &self.policy else {
+            return match Root::open(&state(host)?) {
+                Ok(home) => Ok(Policy::load(&home, Path::new(POLICY_FILE))?),
+                Err(_) => Ok(None),
+            };
         };
-        let bytes = read_file(&path, MAX_POLICY_BYTES as u64)?;
-        let text = String::from_utf8_lossy(&bytes);
-        Ok(Some(Policy::parse(&text)?))
+        let (directory, name) = place(host, file)?;
+        let policy = Policy::load(&directory, &name)?.ok_or_else(|| {
+            let message = format!("There is no policy at `{}`.", file.display());
+            CliError::new(Kind::User, message).hint("name a file that is there")
+        })?;
+        Ok(Some(policy))
     }
 }
 
 fn decide(found: &Found, requirement: &Requirement) -> Result<Verdict, CliError> {
-    let artifact = &found.artifact;
-    let subject = Descriptor::new(
-        OCI_MANIFEST,
-        artifact.digest,
-        artifact.manifest_bytes.len() as u64,
-    );
+    let subject = subject_of(&found.artifact);
     Ok(verify(&subject, &found.signatures, requirement)?)
 }

@@ -4,6 +4,7 @@ use super::{copied, tree};
 use crate::process::transcript;
 use chitin_test::TestEnv;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn every_refusal_says_why_and_leaves_everything_as_it_was() {
@@ -90,5 +91,28 @@ fn a_damaged_store_is_noticed_before_anything_is_written() {
         + &transcript(&env, &["pack", "minimal", "-q"])
         + &transcript(&env, &["cache", "check"]);
     insta::assert_snapshot!(story);
+    assert!(!env.path().join("out").exists());
+}
+
+#[test]
+fn a_policy_that_others_may_change_or_that_is_not_there_protects_nobody_and_stops() {
+    let env = TestEnv::new();
+    copied(&env, "minimal");
+    assert!(transcript(&env, &["pack", "minimal"]).ends_with("[exit 0]\n"));
+    let policy = env.file("home/.chitin/trust.json5", "{ default: 'none' }");
+    fs::set_permissions(&policy, fs::Permissions::from_mode(0o666)).unwrap();
+    let open = transcript(&env, &["unpack", "minimal", "out"]);
+    assert!(
+        open.contains("Others may change the policy") && open.ends_with("[exit 2]\n"),
+        "{open}"
+    );
+    let absent = transcript(
+        &env,
+        &["unpack", "minimal", "out", "--policy", "none.json5"],
+    );
+    assert!(
+        absent.contains("There is no policy") && absent.ends_with("[exit 1]\n"),
+        "{absent}"
+    );
     assert!(!env.path().join("out").exists());
 }
