@@ -8,7 +8,6 @@ mod compat;
 pub mod cost;
 mod door;
 pub mod error;
-pub mod failover;
 pub mod http;
 pub mod keys;
 mod local;
@@ -27,7 +26,6 @@ pub mod wire;
 
 pub use door::FileProblem;
 pub use error::ModelError;
-pub use failover::{Answered, Failover, Retry, Unwatched, Watch};
 pub use http::{Endpoint, HttpModel, Timeouts};
 pub use model::{EventStream, Model, Prepared, Tee};
 pub use offline::OfflineModel;

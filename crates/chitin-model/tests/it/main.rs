@@ -8,7 +8,6 @@
 )]
 
 mod asking;
-mod failover;
 mod http;
 mod http_failures;
 mod keys;
