@@ -2,7 +2,9 @@
 
 mod bridge;
 mod context;
+mod dispatch;
 mod memory;
+mod outbound;
 mod pack;
 mod provider;
 mod runtime;
@@ -29,7 +31,15 @@ pub(crate) fn run(check: &Check<'_>) -> Outcome {
         op if op.starts_with("session.") || op.starts_with("shape.transcript") => {
             sessions::run(check)
         }
-        op if op.contains('.') => Outcome::NotYet,
+        op if ["chunk.", "silent.", "reply."]
+            .iter()
+            .any(|start| op.starts_with(start)) =>
+        {
+            outbound::run(check)
+        }
+        "discord.thread-name" | "slack.thread-targets" => outbound::run(check),
+        "lane" => dispatch::run(check),
+        op if op.contains('.') => dispatch::run(check),
         _ if pack::knows(check) => pack::run(check),
         _ if check.case.family == "pack" => Outcome::NotYet,
         _ if check.case.body.get("basis").is_some() => bridge::run(check),

@@ -2,16 +2,22 @@
 //!
 //! The crates that do the work take the part that they need; the contract of the workspace crate holds all of them.
 
+mod dispatch;
 mod history;
+mod outbound;
 mod provider;
 mod reset;
+mod subagents;
 mod tools;
 mod trace;
 mod transcript;
 
+pub use dispatch::*;
 pub use history::*;
+pub use outbound::*;
 pub use provider::*;
 pub use reset::*;
+pub use subagents::*;
 pub use tools::*;
 pub use trace::*;
 pub use transcript::*;
@@ -35,6 +41,12 @@ pub struct RuntimeRules {
     pub trace: TraceRules,
     /// When a session starts afresh (R20).
     pub reset: ResetRules,
+    /// How text leaves (R50–R58, R70–R77).
+    pub outbound: OutboundRules,
+    /// Who gets a message and when it is dealt with (R11–R14, R80–R93).
+    pub dispatch: DispatchRules,
+    /// How sessions begin others and hear of them (R30–R48).
+    pub subagents: SubagentRules,
 }
 
 impl RuntimeRules {
@@ -46,6 +58,9 @@ impl RuntimeRules {
         history: HistoryRules::CANONICAL,
         trace: TraceRules::CANONICAL,
         reset: ResetRules::CANONICAL,
+        outbound: OutboundRules::CANONICAL,
+        dispatch: DispatchRules::CANONICAL,
+        subagents: SubagentRules::CANONICAL,
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
@@ -55,6 +70,9 @@ impl RuntimeRules {
         history: HistoryRules::OPENCLAW_2026_4,
         trace: TraceRules::OPENCLAW_2026_4,
         reset: ResetRules::OPENCLAW_2026_4,
+        outbound: OutboundRules::OPENCLAW_2026_4,
+        dispatch: DispatchRules::OPENCLAW_2026_4,
+        subagents: SubagentRules::OPENCLAW_2026_4,
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
@@ -64,5 +82,8 @@ impl RuntimeRules {
         history: HistoryRules::OPENCLAW_2026_9,
         trace: TraceRules::OPENCLAW_2026_9,
         reset: ResetRules::OPENCLAW_2026_9,
+        outbound: OutboundRules::OPENCLAW_2026_9,
+        dispatch: DispatchRules::OPENCLAW_2026_9,
+        subagents: SubagentRules::OPENCLAW_2026_9,
     };
 }

@@ -1,0 +1,1 @@
+//! Names, markers and words of OpenClaw that this crate reads or writes.

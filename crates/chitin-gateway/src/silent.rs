@@ -1,0 +1,1 @@
+//! Answers that mean "say nothing" (R70–R72).

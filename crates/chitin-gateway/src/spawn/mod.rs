@@ -1,0 +1,1 @@
+//! Sessions that other sessions begin (R30–R36).

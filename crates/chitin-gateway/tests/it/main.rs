@@ -1,0 +1,1 @@
+//! The gateway as its users see it.
