@@ -11,6 +11,11 @@ pub const CORE_OWNER: &str = "core";
 /// Who owns the ids of engines that others register.
 pub const PUBLIC_OWNER: &str = "public-sdk";
 
+/// The field of somebody's words that names the turn which they began, so that it happens once.
+pub const IDEMPOTENCY_KEY: &str = "idempotencyKey";
+/// The field of words that no person said: where they come from (R25).
+pub const PROVENANCE: &str = "provenance";
+
 /// Stands for a picture that was old enough to go (C61).
 pub const IMAGE_AGED: &str = "[image data removed - already processed by model]";
 /// Stands for a reference to media that was old enough to go (C61).

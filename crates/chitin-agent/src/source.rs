@@ -2,6 +2,7 @@
 
 use chitin_context::Context;
 use chitin_protocol::tool::ToolSpec;
+use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
 
 /// Looks at the workspace. Implemented by whoever knows the configuration: the command line, a server.
@@ -29,6 +30,21 @@ pub struct Ask<'a> {
     pub model: &'a str,
     /// The tools that are offered.
     pub tools: &'a [ToolSpec],
+    /// What starts the turn, and where its words come from.
+    pub occasion: &'a Occasion,
+}
+
+/// What starts a turn, and where its words come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Occasion {
+    /// What starts it.
+    pub run: RunKind,
+    /// How much context it asks for.
+    pub context: ContextMode,
+    /// The channel of the conversation, such as `discord`.
+    pub channel: Option<String>,
+    /// Text for the prompt that is about this session alone: a group chat, or the task of a spawned run.
+    pub extra: Option<Arc<str>>,
 }
 
 /// What a look at the workspace gave.

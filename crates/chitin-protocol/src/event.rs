@@ -61,6 +61,19 @@ pub enum TurnEvent {
         /// The text.
         delta: String,
     },
+    /// One whole answer, which is in the transcript. A turn has several when tools are called between them.
+    Said {
+        /// Which answer of the turn, from 0.
+        index: u32,
+        /// The text.
+        text: String,
+    },
+    /// Words that came while the turn ran are put to the model next.
+    Steered {
+        /// The name under which they were handed in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// Some of the model's thoughts.
     ThinkingDelta {
         /// The text.

@@ -36,6 +36,7 @@ impl Agent {
             marked: conversation.is_marked(),
             model: &candidate.full_name(),
             tools: &self.specs,
+            occasion: &input.occasion,
         })?;
         let system = seen.context.system();
         let mut messages: Vec<Message> = conversation.messages().to_vec();

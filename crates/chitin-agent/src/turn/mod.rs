@@ -8,21 +8,25 @@ mod calls;
 mod compact;
 mod conversation;
 mod dry;
+mod earlier;
 mod finish;
 mod noted;
 mod session;
+mod steering;
 mod teller;
 
 pub use conversation::HistoryOptions;
 pub use dry::DryRun;
+pub use steering::{Steer, Steering};
 pub use teller::Events;
 
 use crate::clock::Clock;
+use crate::compat;
 use crate::engine::{Assembly, ContextEngine, SessionRef, TurnEnd};
 use crate::journal::Journal;
 use crate::lane::Lanes;
 use crate::limits::{Spent, TurnLimits};
-use crate::source::{Ask, ContextSource, Seen, SourceError};
+use crate::source::{Ask, ContextSource, Occasion, Seen, SourceError};
 use ask::{Answer, Question};
 use chitin_model::{Model, ModelError, Retention, RetryPolicy};
 use chitin_protocol::event::TurnEvent;
@@ -36,6 +40,7 @@ use chitin_tools::{Approver, Toolbox};
 use chitin_workspace::contract::Contract;
 use compact::Reason;
 use conversation::Conversation;
+use earlier::Earlier;
 use serde_json::{Map, Value};
 use session::Held;
 use std::path::PathBuf;
@@ -146,23 +151,54 @@ pub struct TurnInput {
     pub images: Vec<ImageBlock>,
     /// Whether a new session begins.
     pub afresh: bool,
+    /// The turn's name in the eyes of whoever asks for it. Asked for again under the same name, as after a crash, the turn
+    /// goes on where the transcript ends, and one that is over is not run again.
+    pub key: Option<String>,
+    /// Where the words come from, when no person said them.
+    pub provenance: Option<Value>,
+    /// What starts the turn.
+    pub occasion: Occasion,
+    /// The way in for words that come while the turn runs.
+    pub steering: Option<Steering>,
 }
 
 impl TurnInput {
     /// Makes the message of somebody's words, as they are sent.
     fn message(&self, words: String, now_ms: i64) -> Message {
-        let content = if self.images.is_empty() {
-            Content::Text(words)
-        } else {
-            let images = self.images.iter().cloned().map(Block::Image);
-            Content::Blocks(std::iter::once(Block::text(words)).chain(images).collect())
+        let steer = Steer {
+            words,
+            images: self.images.clone(),
+            key: self.key.clone(),
+            provenance: self.provenance.clone(),
         };
-        Message::User(UserMessage {
-            content,
-            timestamp: Some(now_ms),
-            extra: Extra::new(),
-        })
+        message_of(steer, now_ms)
     }
+}
+
+/// Makes the message of somebody's words.
+fn message_of(steer: Steer, now_ms: i64) -> Message {
+    let content = if steer.images.is_empty() {
+        Content::Text(steer.words)
+    } else {
+        let images = steer.images.into_iter().map(Block::Image);
+        Content::Blocks(
+            std::iter::once(Block::text(steer.words))
+                .chain(images)
+                .collect(),
+        )
+    };
+    let mut extra = Extra::new();
+    if let Some(key) = steer.key {
+        extra.insert(compat::IDEMPOTENCY_KEY.to_owned(), key.into());
+    }
+    if let Some(provenance) = steer.provenance {
+        extra.insert(compat::PROVENANCE.to_owned(), provenance);
+    }
+    Message::User(UserMessage {
+        content,
+        timestamp: Some(now_ms),
+        extra,
+    })
 }
 
 /// Runs turns.
@@ -304,6 +340,10 @@ pub(crate) struct Running<'a> {
     pub(crate) transcript: PathBuf,
     pub(crate) prompt: Prompt,
     pub(crate) marked: bool,
+    /// What the transcript holds of this turn already.
+    pub(crate) earlier: Option<Earlier>,
+    /// How many answers of this turn there were.
+    pub(crate) answers: u32,
     pub(crate) last: Option<AssistantMessage>,
     pub(crate) cost_before: f64,
 }
@@ -343,6 +383,10 @@ impl<'a> Running<'a> {
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
         let conversation = Conversation::of(open.branch(), parts);
         let marked = conversation.is_marked();
+        let earlier = input
+            .key
+            .as_deref()
+            .and_then(|key| Earlier::find(conversation.entries(), key, now_ms));
         let records_before = conversation.entries().len();
         let session_ref = SessionRef {
             id: &session_id,
@@ -379,6 +423,7 @@ impl<'a> Running<'a> {
             marked,
             model: &model,
             tools: &agent.specs,
+            occasion: &input.occasion,
         })?;
         for note in &seen.notes {
             teller.note(note).await;
@@ -410,6 +455,8 @@ impl<'a> Running<'a> {
             transcript,
             prompt,
             marked,
+            earlier,
+            answers: 0,
             last: None,
             cost_before,
         })
@@ -417,7 +464,13 @@ impl<'a> Running<'a> {
 
     /// Asks and runs tools until the model has nothing more to do.
     async fn converse(&mut self, input: &TurnInput) -> Result<(), TurnError> {
-        let mut pending = self.opening(input);
+        let mut pending = match self.earlier.take() {
+            Some(earlier) => match self.go_on(earlier).await {
+                Some(pending) => pending,
+                None => return Ok(()),
+            },
+            None => self.opening(input),
+        };
         loop {
             if self
                 .conversation
@@ -443,14 +496,64 @@ impl<'a> Running<'a> {
                 && answer.tool_calls().next().is_some();
             self.store(vec![EntryBody::Message(Message::Assistant(answer.clone()))])
                 .await?;
+            self.tell_said(&answer).await;
             self.last = Some(answer.clone());
-            if !wants_tools {
-                return Ok(());
+            if wants_tools {
+                self.run_tools(&answer).await?;
             }
-            self.run_tools(&answer).await?;
             if self.cancel.is_cancelled() {
                 return Ok(());
             }
+            let came = match &input.steering {
+                Some(steering) if wants_tools => steering.take(),
+                Some(steering) => steering.take_or_close(),
+                None => Vec::new(),
+            };
+            if !wants_tools && came.is_empty() {
+                return Ok(());
+            }
+            pending = self.heard(came).await;
+        }
+    }
+
+    /// Goes on with a turn that was asked for before; nothing comes back when it is over.
+    async fn go_on(&mut self, earlier: Earlier) -> Option<Vec<EntryBody>> {
+        for answer in &earlier.said {
+            self.tell_said(answer).await;
+        }
+        if earlier.is_done() {
+            self.last = earlier.said.into_iter().next_back();
+            return None;
+        }
+        let now_ms = self.agent.parts.clock.now_ms();
+        let results = earlier.missing.into_iter().map(Message::ToolResult);
+        let mut bodies: Vec<EntryBody> = results.map(EntryBody::Message).collect();
+        bodies.extend(self.conversation.model_records(self.candidate(), now_ms));
+        Some(bodies)
+    }
+
+    /// Makes records of words that came while the turn ran.
+    async fn heard(&self, came: Vec<Steer>) -> Vec<EntryBody> {
+        let now_ms = self.agent.parts.clock.now_ms();
+        let mut bodies = Vec::new();
+        for steer in came {
+            self.teller
+                .tell(TurnEvent::Steered {
+                    key: steer.key.clone(),
+                })
+                .await;
+            bodies.push(EntryBody::Message(message_of(steer, now_ms)));
+        }
+        bodies
+    }
+
+    /// Tells what the model said, once it is on the disk.
+    async fn tell_said(&mut self, answer: &AssistantMessage) {
+        let text = answer.content.text();
+        let index = self.answers;
+        self.answers += 1;
+        if !text.trim().is_empty() {
+            self.teller.tell(TurnEvent::Said { index, text }).await;
         }
     }
 

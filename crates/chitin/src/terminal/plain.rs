@@ -85,6 +85,8 @@ impl PlainText {
             | TurnEvent::ThinkingDelta { .. }
             | TurnEvent::ToolProgress { .. }
             | TurnEvent::ApprovalNeeded { .. }
+            | TurnEvent::Said { .. }
+            | TurnEvent::Steered { .. }
             | TurnEvent::Stored { .. } => {}
         }
         Ok(())

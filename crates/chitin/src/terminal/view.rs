@@ -166,7 +166,7 @@ impl View {
                 self.said = false;
                 self.crowded = false;
             }
-            TurnEvent::Stored { .. } => {}
+            TurnEvent::Said { .. } | TurnEvent::Steered { .. } | TurnEvent::Stored { .. } => {}
         }
         Ok(())
     }

@@ -137,6 +137,10 @@ pub(crate) struct RunningTurn {
     pub(crate) named: bool,
     /// The tools that are offered.
     pub(crate) tools: Vec<ToolFact>,
+    /// The channel of the conversation.
+    pub(crate) channel: Option<Arc<str>>,
+    /// Text for the prompt that is about this session alone.
+    pub(crate) extra: Option<Arc<str>>,
 }
 
 /// Where the files are.
@@ -218,7 +222,10 @@ impl TurnArgs {
             Some(running) => ModelFigures::running(&running.model, running.named, setup),
             None => ModelFigures::find(self.model.as_deref(), &own, setup)?,
         };
-        let tools = running.map(|running| running.tools);
+        let (tools, channel, extra) = match running {
+            Some(running) => (Some(running.tools), running.channel, running.extra),
+            None => (None, None, None),
+        };
         let is_minimal = keys::is_subagent(&session, contract.session_keys)
             || (contract.filters.cron_files.is_some()
                 && keys::is_cron(&session, contract.session_keys));
@@ -234,6 +241,8 @@ impl TurnArgs {
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
         prompt.skills = listed;
+        prompt.channel = channel;
+        prompt.extra = extra;
         prompt.heartbeats = !heartbeat_off;
         prompt.bootstrap_file = found.has("BOOTSTRAP.md");
         prompt.bootstrap = self.bootstrap(&found, contract, is_minimal, prompt.has_tool("read"));

@@ -1,11 +1,12 @@
 //! The workspace as the agent's turns see it.
 
-use super::{Eye, Place, RunningTurn, TurnArgs, WhichTurn};
+use super::{Eye, Place, Run, RunningTurn, TurnArgs, WhichTurn};
 use crate::error::CliError;
 use crate::host::Host;
 use crate::setup::Setup;
 use chitin_agent::source::{Ask, ContextSource, Seen, SourceError};
 use chitin_context::sections::ToolFact;
+use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks at a workspace on this machine, turn after turn.
@@ -45,6 +46,12 @@ impl ContextSource for WorkspaceSource {
             } else {
                 WhichTurn::First
             },
+            run: match ask.occasion.run {
+                RunKind::Heartbeat => Run::Heartbeat,
+                RunKind::Cron => Run::Cron,
+                RunKind::Default => self.turn.run,
+            },
+            light: self.turn.light || ask.occasion.context == ContextMode::Lightweight,
             ..self.turn.clone()
         };
         let tools = ask.tools.iter().map(|tool| ToolFact {
@@ -62,6 +69,8 @@ impl ContextSource for WorkspaceSource {
                     model: ask.model.to_owned(),
                     named: self.model_named,
                     tools: tools.collect(),
+                    channel: ask.occasion.channel.as_deref().map(Arc::from),
+                    extra: ask.occasion.extra.clone(),
                 }),
             )
             .map_err(|error| said(&error))?;

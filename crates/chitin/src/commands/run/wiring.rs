@@ -213,6 +213,7 @@ impl Wiring {
             words: words.to_owned(),
             images: self.images.clone(),
             afresh,
+            ..TurnInput::default()
         }
     }
 }

@@ -1,0 +1,67 @@
+//! A turn that was asked for before, under the same name: what of it the transcript holds already.
+//!
+//! Whoever asks again after a crash gets the turn's end without a second turn, or the rest of it.
+
+use crate::compat;
+use chitin_protocol::message::{
+    AssistantMessage, Content, Extra, Message, StopReason, ToolResultMessage,
+};
+use chitin_protocol::transcript::{Entry, EntryBody};
+
+/// What the result of a call says when nobody knows whether the call happened.
+const UNKNOWN: &str = "The program stopped while this call ran. It may have happened, wholly or in part, or not at all: look before you repeat it.";
+
+/// What the transcript holds of a turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Earlier {
+    /// What the model said in it, answer by answer.
+    pub(crate) said: Vec<AssistantMessage>,
+    /// Results for calls that have none.
+    pub(crate) missing: Vec<ToolResultMessage>,
+}
+
+impl Earlier {
+    /// Finds a turn by its name.
+    pub(crate) fn find(entries: &[Entry], key: &str, now_ms: i64) -> Option<Self> {
+        let begins = entries.iter().rposition(|entry| match &entry.body {
+            EntryBody::Message(Message::User(message)) => {
+                message.extra.get(compat::IDEMPOTENCY_KEY) == Some(&key.into())
+            }
+            _ => false,
+        })?;
+        let mut earlier = Self::default();
+        for entry in &entries[begins..] {
+            match &entry.body {
+                EntryBody::Message(Message::Assistant(message)) => {
+                    let calls = message.tool_calls();
+                    earlier.missing.extend(calls.map(|call| ToolResultMessage {
+                        tool_call_id: call.id.clone(),
+                        tool_name: Some(call.name.clone()),
+                        content: Content::Text(UNKNOWN.to_owned()),
+                        details: None,
+                        is_error: true,
+                        timestamp: Some(now_ms),
+                        extra: Extra::new(),
+                    }));
+                    earlier.said.push(message.clone());
+                }
+                EntryBody::Message(Message::ToolResult(result)) => {
+                    let missing = &mut earlier.missing;
+                    missing.retain(|one| one.tool_call_id != result.tool_call_id);
+                }
+                // The next turn: what follows is not of this one.
+                EntryBody::Message(Message::User(_)) if earlier.is_done() => break,
+                _ => {}
+            }
+        }
+        Some(earlier)
+    }
+
+    /// Tells whether nothing is left to do.
+    pub(crate) fn is_done(&self) -> bool {
+        self.missing.is_empty()
+            && self.said.last().is_some_and(|last| {
+                last.stop_reason != Some(StopReason::ToolUse) || last.tool_calls().next().is_none()
+            })
+    }
+}
