@@ -11,6 +11,7 @@ mod full_disk;
 mod guard;
 mod kill;
 mod kit;
+mod ledger;
 mod locks;
 mod lossless;
 mod openclaw;

@@ -1,0 +1,157 @@
+//! Things that are to be done, kept until they are: whatever is open when the process dies is open when it comes back.
+//!
+//! One file of lines. A line is a batch of changes: it counts whole or not at all. Whoever writes waits for the disk together
+//! with everybody else who writes at that moment. When most of the file is about things that are done, it is written anew.
+
+mod file;
+
+use crate::store::StoreError;
+use file::LedgerFile;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "camelCase")]
+pub enum Change {
+    /// Something is to be done from now on. What was open under that name is replaced.
+    Open {
+        /// Its name.
+        id: String,
+        /// What it is.
+        body: Value,
+    },
+    /// A part of it is done. What is not open has no parts.
+    Mark {
+        /// Its name.
+        id: String,
+        /// The part.
+        mark: String,
+    },
+    /// It is done.
+    Close {
+        /// Its name.
+        id: String,
+    },
+}
+
+/// Something that is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenItem {
+    /// Its name.
+    pub id: String,
+    /// What it is.
+    pub body: Value,
+    /// Which parts of it are done, in the order in which they were.
+    pub marks: Vec<String>,
+}
+
+/// Tells whether changes are on the disk.
+type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// Keeps what is to be done. One process at a time has it.
+#[derive(Debug)]
+pub struct Ledger {
+    sender: Option<mpsc::Sender<(Vec<Change>, Option<Answer>)>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Ledger {
+    /// Opens the ledger in a directory, which is made if need be, and returns what is open, oldest first.
+    pub fn open(directory: &Path) -> Result<(Self, Vec<OpenItem>), StoreError> {
+        let (file, open) = LedgerFile::open(directory)?;
+        let (sender, receiver) = mpsc::channel();
+        let writer = std::thread::Builder::new()
+            .name("ledger".to_owned())
+            .spawn(move || write_all(file, &receiver))
+            .map_err(|source| StoreError::Io {
+                path: directory.to_path_buf(),
+                source,
+            })?;
+        let ledger = Self {
+            sender: Some(sender),
+            writer: Some(writer),
+        };
+        Ok((ledger, open))
+    }
+
+    /// Writes changes, all or none, and says through `answer` when they are on the disk.
+    pub fn submit(
+        &self,
+        changes: Vec<Change>,
+        answer: impl FnOnce(Result<(), StoreError>) + Send + 'static,
+    ) {
+        self.send(changes, Some(Box::new(answer)));
+    }
+
+    /// Writes changes, all or none; they are on the disk when this returns. Blocks.
+    pub fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        let (sender, receiver) = mpsc::channel();
+        self.submit(changes, move |written| {
+            let _ = sender.send(written);
+        });
+        receiver.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Writes changes soon. For what may be found out again after a crash.
+    pub fn note(&self, changes: Vec<Change>) {
+        self.send(changes, None);
+    }
+
+    fn send(&self, changes: Vec<Change>, answer: Option<Answer>) {
+        let lost = match &self.sender {
+            Some(sender) => sender.send((changes, answer)).err(),
+            None => None,
+        };
+        if let Some(mpsc::SendError((_, Some(answer)))) = lost {
+            answer(Err(gone()));
+        }
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Writes whatever waits in one go, until nobody can send any more.
+fn write_all(mut file: LedgerFile, receiver: &mpsc::Receiver<(Vec<Change>, Option<Answer>)>) {
+    while let Ok(first) = receiver.recv() {
+        let mut batch = vec![first];
+        batch.extend(receiver.try_iter());
+        let (changes, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let waits = answers.iter().any(Option::is_some);
+        let written = file.append(changes, waits);
+        for answer in answers.into_iter().flatten() {
+            answer(match &written {
+                Ok(()) => Ok(()),
+                Err(error) => Err(again(error)),
+            });
+        }
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError::Damaged {
+        path: file::NAME.into(),
+        reason: "its writer has ended".to_owned(),
+    }
+}
+
+/// Says the same to one more.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::NoRoom { path } => StoreError::NoRoom { path: path.clone() },
+        other => StoreError::Damaged {
+            path: file::NAME.into(),
+            reason: other.to_string(),
+        },
+    }
+}
