@@ -81,22 +81,24 @@ impl LedgerFile {
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = &bytes[..end.map_or(0, |end| end + 1)];
         for line in whole.split(|byte| *byte == b'\n') {
-            // A line that is no batch was torn by a crash and then ended by the next writer; it never counted.
+            // A line that is no batch is damage from outside; the others still count.
             if let Ok(changes) = serde_json::from_slice::<Vec<Change>>(line) {
-                changes.into_iter().for_each(|change| open.apply(change));
+                for change in changes {
+                    open.apply(change);
+                }
             }
         }
         let items = open.by_age.values().cloned().collect();
-        let mut ledger = Self {
-            length: bytes.len() as u64,
+        let ledger = Self {
+            length: whole.len() as u64,
             directory,
             file,
             open,
             _lock: lock,
         };
         if whole.len() < bytes.len() {
-            // The torn end becomes a line of its own, which is none.
-            ledger.write(b"\n", true)?;
+            // Nobody was told that the torn end is on the disk. It must not begin to count later.
+            ledger.file.truncate(ledger.length)?;
         }
         Ok((ledger, items))
     }
