@@ -1,1 +1,16 @@
-//! Heartbeats: when an agent is woken without being spoken to (R90–R93).
+//! Turns that nobody typed: when they happen, to whom, and when they are left out (R90–R93).
+//!
+//! [`HeartbeatSettings`] is what a configuration says for one agent, [`beating`] says which agents have any,
+//! [`is_empty`] looks into HEARTBEAT.md, [`ActiveHours`] at the clock, and [`skip`] puts it together.
+
+mod content;
+mod hours;
+mod settings;
+mod skip;
+mod words;
+
+pub use content::is_empty;
+pub use hours::{ActiveHours, Zone};
+pub use settings::{HeartbeatSettings, beating};
+pub use skip::{Beat, Skip, is_repeat, skip};
+pub use words::{DEFAULT_PROMPT, prompt};

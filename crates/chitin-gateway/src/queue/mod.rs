@@ -1,1 +1,15 @@
-//! What becomes of messages that come while a session is busy (R80–R83).
+//! What becomes of messages that come while a turn runs (R80–R83).
+//!
+//! [`mode`] reads the words for it, [`QueueSettings`] says what holds for a message, [`Pending`] is the queue itself:
+//! bounded, in order, and honest about what it let go. [`lane`] says how many turns run at once.
+
+mod batch;
+pub mod lane;
+pub mod mode;
+mod pending;
+mod settings;
+
+pub use batch::{Batch, Dropped};
+pub use chitin_protocol::rules::{DropPolicy, QueueMode};
+pub use pending::{Pending, Pushed, Said};
+pub use settings::{QueueSettings, QueueWish};

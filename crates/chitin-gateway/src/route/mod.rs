@@ -1,1 +1,40 @@
-//! Which agent and which session a message belongs to (R11–R14).
+//! Who gets a message, and in which session (R5–R14).
+//!
+//! In: the bindings, agents and session settings of an `openclaw.json`, read once into a [`Routing`]; then, for each
+//! message, an [`Inbound`]. Out: a [`Route`], or an [`Explanation`] that says of every binding why it holds or not.
+//!
+//! ```
+//! use chitin_gateway::route::{Inbound, Peer, Routing};
+//! use chitin_protocol::session_key::ChatType;
+//! use chitin_workspace::contract::CANONICAL;
+//!
+//! let config = serde_json::json!({
+//!     "agents": {"list": [{"id": "main", "default": true}, {"id": "ops"}]},
+//!     "bindings": [{"agentId": "ops", "match": {"channel": "discord", "guildId": "g1"}}],
+//! });
+//! let routing = Routing::read(&config, &CANONICAL);
+//! let inbound = Inbound {
+//!     channel: "discord".to_owned(),
+//!     peer: Some(Peer { kind: ChatType::Channel, id: "42".to_owned() }),
+//!     guild_id: Some("g1".to_owned()),
+//!     ..Inbound::default()
+//! };
+//! let route = routing.resolve(&inbound)?;
+//! assert_eq!(route.session_key, "agent:ops:discord:channel:42");
+//! # Ok::<(), chitin_gateway::route::RouteError>(())
+//! ```
+
+mod binding;
+mod error;
+mod explain;
+mod inbound;
+mod people;
+mod routing;
+mod sessions;
+
+pub use binding::{MatchedBy, Mismatch};
+pub use error::RouteError;
+pub use explain::{Choice, Considered, Explanation, Verdict};
+pub use inbound::{Inbound, Peer};
+pub use routing::{Route, RoutePolicy, Routing};
+pub use sessions::thread_suffix;

@@ -1,0 +1,142 @@
+//! The messages of one session that wait for their turn.
+
+use super::batch::{Batch, Dropped};
+use super::settings::QueueSettings;
+use chitin_protocol::rules::DropPolicy;
+use std::collections::VecDeque;
+
+/// How many times the debounce a message waits at most, however many follow it.
+const MOST_DEBOUNCES: u64 = 10;
+
+/// Something that was said and can wait.
+pub trait Said {
+    /// Returns the words.
+    fn words(&self) -> &str;
+}
+
+impl Said for String {
+    fn words(&self) -> &str {
+        self
+    }
+}
+
+/// Messages that wait for their turn: in order, never more than the cap, and none is lost without being counted.
+#[derive(Debug, Clone)]
+pub struct Pending<T> {
+    items: VecDeque<(T, u64)>,
+    dropped: Dropped,
+    /// When the last message came, kept or not.
+    last_ms: u64,
+}
+
+/// What became of a message, or of one that made room for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Pushed<T> {
+    /// It waits.
+    Waits,
+    /// There was no room: here it is again. Whoever sent it should hear of it.
+    Refused(T),
+    /// It waits, and these had to go: more than one only when the cap became smaller.
+    Replaced(Vec<T>),
+}
+
+impl<T> Default for Pending<T> {
+    fn default() -> Self {
+        Self {
+            items: VecDeque::new(),
+            dropped: Dropped::default(),
+            last_ms: 0,
+        }
+    }
+}
+
+impl<T: Said> Pending<T> {
+    /// Adds a message by the settings that hold now; they may change from message to message.
+    pub fn push(&mut self, item: T, settings: &QueueSettings, now_ms: u64) -> Pushed<T> {
+        let cap = settings.cap.max(1) as usize;
+        self.last_ms = self.last_ms.max(now_ms);
+        if self.items.len() < cap {
+            self.items.push_back((item, now_ms));
+            return Pushed::Waits;
+        }
+        match settings.drop_policy {
+            DropPolicy::New => {
+                self.dropped.count();
+                Pushed::Refused(item)
+            }
+            policy @ (DropPolicy::Old | DropPolicy::Summarize) => {
+                let too_many = self.items.len() + 1 - cap;
+                let gone: Vec<T> = self
+                    .items
+                    .drain(..too_many)
+                    .map(|(gone, _)| gone)
+                    .inspect(|gone| match policy {
+                        DropPolicy::Summarize => self.dropped.note(gone.words(), cap),
+                        DropPolicy::Old | DropPolicy::New => self.dropped.count(),
+                    })
+                    .collect();
+                self.items.push_back((item, now_ms));
+                Pushed::Replaced(gone)
+            }
+        }
+    }
+
+    /// Returns how many messages wait.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns how many were let go since the last batch.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.total()
+    }
+
+    /// Says how many milliseconds to wait for more; 0 is now, none when nothing waits.
+    ///
+    /// A full queue waits no longer, and no message waits longer than ten times the debounce because of others.
+    pub fn wait_ms(&self, settings: &QueueSettings, now_ms: u64) -> Option<u64> {
+        let (_, first_ms) = self.items.front()?;
+        if self.items.len() >= settings.cap.max(1) as usize {
+            return Some(0);
+        }
+        let quiet = self.last_ms.saturating_add(settings.debounce_ms);
+        let longest = settings.debounce_ms.saturating_mul(MOST_DEBOUNCES);
+        let ready = quiet.min(first_ms.saturating_add(longest));
+        Some(ready.saturating_sub(now_ms))
+    }
+
+    /// Takes the oldest message; what was let go is told with it.
+    pub fn take_one(&mut self) -> Option<Batch<T>> {
+        let (item, _) = self.items.pop_front()?;
+        Some(Batch::new(vec![item], std::mem::take(&mut self.dropped)))
+    }
+
+    /// Takes all messages.
+    pub fn take_all(&mut self) -> Option<Batch<T>> {
+        self.take_alike(|_, _| true)
+    }
+
+    /// Takes the oldest message and those right behind it that belong with it, such as from the same place.
+    pub fn take_alike(&mut self, alike: impl Fn(&T, &T) -> bool) -> Option<Batch<T>> {
+        let (first, _) = self.items.pop_front()?;
+        let mut items = vec![first];
+        while let Some((next, _)) = self.items.front()
+            && alike(&items[0], next)
+        {
+            items.extend(self.items.pop_front().map(|(item, _)| item));
+        }
+        Some(Batch::new(items, std::mem::take(&mut self.dropped)))
+    }
+
+    /// Lets all go, as when a turn is broken off for good, and returns them.
+    pub fn clear(&mut self) -> Vec<T> {
+        self.dropped = Dropped::default();
+        self.items.drain(..).map(|(item, _)| item).collect()
+    }
+}
