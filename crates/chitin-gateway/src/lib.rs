@@ -4,12 +4,25 @@
 //! session is bound to. Rules that need no runtime are plain functions: [`route`], [`queue`], [`text`], [`silent`],
 //! [`reply`], [`heartbeat`], [`announce`], [`spawn`].
 
+pub mod address;
 pub mod announce;
 pub mod compat;
+pub mod gateway;
 pub mod heartbeat;
+pub mod host;
+pub mod incoming;
+pub mod job;
 pub mod queue;
 pub mod reply;
 pub mod route;
 pub mod silent;
 pub mod spawn;
+pub mod surface;
 pub mod text;
+
+pub use address::Address;
+pub use gateway::{Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Subscription, Topic};
+pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
+pub use incoming::{Answer, Incoming};
+pub use job::{Job, JobKind, Outcome, Sender, Status};
+pub use surface::{Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};

@@ -41,7 +41,7 @@ pub struct Begin<'a> {
 }
 
 /// A session that this process has open for writing.
-pub trait OpenSession: Send {
+pub trait OpenSession: Send + Sync {
     /// Returns the session's key.
     fn key(&self) -> &str;
 

@@ -25,6 +25,7 @@
 //! ```
 
 mod binding;
+mod chosen;
 mod error;
 mod explain;
 mod inbound;

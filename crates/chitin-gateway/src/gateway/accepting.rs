@@ -1,0 +1,151 @@
+//! Whether a message is taken in, under which name, and whose it is.
+
+use super::{Inner, REMEMBERED, Refusal};
+use crate::address::Address;
+use crate::incoming::{Incoming, MOST_IMAGES, MOST_TEXT};
+use crate::queue::{QueueSettings, QueueWish};
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::session_key;
+use chitin_workspace::nearest::nearest;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+impl Inner {
+    /// Refuses what cannot be taken in at all.
+    pub(super) fn admit(&self, incoming: &Incoming) -> Result<(), Refusal> {
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(Refusal::Closing);
+        }
+        if incoming.text.trim().is_empty() && incoming.images.is_empty() {
+            return Err(Refusal::Empty);
+        }
+        if incoming.text.len() > MOST_TEXT {
+            return Err(Refusal::TooLarge(format!(
+                "its text has {} bytes, {MOST_TEXT} are taken",
+                incoming.text.len()
+            )));
+        }
+        if incoming.images.len() > MOST_IMAGES {
+            return Err(Refusal::TooLarge(format!(
+                "it has {} pictures, {MOST_IMAGES} are taken",
+                incoming.images.len()
+            )));
+        }
+        let open = self.open.load(Ordering::Relaxed);
+        if open >= self.parts.most_open {
+            return Err(Refusal::Full { open });
+        }
+        Ok(())
+    }
+
+    /// Returns the name of a message's job. One that its surface names has the same name whenever it is handed in, so that
+    /// its turn happens once even if a crash lies between.
+    pub(super) fn name(&self, incoming: &Incoming) -> String {
+        let place = Address::of(&incoming.inbound);
+        match (&incoming.job_id, &incoming.message_id, place) {
+            (Some(id), ..) => id.clone(),
+            (None, Some(message), Some(place)) => {
+                let account = place.account_id.as_deref().unwrap_or_default();
+                let digest = Sha256::digest(format!("{account} {place} {message}"));
+                let name = digest
+                    .iter()
+                    .take(16)
+                    .fold(String::new(), |name, byte| name + &format!("{byte:02x}"));
+                format!("m-{name}")
+            }
+            (None, ..) => self.parts.clock.unique(),
+        }
+    }
+
+    /// Tells whether a job was taken in before, and remembers the others for a while.
+    pub(super) fn is_known(&self, job_id: &str) -> bool {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.names.contains(job_id) {
+            return true;
+        }
+        recent.names.insert(job_id.to_owned());
+        recent.order.push_back(job_id.to_owned());
+        if recent.order.len() > REMEMBERED
+            && let Some(oldest) = recent.order.pop_front()
+        {
+            recent.names.remove(&oldest);
+        }
+        false
+    }
+
+    /// Finds session and agent: what the sender picks, a session that is bound to the place, or what the bindings say.
+    pub(super) fn where_to(&self, incoming: &Incoming) -> Result<(String, String), Refusal> {
+        let grammar = self.parts.contract.session_keys;
+        let mut inbound = incoming.inbound.clone();
+        if inbound.channel.is_empty() {
+            crate::compat::INTERNAL_CHANNEL.clone_into(&mut inbound.channel);
+        }
+        let agent = incoming.agent.as_deref().map(AgentId::normalize);
+        if let Some(agent) = &agent {
+            self.must_be_known(agent.as_str())?;
+        }
+        if let Some(key) = &incoming.session {
+            let owner = agent.as_ref().map_or_else(
+                || self.routing.default_agent().map(|agent| agent.to_string()),
+                |agent| Ok(agent.to_string()),
+            )?;
+            let key = session_key::store_key(key, &owner, "", grammar);
+            let parsed = session_key::SessionKey::parse(&key, grammar);
+            let found = parsed.map(|parsed| parsed.agent_id).unwrap_or_default();
+            self.must_be_known(&found)?;
+            if let Some(agent) = agent.filter(|agent| agent.as_str() != found) {
+                return Err(Refusal::BadSession {
+                    key,
+                    reason: format!("it is not one of `{agent}`"),
+                });
+            }
+            return Ok((key, found));
+        }
+        if let Some(bound) = self.bound_session(&inbound) {
+            return Ok(bound);
+        }
+        let route = match &agent {
+            Some(agent) => self.routing.for_agent(&inbound, agent),
+            None => self.routing.resolve(&inbound)?,
+        };
+        self.must_be_known(route.agent_id.as_str())?;
+        Ok((route.key().to_owned(), route.agent_id.to_string()))
+    }
+
+    fn must_be_known(&self, id: &str) -> Result<(), Refusal> {
+        let agents = self.parts.host.agents();
+        if agents.iter().any(|agent| agent.id == id) {
+            return Ok(());
+        }
+        let names: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
+        Err(Refusal::UnknownAgent {
+            nearest: nearest(id, names.iter().copied()).map(str::to_owned),
+            id: id.to_owned(),
+        })
+    }
+
+    pub(super) fn queue_settings(
+        &self,
+        incoming: &Incoming,
+        session_key: &str,
+        agent_id: &str,
+    ) -> QueueSettings {
+        let rules = &self.parts.contract.runtime.dispatch.queue;
+        let entry = self.parts.host.store(agent_id).ok();
+        let entry = entry.and_then(|store| store.find(session_key).ok().flatten());
+        let entry = entry.map(|entry| Value::Object(entry.extra));
+        let session = entry.map_or_else(QueueWish::default, |entry| {
+            QueueWish::of_session(&entry, rules)
+        });
+        let channel = Some(incoming.inbound.channel.as_str());
+        QueueSettings::resolve(
+            &self.parts.config,
+            channel,
+            &incoming.queue,
+            &session,
+            rules,
+        )
+    }
+}

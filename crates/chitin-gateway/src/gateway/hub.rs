@@ -1,0 +1,208 @@
+//! Tells whoever listens what happens: to one job, to one session, or to all. Nobody waits for a slow listener.
+
+use crate::job::Outcome;
+use chitin_protocol::event::TurnEvent;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::broadcast;
+
+/// How many happenings a listener may be behind before it misses some.
+const BEHIND: usize = 1024;
+
+/// What to listen to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Topic {
+    /// Everything.
+    All,
+    /// One session.
+    Session(String),
+    /// One job.
+    Job(String),
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Happening {
+    /// The how manieth since the gateway began.
+    pub seq: u64,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// The session.
+    pub session_key: String,
+    /// The job.
+    pub job_id: String,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+pub enum What {
+    /// The job was taken in.
+    Accepted {
+        /// What becomes of it first.
+        place: Place,
+    },
+    /// Something of its turn.
+    Turn {
+        /// What.
+        event: TurnEvent,
+    },
+    /// Words are at their place.
+    Delivered {
+        /// The place.
+        to: String,
+        /// The surface's name for the message.
+        message_id: String,
+        /// What was sent, without format.
+        text: String,
+    },
+    /// Words did not get to their place.
+    NotDelivered {
+        /// The place.
+        to: String,
+        /// Why.
+        reason: String,
+    },
+    /// Another job does its work too.
+    Merged {
+        /// That one.
+        into: String,
+    },
+    /// It is let go, because too many wait.
+    Dropped {
+        /// Why.
+        reason: String,
+    },
+    /// It began a run of its own.
+    Spawned {
+        /// The session of the run.
+        child: String,
+    },
+    /// It is over.
+    Finished {
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+/// What becomes of a job first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Place {
+    /// It runs as soon as there is room.
+    Runs,
+    /// It waits for the turn before it.
+    Waits,
+    /// The turn that runs hears it.
+    Steers,
+    /// It was taken in before.
+    Known,
+}
+
+/// Tells happenings.
+#[derive(Debug, Default)]
+pub struct Hub {
+    topics: Arc<Mutex<HashMap<Topic, broadcast::Sender<Arc<Happening>>>>>,
+    seq: AtomicU64,
+}
+
+/// Listens to a topic until it is dropped.
+#[derive(Debug)]
+pub struct Subscription {
+    receiver: broadcast::Receiver<Arc<Happening>>,
+    topic: Topic,
+    topics: Weak<Mutex<HashMap<Topic, broadcast::Sender<Arc<Happening>>>>>,
+}
+
+/// What a listener hears.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    /// Something happened.
+    Happening(Arc<Happening>),
+    /// So many happenings were missed: the listener was too slow.
+    Missed(u64),
+}
+
+impl Hub {
+    /// Begins to listen.
+    pub fn subscribe(&self, topic: Topic) -> Subscription {
+        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = topics
+            .entry(topic.clone())
+            .or_insert_with(|| broadcast::channel(BEHIND).0);
+        Subscription {
+            receiver: sender.subscribe(),
+            topic,
+            topics: Arc::downgrade(&self.topics),
+        }
+    }
+
+    /// Tells what happened. Nothing is made when nobody listens.
+    pub(super) fn tell(
+        &self,
+        at: i64,
+        session_key: &str,
+        job_id: &str,
+        what: impl FnOnce() -> What,
+    ) {
+        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        if topics.is_empty() {
+            return;
+        }
+        let wanted = [
+            topics.get(&Topic::Job(job_id.to_owned())),
+            topics.get(&Topic::Session(session_key.to_owned())),
+            topics.get(&Topic::All),
+        ];
+        if wanted.iter().all(Option::is_none) {
+            return;
+        }
+        let happening = Arc::new(Happening {
+            seq: self.seq.fetch_add(1, Ordering::Relaxed),
+            at,
+            session_key: session_key.to_owned(),
+            job_id: job_id.to_owned(),
+            what: what(),
+        });
+        for sender in wanted.into_iter().flatten() {
+            let _ = sender.send(Arc::clone(&happening));
+        }
+    }
+}
+
+impl Subscription {
+    /// Waits for the next happening; nothing comes when the gateway is gone.
+    pub async fn next(&mut self) -> Option<Heard> {
+        match self.receiver.recv().await {
+            Ok(happening) => Some(Heard::Happening(happening)),
+            Err(broadcast::error::RecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let Some(topics) = self.topics.upgrade() else {
+            return;
+        };
+        let mut topics = topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = topics
+            .get(&self.topic)
+            .is_some_and(|sender| sender.receiver_count() <= 1);
+        if last {
+            topics.remove(&self.topic);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! How many turns run at once, by kind. Whoever came first goes first, whatever session it is of.
+
+use crate::job::{Job, JobKind};
+use crate::queue::lane::Concurrency;
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The lanes that turns of all sessions share.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    main: Arc<Semaphore>,
+    subagent: Arc<Semaphore>,
+    scheduled: Arc<Semaphore>,
+}
+
+impl Lanes {
+    pub(super) fn new(concurrency: Concurrency) -> Self {
+        let lane = |size: u32| Arc::new(Semaphore::new(size as usize));
+        Self {
+            main: lane(concurrency.agent),
+            subagent: lane(concurrency.subagent),
+            scheduled: lane(concurrency.agent),
+        }
+    }
+
+    /// Waits for room; the room is given back when the permit is dropped.
+    pub(super) async fn enter(&self, job: &Job) -> Option<OwnedSemaphorePermit> {
+        let lane = match job.kind {
+            JobKind::Subagent => &self.subagent,
+            JobKind::Cron => &self.scheduled,
+            // News for a subagent is a turn of that subagent.
+            JobKind::Announce | JobKind::SessionSend if job.child.is_some() => &self.subagent,
+            JobKind::Message | JobKind::Announce | JobKind::SessionSend | JobKind::Heartbeat => {
+                &self.main
+            }
+        };
+        // A lane is never closed.
+        Arc::clone(lane).acquire_owned().await.ok()
+    }
+}

@@ -1,0 +1,392 @@
+//! The gateway: messages in, turns of the right session, words out.
+//!
+//! Everything that is to be run is a [`Job`]. A job is in the ledger before anybody hears that it was taken in, and leaves
+//! it when its turn is over and its words are out; what a crash leaves open is run again under the same name, and a turn
+//! happens once under one name. Reading order: [`Gateway::accept`] here, `queueing.rs` (what waits, what goes next),
+//! `running.rs` (one turn), `delivering.rs` (where its words go), `ending.rs` (what follows from it).
+
+mod accepting;
+mod bindings;
+mod delivering;
+mod ending;
+mod hub;
+mod lanes;
+mod queueing;
+mod running;
+mod sessions;
+mod wording;
+
+pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
+pub use sessions::StopCause;
+
+use crate::address::Address;
+use crate::host::{AgentHost, HostError};
+use crate::incoming::{Answer, Incoming};
+use crate::job::{Job, JobKind, Sender};
+use crate::queue::QueueSettings;
+use crate::queue::lane::Concurrency;
+use crate::route::{RouteError, Routing};
+use crate::surface::Surfaces;
+use bindings::{Bindings, Bound};
+use chitin_agent::clock::Clock;
+use chitin_store::{Change, Ledger, OpenItem, StoreError};
+use chitin_tools::Offer;
+use chitin_workspace::contract::Contract;
+use lanes::Lanes;
+use serde::Serialize;
+use serde_json::Value;
+use sessions::{Busy, Marks};
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio_util::task::TaskTracker;
+
+/// How many names of messages are remembered, so that none is taken in twice.
+const REMEMBERED: usize = 8192;
+
+/// What a gateway is made of. The parts are handed in; nothing is looked up.
+pub struct GatewayParts {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// What `openclaw.json` says.
+    pub config: Arc<Value>,
+    /// Who makes agents.
+    pub host: Arc<dyn AgentHost>,
+    /// Where words go.
+    pub surfaces: Surfaces,
+    /// What is to be done.
+    pub ledger: Ledger,
+    /// Time and names.
+    pub clock: Arc<dyn Clock>,
+    /// The time zone of the user.
+    pub zone: jiff::tz::TimeZone,
+    /// How many jobs may be open at once.
+    pub most_open: usize,
+    /// Tells people what they should know.
+    pub note: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Messages in, words out. Clones are the same gateway.
+#[derive(Clone)]
+pub struct Gateway(pub(crate) Arc<Inner>);
+
+/// What all parts of the gateway share.
+pub(crate) struct Inner {
+    pub(crate) parts: GatewayParts,
+    pub(crate) routing: Routing,
+    pub(crate) hub: Hub,
+    busy: Busy,
+    bindings: Bindings,
+    lanes: Lanes,
+    open: AtomicUsize,
+    recent: Mutex<Recent>,
+    closing: AtomicBool,
+    tasks: TaskTracker,
+    offers: OnceLock<Offering>,
+}
+
+/// Says which tools of the gateway sessions of a channel have.
+type Offering = Arc<dyn Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync>;
+
+/// The names of jobs that were taken in lately.
+#[derive(Default)]
+struct Recent {
+    names: HashSet<String>,
+    order: VecDeque<String>,
+}
+
+/// A message that was taken in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accepted {
+    /// The job.
+    pub job_id: String,
+    /// The session.
+    pub session_key: String,
+    /// The agent.
+    pub agent_id: String,
+    /// What becomes of it first.
+    pub place: Place,
+}
+
+/// A session that has something to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BusySession {
+    /// The session.
+    pub session_key: String,
+    /// The job whose turn runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<String>,
+    /// Since when, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+    /// How many jobs wait.
+    pub waiting: usize,
+}
+
+/// Why a message was not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The gateway is about to end.
+    #[error("the gateway is about to end and takes nothing more in")]
+    Closing,
+    /// There is nothing in it.
+    #[error("the message says nothing")]
+    Empty,
+    /// There is too much in it.
+    #[error("the message is too large: {0}")]
+    TooLarge(String),
+    /// There is no such agent.
+    #[error("there is no agent `{id}`")]
+    UnknownAgent {
+        /// The id.
+        id: String,
+        /// One that may be meant.
+        nearest: Option<String>,
+    },
+    /// The key names no session.
+    #[error("`{key}` cannot be a session: {reason}")]
+    BadSession {
+        /// The key.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+    /// Nobody is there for it.
+    #[error(transparent)]
+    NoRoute(#[from] RouteError),
+    /// Too much is to be done already.
+    #[error("{open} jobs are open already, and more are not taken in")]
+    Full {
+        /// How many.
+        open: usize,
+    },
+    /// Too much waits in this session already.
+    #[error("{waiting} messages wait in this session already, and more are not taken in")]
+    QueueFull {
+        /// How many.
+        waiting: usize,
+    },
+    /// It cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The agent's own parts cannot be used.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+impl Gateway {
+    /// Makes a gateway of its parts.
+    pub fn new(parts: GatewayParts) -> Self {
+        let rules = &parts.contract.runtime.dispatch;
+        Self(Arc::new(Inner {
+            routing: Routing::read(&parts.config, parts.contract),
+            hub: Hub::default(),
+            busy: Busy::default(),
+            bindings: Bindings::default(),
+            lanes: Lanes::new(Concurrency::read(&parts.config, &rules.lanes)),
+            open: AtomicUsize::new(0),
+            recent: Mutex::default(),
+            closing: AtomicBool::new(false),
+            tasks: TaskTracker::new(),
+            offers: OnceLock::new(),
+            parts,
+        }))
+    }
+
+    /// Takes up again what was open when the last process ended. To be called once, inside a runtime.
+    pub fn recover(&self, open: Vec<OpenItem>) -> usize {
+        let mut count = 0;
+        for item in open {
+            let OpenItem { id, body, marks } = item;
+            if id.starts_with(bindings::PREFIX) {
+                if let Ok(bound) = serde_json::from_value::<Bound>(body) {
+                    self.0.bindings.put(bound);
+                }
+                continue;
+            }
+            match serde_json::from_value::<Job>(body) {
+                Ok(job) => {
+                    count += 1;
+                    self.0.open.fetch_add(1, Ordering::Relaxed);
+                    self.0.put_first(job, marks.into_iter().collect());
+                }
+                Err(error) => (self.0.parts.note)(&format!(
+                    "`{id}` was left open and cannot be understood: {error}"
+                )),
+            }
+        }
+        count
+    }
+
+    /// Takes a message in. When this returns, the message is on the disk.
+    pub async fn accept(&self, incoming: Incoming) -> Result<Accepted, Refusal> {
+        let inner = &self.0;
+        inner.admit(&incoming)?;
+        let (session_key, agent_id) = inner.where_to(&incoming)?;
+        let job_id = inner.name(&incoming);
+        if inner.is_known(&job_id) {
+            return Ok(Accepted {
+                job_id,
+                session_key,
+                agent_id,
+                place: Place::Known,
+            });
+        }
+        let settings = inner.queue_settings(&incoming, &session_key, &agent_id);
+        let from = Address::of(&incoming.inbound);
+        let job = Job {
+            id: job_id,
+            kind: JobKind::Message,
+            words: incoming.text,
+            images: incoming.images,
+            message_id: incoming.message_id,
+            sender: Some(Sender {
+                id: incoming.inbound.sender_id.clone(),
+                name: incoming.sender_name,
+                is_owner: incoming.is_owner,
+            }),
+            deliver: match incoming.answer {
+                Answer::ToPlace => from.clone(),
+                Answer::Nowhere => None,
+            },
+            from,
+            provenance: None,
+            model: incoming.model,
+            timeout_ms: None,
+            light: false,
+            afresh: false,
+            accepted_at: inner.parts.clock.now_ms(),
+            child: None,
+            session_key,
+            agent_id,
+        };
+        inner.take_in(job, Some(settings)).await
+    }
+
+    /// Listens to what happens.
+    pub fn subscribe(&self, topic: Topic) -> Subscription {
+        self.0.hub.subscribe(topic)
+    }
+
+    /// Returns a new name for a job.
+    pub fn new_job_id(&self) -> String {
+        self.0.parts.clock.unique()
+    }
+
+    /// Returns what it is made of.
+    pub fn parts(&self) -> &GatewayParts {
+        &self.0.parts
+    }
+
+    /// Returns who gets which message.
+    pub fn routing(&self) -> &Routing {
+        &self.0.routing
+    }
+
+    /// Tells whether it is about to end.
+    pub fn is_closing(&self) -> bool {
+        self.0.closing.load(Ordering::Relaxed)
+    }
+
+    /// Sets which tools of the gateway sessions of a channel have. Once, before the first message.
+    pub fn offer_tools(
+        &self,
+        offers: impl Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync + 'static,
+    ) {
+        let _ = self.0.offers.set(Arc::new(offers));
+    }
+
+    /// Stops the turn of a session and lets go what waits there. Returns how many turns and messages that were.
+    pub fn stop(&self, session_key: &str) -> usize {
+        self.0.stop(session_key, StopCause::Wanted, true)
+    }
+
+    /// Returns the sessions that have something to do.
+    pub fn busy(&self) -> Vec<BusySession> {
+        let busy = self.0.busy.lock();
+        let mut found: Vec<BusySession> = busy
+            .iter()
+            .map(|(key, session)| BusySession {
+                session_key: key.clone(),
+                job_id: session.active.as_ref().map(|active| active.job.id.clone()),
+                since_ms: session.active.as_ref().map(|active| active.since_ms),
+                waiting: session.first.len() + session.pending.len(),
+            })
+            .collect();
+        found.sort_by(|one, other| one.session_key.cmp(&other.session_key));
+        found
+    }
+
+    /// Takes nothing more in and waits until what runs is done, or until the time is over. What is not done then stays in
+    /// the ledger. Tells whether all is done.
+    pub async fn drain(&self, longest: Duration) -> bool {
+        self.0.closing.store(true, Ordering::Relaxed);
+        self.0.tasks.close();
+        tokio::time::timeout(longest, self.0.tasks.wait())
+            .await
+            .is_ok()
+    }
+}
+
+impl Inner {
+    /// Puts a job into the ledger, then into its session's queue.
+    pub(crate) async fn take_in(
+        self: &Arc<Self>,
+        job: Job,
+        settings: Option<QueueSettings>,
+    ) -> Result<Accepted, Refusal> {
+        self.write(vec![opening(&job)]).await?;
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let accepted = Accepted {
+            job_id: job.id.clone(),
+            session_key: job.session_key.clone(),
+            agent_id: job.agent_id.clone(),
+            place: Place::Runs,
+        };
+        let place = match settings {
+            Some(settings) => self.enqueue(job, settings)?,
+            None => self.put_first(job, Marks::new()),
+        };
+        self.tell(&accepted.session_key, &accepted.job_id, || What::Accepted {
+            place,
+        });
+        Ok(Accepted { place, ..accepted })
+    }
+
+    /// Writes changes of the ledger, and waits for the disk.
+    pub(crate) async fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        self.parts.ledger.submit(changes, move |written| {
+            let _ = sender.send(written);
+        });
+        receiver.await.unwrap_or_else(|_| {
+            Err(StoreError::Damaged {
+                path: "ledger".into(),
+                reason: "its writer has ended".to_owned(),
+            })
+        })
+    }
+
+    pub(crate) fn tell(&self, session_key: &str, job_id: &str, what: impl FnOnce() -> What) {
+        let now = self.parts.clock.now_ms();
+        self.hub.tell(now, session_key, job_id, what);
+    }
+}
+
+/// Makes the change that opens a job.
+pub(crate) fn opening(job: &Job) -> Change {
+    Change::Open {
+        id: job.id.clone(),
+        body: serde_json::to_value(job).unwrap_or_default(),
+    }
+}
+
+/// Makes the change that closes a job.
+pub(crate) fn closing(job_id: &str) -> Change {
+    Change::Close {
+        id: job_id.to_owned(),
+    }
+}

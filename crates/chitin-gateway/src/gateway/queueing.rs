@@ -1,0 +1,245 @@
+//! What waits in a session, and what goes next.
+
+use super::sessions::{Marks, Session, StopCause};
+use super::{Inner, Place, Refusal, What, closing, opening};
+use crate::job::{Job, JobKind};
+use crate::queue::{Batch, Pushed, QueueMode, QueueSettings, Said};
+use chitin_agent::turn::Steer;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What a session does next.
+enum Next {
+    /// A turn.
+    Run(Box<Job>, Marks),
+    /// Several messages become one turn.
+    Merge(Batch<Job>),
+    /// It waits a little for more messages.
+    Wait(Duration),
+    /// Nothing.
+    Rest,
+}
+
+impl Inner {
+    /// Puts somebody's message into a session.
+    pub(super) fn enqueue(
+        self: &Arc<Self>,
+        job: Job,
+        settings: QueueSettings,
+    ) -> Result<Place, Refusal> {
+        let mut busy = self.busy.lock();
+        let Some(session) = busy.get_mut(&job.session_key) else {
+            let key = job.session_key.clone();
+            let mut session = Session::new(settings);
+            session.first.push_back((job, Marks::new()));
+            busy.insert(key.clone(), session);
+            drop(busy);
+            self.drive(key);
+            return Ok(Place::Runs);
+        };
+        session.settings = Some(settings);
+        let job = match settings.mode {
+            QueueMode::Steer | QueueMode::SteerBacklog => match session.steer(job) {
+                Ok(()) => return Ok(Place::Steers),
+                Err(job) => *job,
+            },
+            QueueMode::Interrupt => {
+                session.stop(StopCause::Interrupted);
+                job
+            }
+            QueueMode::Followup | QueueMode::Collect => job,
+        };
+        let now = u64::try_from(self.parts.clock.now_ms()).unwrap_or_default();
+        let waiting = session.pending.len();
+        match session.pending.push(job, &settings, now) {
+            Pushed::Waits => Ok(Place::Waits),
+            Pushed::Replaced(gone) => {
+                drop(busy);
+                for job in gone {
+                    self.let_go(&job, "newer messages took its place");
+                }
+                Ok(Place::Waits)
+            }
+            Pushed::Refused(job) => {
+                drop(busy);
+                self.let_go(&job, "too many messages wait already");
+                Err(Refusal::QueueFull { waiting })
+            }
+        }
+    }
+
+    /// Puts a job before all that waits. One that brings news goes into the turn that runs, if there is one.
+    pub(super) fn put_first(self: &Arc<Self>, job: Job, marks: Marks) -> Place {
+        let mut busy = self.busy.lock();
+        let key = job.session_key.clone();
+        let Some(session) = busy.get_mut(&key) else {
+            let mut session = Session::default();
+            session.first.push_back((job, marks));
+            busy.insert(key.clone(), session);
+            drop(busy);
+            self.drive(key);
+            return Place::Runs;
+        };
+        let job = match job.kind {
+            JobKind::Announce | JobKind::SessionSend if marks.is_empty() => {
+                match session.steer(job) {
+                    Ok(()) => return Place::Steers,
+                    Err(job) => *job,
+                }
+            }
+            JobKind::Announce
+            | JobKind::SessionSend
+            | JobKind::Message
+            | JobKind::Subagent
+            | JobKind::Heartbeat
+            | JobKind::Cron => job,
+        };
+        session.first.push_back((job, marks));
+        Place::Waits
+    }
+
+    /// Lets a job go that will not be run.
+    fn let_go(&self, job: &Job, reason: &str) {
+        self.parts.ledger.note(vec![closing(&job.id)]);
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.tell(&job.session_key, &job.id, || What::Dropped {
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Works a session off until it has nothing to do.
+    fn drive(self: &Arc<Self>, key: String) {
+        let inner = Arc::clone(self);
+        self.tasks.spawn(async move {
+            loop {
+                match inner.next(&key) {
+                    Next::Run(job, marks) => Box::pin(inner.run(*job, marks)).await,
+                    Next::Merge(batch) => {
+                        if let Some(job) = inner.merged(batch).await {
+                            Box::pin(inner.run(job, Marks::new())).await;
+                        }
+                    }
+                    Next::Wait(time) => tokio::time::sleep(time).await,
+                    Next::Rest => return,
+                }
+            }
+        });
+    }
+
+    /// Says what a session does next; one that has nothing to do is forgotten in the same step.
+    fn next(&self, key: &str) -> Next {
+        let mut busy = self.busy.lock();
+        let Some(session) = busy.get_mut(key) else {
+            return Next::Rest;
+        };
+        if let Some((job, marks)) = session.first.pop_front() {
+            return Next::Run(Box::new(job), marks);
+        }
+        let Some(settings) = session.settings.filter(|_| !session.pending.is_empty()) else {
+            busy.remove(key);
+            return Next::Rest;
+        };
+        let now = u64::try_from(self.parts.clock.now_ms()).unwrap_or_default();
+        let wait = session.pending.wait_ms(&settings, now).unwrap_or_default();
+        if wait > 0 && settings.mode != QueueMode::Interrupt {
+            return Next::Wait(Duration::from_millis(wait));
+        }
+        let batch = match settings.mode {
+            QueueMode::Collect | QueueMode::SteerBacklog => {
+                // What goes back to different places stays apart.
+                session.pending.take_alike(|one, other| {
+                    one.deliver == other.deliver && one.sender == other.sender
+                })
+            }
+            QueueMode::Steer | QueueMode::Followup | QueueMode::Interrupt => {
+                session.pending.take_one()
+            }
+        };
+        batch.map_or(Next::Rest, Next::Merge)
+    }
+
+    /// Makes one job of several. They leave the ledger as the one enters it.
+    async fn merged(&self, batch: Batch<Job>) -> Option<Job> {
+        let words = batch.prompt();
+        let mut jobs = batch.items.into_iter();
+        let first = jobs.next()?;
+        let others: Vec<Job> = jobs.collect();
+        if others.is_empty() {
+            return Some(Job { words, ..first });
+        }
+        let last = others.last().unwrap_or(&first);
+        let job = Job {
+            id: self.parts.clock.unique(),
+            message_id: last.message_id.clone(),
+            images: std::iter::once(&first)
+                .chain(&others)
+                .flat_map(|job| job.images.iter().cloned())
+                .collect(),
+            words,
+            ..first.clone()
+        };
+        let mut changes = vec![opening(&job)];
+        let gone = || std::iter::once(&first).chain(&others);
+        changes.extend(gone().map(|job| closing(&job.id)));
+        if let Err(error) = self.write(changes).await {
+            (self.parts.note)(&format!("messages could not be put together: {error}"));
+            // Nothing is lost: they are still in the ledger, one by one.
+            let mut busy = self.busy.lock();
+            let session = busy.entry(first.session_key.clone()).or_default();
+            for job in gone() {
+                session.first.push_back((job.clone(), Marks::new()));
+            }
+            return None;
+        }
+        let count = others.len();
+        self.open.fetch_sub(count, Ordering::Relaxed);
+        for one in gone() {
+            self.tell(&one.session_key, &one.id, || What::Merged {
+                into: job.id.clone(),
+            });
+        }
+        Some(job)
+    }
+}
+
+impl Session {
+    fn new(settings: QueueSettings) -> Self {
+        Self {
+            settings: Some(settings),
+            ..Self::default()
+        }
+    }
+
+    /// Puts a job's words into the turn that runs, or gives the job back.
+    fn steer(&mut self, job: Job) -> Result<(), Box<Job>> {
+        let Some(active) = self.active.as_mut().filter(|active| active.cause.is_none()) else {
+            return Err(Box::new(job));
+        };
+        let steer = Steer {
+            words: job.words().to_owned(),
+            images: job.images.clone(),
+            key: Some(job.id.clone()),
+            provenance: job.provenance.clone(),
+        };
+        match active.steering.push(steer) {
+            Ok(()) => {
+                active.steered.push(job);
+                Ok(())
+            }
+            Err(_) => Err(Box::new(job)),
+        }
+    }
+
+    /// Stops the turn that runs; tells whether one runs.
+    pub(super) fn stop(&mut self, cause: StopCause) -> bool {
+        match &mut self.active {
+            Some(active) => {
+                active.cause.get_or_insert(cause);
+                active.cancel.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One turn of a session: an agent for it, room in a lane, and its words on their way while it runs.
+
+use super::delivering::Delivery;
+use super::sessions::{Active, Marks, StopCause};
+use super::{Inner, What};
+use crate::host::AgentAsk;
+use crate::job::{Job, JobKind, Outcome, Status};
+use chitin_agent::source::Occasion;
+use chitin_agent::turn::{Agent, Steering, TurnError, TurnInput, TurnReport};
+use chitin_protocol::message::StopReason;
+use chitin_workspace::filter::{ContextMode, RunKind};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// How many events of a turn wait to be told. A turn that is faster waits.
+const EVENTS: usize = 64;
+
+impl Inner {
+    /// Runs a job to its end.
+    pub(super) async fn run(self: &Arc<Self>, job: Job, marks: Marks) {
+        let Some(_room) = self.lanes.enter(&job).await else {
+            return;
+        };
+        let job = Arc::new(job);
+        let began = self.parts.clock.now_ms();
+        let (steering, cancel) = self.begin(&job, began);
+        let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
+        let outcome = match self.agent_for(&job).await {
+            Ok(agent) => {
+                let input = self.input(&job, steering.clone());
+                Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
+            }
+            Err(error) => Err(error),
+        };
+        let (cause, steered) = self.end(&job, &steering);
+        let outcome = self.outcome(outcome, cause, began);
+        delivery.end(&outcome).await;
+        self.finish(&job, steered, &outcome).await;
+        self.tell(&job.session_key, &job.id, || What::Finished { outcome });
+    }
+
+    /// Marks the session as one whose turn runs.
+    fn begin(&self, job: &Arc<Job>, began: i64) -> (Steering, CancellationToken) {
+        let (steering, cancel) = (Steering::default(), CancellationToken::new());
+        let mut busy = self.busy.lock();
+        let session = busy.entry(job.session_key.clone()).or_default();
+        session.active = Some(Active {
+            job: Arc::clone(job),
+            steering: steering.clone(),
+            steered: Vec::new(),
+            cancel: cancel.clone(),
+            cause: None,
+            since_ms: began,
+        });
+        (steering, cancel)
+    }
+
+    /// Marks the turn as over. Words that it did not hear go first next time; the jobs whose words it heard come back.
+    fn end(&self, job: &Job, steering: &Steering) -> (Option<StopCause>, Vec<Job>) {
+        let mut busy = self.busy.lock();
+        let unheard = steering.close();
+        let Some(session) = busy.get_mut(&job.session_key) else {
+            return (None, Vec::new());
+        };
+        let Some(active) = session.active.take() else {
+            return (None, Vec::new());
+        };
+        let (left, heard): (Vec<Job>, Vec<Job>) = active.steered.into_iter().partition(|job| {
+            let key = Some(job.id.as_str());
+            unheard.iter().any(|steer| steer.key.as_deref() == key)
+        });
+        for job in left.into_iter().rev() {
+            session.first.push_front((job, Marks::new()));
+        }
+        (active.cause, heard)
+    }
+
+    async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
+        let channel = job.from.as_ref().map(|from| from.channel.as_str());
+        let offers = match self.offers.get() {
+            Some(offers) => offers(channel),
+            None => Arc::default(),
+        };
+        let child = job.child.as_deref();
+        let ask = AgentAsk {
+            agent_id: &job.agent_id,
+            session_key: &job.session_key,
+            depth: child.map(|child| child.depth),
+            sender: job.sender.as_ref(),
+            channel,
+            model: job.model.as_deref(),
+            workspace: child.and_then(|child| child.workspace.as_ref().map(Into::into)),
+            offers,
+        };
+        let made = self.parts.host.agent(ask).await;
+        made.map_err(|error| match error.hint {
+            Some(hint) => format!("{} ({hint})", error.message),
+            None => error.message,
+        })
+    }
+
+    fn input(&self, job: &Job, steering: Steering) -> TurnInput {
+        TurnInput {
+            session_key: job.session_key.clone(),
+            words: self.words(job),
+            images: job.images.clone(),
+            afresh: job.afresh,
+            key: Some(job.id.clone()),
+            provenance: job.provenance.clone(),
+            occasion: Occasion {
+                run: match job.kind {
+                    JobKind::Heartbeat => RunKind::Heartbeat,
+                    JobKind::Cron => RunKind::Cron,
+                    JobKind::Message
+                    | JobKind::Subagent
+                    | JobKind::Announce
+                    | JobKind::SessionSend => RunKind::Default,
+                },
+                context: if job.light {
+                    ContextMode::Lightweight
+                } else {
+                    ContextMode::Full
+                },
+                channel: job.from.as_ref().map(|from| from.channel.clone()),
+                extra: job
+                    .child
+                    .as_ref()
+                    .and_then(|child| child.prompt.as_deref().map(Arc::from)),
+            },
+            steering: Some(steering),
+        }
+    }
+
+    /// Runs the turn, stops it when its time is over, and lets its words go out while it runs.
+    async fn turn(
+        &self,
+        agent: &Agent,
+        input: TurnInput,
+        job: &Job,
+        cancel: &CancellationToken,
+        delivery: &mut Delivery,
+    ) -> Result<TurnReport, String> {
+        let (sender, receiver) = mpsc::channel(EVENTS);
+        let turn = agent.turn(input, sender, cancel.clone());
+        let timed = async {
+            let Some(longest) = job.timeout_ms.filter(|longest| *longest > 0) else {
+                return turn.await;
+            };
+            tokio::pin!(turn);
+            tokio::select! {
+                report = &mut turn => report,
+                () = tokio::time::sleep(Duration::from_millis(longest)) => {
+                    if let Some(session) = self.busy.lock().get_mut(&job.session_key) {
+                        session.stop(StopCause::TimedOut);
+                    }
+                    turn.await
+                }
+            }
+        };
+        let (report, ()) = tokio::join!(timed, delivery.listen(receiver));
+        report.map_err(|error| said(&error))
+    }
+
+    fn outcome(
+        &self,
+        report: Result<TurnReport, String>,
+        cause: Option<StopCause>,
+        began: i64,
+    ) -> Outcome {
+        let runtime_ms = u64::try_from(self.parts.clock.now_ms() - began).unwrap_or_default();
+        let stopped = match cause {
+            Some(StopCause::TimedOut) => Some(Status::TimedOut),
+            Some(StopCause::Wanted | StopCause::Interrupted) => Some(Status::Stopped),
+            None => None,
+        };
+        match report {
+            Ok(report) => Outcome {
+                status: stopped.unwrap_or(match report.stop_reason {
+                    StopReason::Aborted => Status::Stopped,
+                    StopReason::Error => Status::Failed,
+                    StopReason::Stop
+                    | StopReason::Length
+                    | StopReason::ToolUse
+                    | StopReason::Other(_) => Status::Ok,
+                }),
+                text: report.text,
+                error: report.error,
+                input_tokens: report.usage.input
+                    + report.usage.cache_read
+                    + report.usage.cache_write,
+                output_tokens: report.usage.output,
+                runtime_ms,
+            },
+            Err(error) => Outcome {
+                status: stopped.unwrap_or(Status::Failed),
+                text: String::new(),
+                error: Some(error),
+                input_tokens: 0,
+                output_tokens: 0,
+                runtime_ms,
+            },
+        }
+    }
+}
+
+/// Says what went wrong, with what may be done about it.
+fn said(error: &TurnError) -> String {
+    let hint = match error {
+        TurnError::Source(error) => error.hint.clone(),
+        TurnError::Store(error) => error.hint().map(str::to_owned),
+        _ => None,
+    };
+    match hint {
+        Some(hint) => format!("{error} ({hint})"),
+        None => error.to_string(),
+    }
+}

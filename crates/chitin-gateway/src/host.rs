@@ -1,0 +1,80 @@
+//! Who makes agents. The gateway knows no configuration files, no home directory and no models: it asks for an agent.
+
+use crate::job::Sender;
+use chitin_agent::turn::Agent;
+use chitin_store::SessionStore;
+use chitin_tools::Offer;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Makes agents. Implemented by whoever knows the configuration. An implementor keeps what costs something (tools, models,
+/// loaded workspaces) and makes it when it is first needed, not before.
+pub trait AgentHost: Send + Sync {
+    /// Returns the agents that are configured.
+    fn agents(&self) -> Vec<AgentSummary>;
+
+    /// Returns where an agent's sessions are kept.
+    fn store(&self, agent_id: &str) -> Result<Arc<dyn SessionStore>, HostError>;
+
+    /// Returns an agent for turns of a session, with the tools that the gateway offers besides its own.
+    fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>>;
+
+    /// Says what the model would get in the next turn of a session.
+    fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError>;
+}
+
+/// What an agent is wanted for.
+#[derive(Debug, Clone)]
+pub struct AgentAsk<'a> {
+    /// The agent.
+    pub agent_id: &'a str,
+    /// The session.
+    pub session_key: &'a str,
+    /// How deep in a tree of subagents it is; none when it is in none.
+    pub depth: Option<u32>,
+    /// Who speaks; none when no person does.
+    pub sender: Option<&'a Sender>,
+    /// The channel, such as `discord`.
+    pub channel: Option<&'a str>,
+    /// The model, when one is asked for.
+    pub model: Option<&'a str>,
+    /// The directory to work in, when it is not the agent's own.
+    pub workspace: Option<PathBuf>,
+    /// Tools of the gateway. The same for the same channel, so that agents can be kept.
+    pub offers: Arc<Vec<Offer>>,
+}
+
+/// An agent, for lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSummary {
+    /// Its id.
+    pub id: String,
+    /// Its workspace.
+    pub workspace: String,
+    /// Whether it is the default one.
+    pub is_default: bool,
+}
+
+/// Why there is no agent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct HostError {
+    /// What happened, as a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl HostError {
+    /// Something went wrong.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! A job: one turn that is to be run. It is in the ledger from before anybody hears of it until it is over.
+
+use crate::address::Address;
+use crate::queue::Said;
+use chitin_protocol::message::ImageBlock;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One turn that is to be run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    /// Its name; also the name of the turn, under which it happens once.
+    pub id: String,
+    /// The session.
+    pub session_key: String,
+    /// The agent.
+    pub agent_id: String,
+    /// What it is.
+    pub kind: JobKind,
+    /// What is said to the agent.
+    pub words: String,
+    /// Pictures that go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageBlock>,
+    /// Where it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Address>,
+    /// The surface's name for the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Who said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Sender>,
+    /// Where its words go; none means nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deliver: Option<Address>,
+    /// Where the words come from, when no person said them (R25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Value>,
+    /// The model, when one is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long it may take, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Whether it asks for a lightweight context.
+    #[serde(default)]
+    pub light: bool,
+    /// Whether a new session begins with it.
+    #[serde(default)]
+    pub afresh: bool,
+    /// When it was taken in, in milliseconds since 1970.
+    pub accepted_at: i64,
+    /// What is known of a run that another session began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<Box<ChildRun>>,
+}
+
+/// What a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum JobKind {
+    /// Somebody's message.
+    Message,
+    /// A run that another session began.
+    Subagent,
+    /// News of such a run for the session that began it.
+    Announce,
+    /// A message from another session.
+    SessionSend,
+    /// A heartbeat.
+    Heartbeat,
+    /// A scheduled job.
+    Cron,
+}
+
+/// Who said it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sender {
+    /// The id on the surface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Whether it is the owner.
+    #[serde(default)]
+    pub is_owner: bool,
+}
+
+/// A run that another session began (R30–R36).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChildRun {
+    /// The run's name.
+    pub run_id: String,
+    /// The session that began it.
+    pub parent_key: String,
+    /// How deep in the tree it is; its parent's is one less.
+    pub depth: u32,
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What it is to do.
+    pub task: String,
+    /// Whether the session lives on after the run.
+    pub mode: ChildMode,
+    /// What becomes of the session after the run.
+    pub cleanup: Cleanup,
+    /// Whether its parent is told of its end.
+    pub expects_completion: bool,
+    /// The words that its parent is told what to do with, when they are not the usual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// The place that the child is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Address>,
+    /// The place of the message that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Address>,
+    /// Whether its words go to its own thread while it works.
+    #[serde(default)]
+    pub progress: bool,
+    /// The directory that it works in, when that is not its agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Text for its prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+}
+
+/// Whether a session lives on after its first run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ChildMode {
+    /// One run.
+    Run,
+    /// A session that others can talk to.
+    Session,
+}
+
+/// What becomes of a session after its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Cleanup {
+    /// It is kept.
+    Keep,
+    /// It goes, with its transcript.
+    Delete,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// How.
+    pub status: Status,
+    /// The last answer's text.
+    pub text: String,
+    /// What went wrong, if something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Tokens sent.
+    pub input_tokens: u64,
+    /// Tokens answered.
+    pub output_tokens: u64,
+    /// How long it took, in milliseconds.
+    pub runtime_ms: u64,
+}
+
+/// How a job ended, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Status {
+    /// Well.
+    Ok,
+    /// Its time was over.
+    TimedOut,
+    /// Somebody stopped it.
+    Stopped,
+    /// Something went wrong.
+    Failed,
+}
+
+impl Said for Job {
+    fn words(&self) -> &str {
+        &self.words
+    }
+}

@@ -1,0 +1,536 @@
+//! A stage for tests: one workspace, real sessions on the disk, a scripted model, and a surface that remembers.
+#![allow(dead_code, reason = "each topic uses what it needs")]
+
+use chitin_agent::TurnLimits;
+use chitin_agent::clock::Clock;
+use chitin_agent::engine::Registry;
+use chitin_agent::history::Compacting;
+use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
+use chitin_agent::source::{Ask, ContextSource, Seen, SourceError};
+use chitin_agent::turn::{Agent, Candidate, HistoryOptions, Parts, Surroundings};
+use chitin_context::budget::Limits;
+use chitin_context::sections::{PromptFacts, PromptMode, ToolFact};
+use chitin_context::{TellCuts, Turn, assemble};
+use chitin_gateway::Address;
+use chitin_gateway::gateway::What;
+use chitin_gateway::route::{Inbound, Peer};
+use chitin_gateway::surface::{Action, Done, Past, Threads};
+use chitin_gateway::text::Format;
+use chitin_gateway::{
+    AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard, HostError,
+    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic,
+};
+use chitin_model::{Retention, RetryPolicy, ScriptedModel};
+use chitin_protocol::message::CostShares;
+use chitin_protocol::script::ScriptReply;
+use chitin_protocol::session_key::ChatType;
+use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
+use chitin_test::TestEnv;
+use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::redact::Redactor as Secrets;
+use chitin_tools::{Approval, Approver, Toolbox};
+use chitin_workspace::contract::{CANONICAL, Contract};
+use chitin_workspace::filter::TurnFacts;
+use chitin_workspace::load::{LoadOptions, load};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A gateway on a stage.
+pub(crate) struct Stage {
+    pub(crate) env: TestEnv,
+    pub(crate) gateway: Gateway,
+    pub(crate) surface: Arc<Chat>,
+    pub(crate) host: Arc<StageHost>,
+    pub(crate) clock: Arc<StageClock>,
+}
+
+/// What a stage is set up with.
+pub(crate) struct Setting {
+    pub(crate) contract: &'static Contract,
+    pub(crate) config: Value,
+    pub(crate) replies: Vec<Value>,
+    pub(crate) env: TestEnv,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        let env = TestEnv::new();
+        env.file("workspace/AGENTS.md", "# Rules\n\nKeep the yard tidy.\n");
+        env.file("workspace/SOUL.md", "Calm and brief.\n");
+        Self {
+            contract: &CANONICAL,
+            config: json!({}),
+            replies: Vec::new(),
+            env,
+        }
+    }
+}
+
+impl Setting {
+    pub(crate) fn replies(replies: &[Value]) -> Self {
+        Self {
+            replies: replies.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn config(mut self, config: Value) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets the stage and takes up what an earlier gateway left open. Must be called inside a runtime.
+    pub(crate) fn stage(self) -> Stage {
+        let replies: Vec<ScriptReply> = self
+            .replies
+            .iter()
+            .map(|reply| serde_json::from_value(reply.clone()).unwrap())
+            .collect();
+        let clock = Arc::new(StageClock::default());
+        let host = Arc::new(StageHost {
+            contract: self.contract,
+            config: self.config.clone(),
+            workspace: self.env.workspace(),
+            state: self.env.home().join(".chitin"),
+            model: Arc::new(ScriptedModel::new("scripted", replies)),
+            clock: Arc::clone(&clock),
+        });
+        let surface = Arc::new(Chat::new("chat"));
+        let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
+        let gateway = Gateway::new(GatewayParts {
+            contract: self.contract,
+            config: Arc::new(self.config),
+            host: Arc::clone(&host) as Arc<dyn AgentHost>,
+            surfaces: Surfaces::default().with(Arc::clone(&surface) as Arc<dyn Surface>),
+            ledger,
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            zone: jiff::tz::TimeZone::UTC,
+            most_open: 10_000,
+            note: Arc::new(|_| {}),
+        });
+        gateway.recover(open);
+        Stage {
+            env: self.env,
+            gateway,
+            surface,
+            host,
+            clock,
+        }
+    }
+}
+
+impl Stage {
+    /// Says something in a channel, and returns the job.
+    pub(crate) async fn say(&self, channel: &str, text: &str) -> String {
+        let accepted = self.gateway.accept(message(channel, text)).await.unwrap();
+        accepted.job_id
+    }
+
+    /// Says something in a channel and waits until its turn is over.
+    pub(crate) async fn say_and_wait(&self, channel: &str, text: &str) -> String {
+        let id = self.gateway.new_job_id();
+        let mut events = self.gateway.subscribe(Topic::Job(id.clone()));
+        let mut incoming = message(channel, text);
+        incoming.job_id = Some(id.clone());
+        self.gateway.accept(incoming).await.unwrap();
+        finished(&mut events).await;
+        id
+    }
+
+    /// Waits until nothing is to be done.
+    pub(crate) async fn rest(&self) {
+        for _ in 0..2_000 {
+            if self.gateway.busy().is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        unreachable!("still busy: {:?}", self.gateway.busy());
+    }
+}
+
+/// Waits until a job is over.
+pub(crate) async fn finished(events: &mut Subscription) {
+    let waiting = async {
+        while let Some(heard) = events.next().await {
+            if let Heard::Happening(happening) = heard
+                && matches!(
+                    happening.what,
+                    What::Finished { .. } | What::Dropped { .. } | What::Merged { .. }
+                )
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting)
+        .await
+        .unwrap();
+}
+
+/// Makes a message in a channel of the chat.
+pub(crate) fn message(channel: &str, text: &str) -> Incoming {
+    Incoming {
+        inbound: Inbound {
+            channel: "chat".to_owned(),
+            peer: Some(Peer {
+                kind: ChatType::Channel,
+                id: channel.to_owned(),
+            }),
+            sender_id: Some("ada".to_owned()),
+            ..Inbound::default()
+        },
+        text: text.to_owned(),
+        is_owner: true,
+        ..Incoming::default()
+    }
+}
+
+/// A clock that moves on by itself, and can be pushed.
+#[derive(Default)]
+pub(crate) struct StageClock {
+    pushed: AtomicI64,
+    names: AtomicU64,
+}
+
+impl StageClock {
+    pub(crate) fn push(&self, milliseconds: i64) {
+        self.pushed.fetch_add(milliseconds, Ordering::Relaxed);
+    }
+}
+
+impl Clock for StageClock {
+    #[expect(clippy::disallowed_methods, reason = "a test has a clock of its own")]
+    fn now_ms(&self) -> i64 {
+        let since = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap();
+        i64::try_from(since.as_millis()).unwrap() + self.pushed.load(Ordering::Relaxed)
+    }
+
+    fn unique(&self) -> String {
+        let name = self.names.fetch_add(1, Ordering::Relaxed);
+        format!("{:08x}-{name}", std::process::id())
+    }
+}
+
+/// Makes agents of one workspace, whatever their ids are.
+pub(crate) struct StageHost {
+    pub(crate) contract: &'static Contract,
+    pub(crate) config: Value,
+    pub(crate) workspace: PathBuf,
+    pub(crate) state: PathBuf,
+    pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) clock: Arc<StageClock>,
+}
+
+impl StageHost {
+    pub(crate) fn file_store(&self, agent: &str) -> FileStore {
+        let directory = FileStore::directory_of(&self.state, agent);
+        FileStore::new(directory, &self.contract.runtime.transcript, RandomIds)
+    }
+}
+
+impl AgentHost for StageHost {
+    fn agents(&self) -> Vec<AgentSummary> {
+        let ids: Vec<String> = match self.config["agents"]["list"].as_array() {
+            Some(list) => list
+                .iter()
+                .filter_map(|agent| agent["id"].as_str().map(str::to_owned))
+                .collect(),
+            None => vec!["main".to_owned()],
+        };
+        let summary = |id: String| AgentSummary {
+            is_default: id == "main",
+            workspace: self.workspace.display().to_string(),
+            id,
+        };
+        ids.into_iter().map(summary).collect()
+    }
+
+    fn store(&self, agent_id: &str) -> Result<Arc<dyn SessionStore>, HostError> {
+        Ok(Arc::new(self.file_store(agent_id)))
+    }
+
+    fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
+        async move { Ok(Arc::new(self.make(&ask))) }.boxed()
+    }
+
+    fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
+        Ok(json!({"agent": agent_id, "session": session_key}))
+    }
+}
+
+impl StageHost {
+    fn make(&self, ask: &AgentAsk<'_>) -> Agent {
+        let contract = self.contract;
+        let rules = &contract.runtime;
+        let config = PolicyConfig::from_value(&self.config);
+        let mut input = PolicyInput::new(&config, contract.session_keys, ask.session_key);
+        input.agent_id = Some(ask.agent_id);
+        input.depth = ask.depth;
+        let secrets = Arc::new(Secrets::new(Vec::new()));
+        let tools = Toolbox::new(&rules.tools, &input, ask.offers.to_vec(), secrets);
+        let engine = Registry::new().resolve("legacy").unwrap().engine;
+        let clock = Arc::clone(&self.clock);
+        let candidate = Candidate {
+            model: Arc::clone(&self.model) as _,
+            context_window: Some(200_000),
+            max_tokens: 4_096,
+            price: Arc::new(|_| CostShares::default()),
+            thinking: None,
+            retention: Retention::default(),
+            extra: serde_json::Map::new(),
+        };
+        Agent::new(Parts {
+            contract,
+            workspace: self.workspace.clone(),
+            agent_id: ask.agent_id.to_owned(),
+            store: self.store(ask.agent_id).unwrap(),
+            source: Arc::new(StageSource {
+                contract,
+                workspace: self.workspace.clone(),
+            }),
+            models: vec![candidate],
+            tools: Arc::new(tools),
+            screen: Arc::new(|_, _| None),
+            approver: Arc::new(Nobody),
+            clock: Arc::clone(&clock) as _,
+            limits: TurnLimits::new(&chitin_protocol::settings::LimitSettings::default()),
+            engine,
+            history: HistoryOptions {
+                compacting: Compacting::new(&rules.history),
+                turns: None,
+                tool_result_chars: None,
+                pruning: None,
+                preserved_turns: None,
+                instructions: None,
+            },
+            reset: Arc::new(|_| false),
+            retry: RetryPolicy::default(),
+            lock_wait_ms: 5_000,
+            journal: {
+                let (logs, trace) = (self.state.join("logs"), rules.trace);
+                Arc::new(move || quiet_journal(&logs, trace))
+            },
+            surroundings: Surroundings::default(),
+        })
+    }
+}
+
+/// A journal that keeps nothing.
+fn quiet_journal(logs: &std::path::Path, rules: chitin_protocol::rules::TraceRules) -> Journal {
+    let places = Places {
+        logs: logs.to_path_buf(),
+        home: None,
+        working_directory: PathBuf::from("/"),
+    };
+    let off = |name: &str| (name == "CHITIN_TRAJECTORY").then(|| "0".to_owned());
+    let settings = chitin_protocol::settings::TraceSettings::default();
+    let switches = Switches::from_lookup(off, &settings, &Value::Null, &places, &rules);
+    Journal::new(
+        &switches,
+        journal::Surroundings {
+            rules,
+            redactor: Redactor::new(|text: &str| -> Cow<'_, str> { Cow::Owned(text.to_owned()) }),
+            clock: Arc::new(|| 0),
+            note: Arc::new(|_| {}),
+            summary: Arc::new(|_| {}),
+        },
+    )
+}
+
+struct Nobody;
+
+impl Approver for Nobody {
+    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody }.boxed()
+    }
+}
+
+/// Reads the workspace anew for every turn.
+struct StageSource {
+    contract: &'static Contract,
+    workspace: PathBuf,
+}
+
+impl ContextSource for StageSource {
+    fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError> {
+        let workspace = load(&self.workspace, self.contract, &LoadOptions::default()).unwrap();
+        let subagent =
+            chitin_protocol::session_key::is_subagent(ask.session_key, self.contract.session_keys);
+        let prompt = Arc::new(PromptFacts {
+            mode: if subagent {
+                PromptMode::Minimal
+            } else {
+                PromptMode::Full
+            },
+            tools: ask
+                .tools
+                .iter()
+                .map(|tool| ToolFact {
+                    name: tool.name.as_str().into(),
+                    summary: "".into(),
+                })
+                .collect(),
+            channel: ask.occasion.channel.as_deref().map(Into::into),
+            extra: ask.occasion.extra.clone(),
+            ..PromptFacts::default()
+        });
+        let facts = TurnFacts {
+            session_key: Some(ask.session_key),
+            run_kind: ask.occasion.run,
+            context_mode: ask.occasion.context,
+            marked: ask.marked,
+            ..TurnFacts::default()
+        };
+        let context = assemble(&Turn {
+            workspace: &workspace,
+            extras: &[],
+            facts: &facts,
+            limits: &Limits::of(self.contract),
+            projects: &[],
+            prompt: &prompt,
+            memory: &[],
+            cuts: TellCuts::No,
+        });
+        Ok(Seen {
+            context: Arc::new(context),
+            notes: Vec::new(),
+            mark_when_done: false,
+        })
+    }
+
+    fn release(&self, _: &str) {}
+}
+
+/// A surface that remembers what it was given, and can be told to fail.
+pub(crate) struct Chat {
+    id: String,
+    capabilities: Capabilities,
+    sent: Mutex<Vec<(String, Outgoing)>>,
+    acted: Mutex<Vec<(String, Action)>>,
+    history: Mutex<Vec<Past>>,
+    failures: Mutex<Vec<SurfaceError>>,
+}
+
+impl Chat {
+    pub(crate) fn new(id: &str) -> Self {
+        let actions = [
+            "send",
+            "edit",
+            "react",
+            "read",
+            "thread-create",
+            "thread-reply",
+        ];
+        Self {
+            id: id.to_owned(),
+            capabilities: Capabilities {
+                format: Format::Markdown,
+                max_chars: 2_000,
+                max_lines: None,
+                actions: actions.map(str::to_owned).to_vec(),
+                typing: false,
+                threads: Threads::Inside,
+            },
+            sent: Mutex::default(),
+            acted: Mutex::default(),
+            history: Mutex::default(),
+            failures: Mutex::default(),
+        }
+    }
+
+    /// Returns what was sent, as `place: text`.
+    pub(crate) fn sent(&self) -> Vec<String> {
+        let sent = self.sent.lock().unwrap();
+        sent.iter()
+            .map(|(place, message)| format!("{place}: {}", message.text))
+            .collect()
+    }
+
+    pub(crate) fn outgoing(&self) -> Vec<Outgoing> {
+        let sent = self.sent.lock().unwrap();
+        sent.iter().map(|(_, message)| message.clone()).collect()
+    }
+
+    pub(crate) fn acted(&self) -> Vec<(String, Action)> {
+        self.acted.lock().unwrap().clone()
+    }
+
+    /// Sets what was said before.
+    pub(crate) fn remember(&self, past: Vec<Past>) {
+        *self.history.lock().unwrap() = past;
+    }
+
+    /// Fails the next sends, in this order.
+    pub(crate) fn fail(&self, failures: Vec<SurfaceError>) {
+        *self.failures.lock().unwrap() = failures;
+    }
+}
+
+impl Surface for Chat {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn send<'a>(
+        &'a self,
+        to: &'a Address,
+        message: &'a Outgoing,
+    ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
+        async move {
+            let mut failures = self.failures.lock().unwrap();
+            if !failures.is_empty() {
+                return Err(failures.remove(0));
+            }
+            let mut sent = self.sent.lock().unwrap();
+            sent.push((to.to_string(), message.clone()));
+            Ok(Sent {
+                message_id: format!("m{}", sent.len()),
+            })
+        }
+        .boxed()
+    }
+
+    fn act<'a>(
+        &'a self,
+        to: &'a Address,
+        action: &'a Action,
+    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        async move {
+            let mut acted = self.acted.lock().unwrap();
+            acted.push((to.to_string(), action.clone()));
+            Ok(match action {
+                Action::Read { limit, .. } => {
+                    let history = self.history.lock().unwrap();
+                    let from = history.len().saturating_sub(*limit as usize);
+                    Done::Said {
+                        messages: history[from..].to_vec(),
+                    }
+                }
+                Action::ThreadCreate { .. } => Done::Thread {
+                    address: Address {
+                        thread_id: Some(format!("t{}", acted.len())),
+                        ..to.clone()
+                    },
+                },
+                Action::Edit { .. }
+                | Action::React { .. }
+                | Action::Typing
+                | Action::Other { .. } => Done::Done,
+            })
+        }
+        .boxed()
+    }
+}
