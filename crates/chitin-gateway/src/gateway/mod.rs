@@ -210,6 +210,8 @@ impl Gateway {
             match serde_json::from_value::<Job>(body) {
                 Ok(job) => {
                     count += 1;
+                    // Handed in again, it is the same.
+                    self.0.is_known(&job.id);
                     self.0.open.fetch_add(1, Ordering::Relaxed);
                     self.0.put_first(job, marks.into_iter().collect());
                 }
@@ -263,7 +265,12 @@ impl Gateway {
             session_key,
             agent_id,
         };
-        inner.take_in(job, Some(settings)).await
+        let job_id = job.id.clone();
+        let taken = inner.take_in(job, Some(settings)).await;
+        if taken.is_err() {
+            inner.forget(&job_id);
+        }
+        taken
     }
 
     /// Listens to what happens.

@@ -56,6 +56,7 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) replies: Vec<Value>,
     pub(crate) env: TestEnv,
+    pub(crate) surfaces: Vec<Arc<dyn Surface>>,
 }
 
 impl Default for Setting {
@@ -68,6 +69,7 @@ impl Default for Setting {
             config: json!({}),
             replies: Vec::new(),
             env,
+            surfaces: Vec::new(),
         }
     }
 }
@@ -82,6 +84,12 @@ impl Setting {
 
     pub(crate) fn config(mut self, config: Value) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Puts another surface beside the chat.
+    pub(crate) fn surface(mut self, surface: Arc<dyn Surface>) -> Self {
+        self.surfaces.push(surface);
         self
     }
 
@@ -107,7 +115,11 @@ impl Setting {
             contract: self.contract,
             config: Arc::new(self.config),
             host: Arc::clone(&host) as Arc<dyn AgentHost>,
-            surfaces: Surfaces::default().with(Arc::clone(&surface) as Arc<dyn Surface>),
+            surfaces: self
+                .surfaces
+                .into_iter()
+                .fold(Surfaces::default(), Surfaces::with)
+                .with(Arc::clone(&surface) as Arc<dyn Surface>),
             ledger,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,
@@ -206,7 +218,6 @@ impl StageClock {
 }
 
 impl Clock for StageClock {
-    #[expect(clippy::disallowed_methods, reason = "a test has a clock of its own")]
     fn now_ms(&self) -> i64 {
         let since = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)

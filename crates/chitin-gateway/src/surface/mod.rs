@@ -1,5 +1,7 @@
 //! What a surface is: a chat network, a terminal, a page, a directory. Each says what it can do, and does it.
 
+pub mod directory;
+
 use crate::address::Address;
 use crate::route::Peer;
 use crate::text::Format;
