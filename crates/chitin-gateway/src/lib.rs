@@ -19,6 +19,7 @@ pub mod silent;
 pub mod spawn;
 pub mod surface;
 pub mod text;
+pub mod tools;
 
 pub use address::Address;
 pub use gateway::{Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Subscription, Topic};

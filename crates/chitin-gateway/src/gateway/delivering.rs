@@ -1,7 +1,7 @@
 //! Where the words of a turn go: silent ones nowhere, the others in pieces to the place that the job names.
 
 use super::sessions::Marks;
-use super::{Inner, What};
+use super::{Inner, What, turns};
 use crate::address::Address;
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::surface::{Action, Again, Outgoing, Surface, SurfaceError};
@@ -39,8 +39,9 @@ impl Delivery {
             let surface = inner.parts.surfaces.get(&address.channel)?;
             Some((Arc::clone(surface), address.clone()))
         });
+        let sent = marks.iter().any(|mark| !mark.starts_with(turns::SAID));
         Self {
-            replied: !marks.is_empty(),
+            replied: sent,
             said: !marks.is_empty(),
             inner,
             job,
@@ -107,6 +108,10 @@ impl Delivery {
             return;
         };
         self.said = true;
+        let heard = turns::said(&address, &text);
+        if self.marks.contains(&heard) || self.inner.was_said(&self.job.session_key, &heard) {
+            return;
+        }
         for (piece, cut) in self
             .inner
             .cut(&*surface, &address, &text)

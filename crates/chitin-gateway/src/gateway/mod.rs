@@ -14,6 +14,7 @@ mod lanes;
 mod queueing;
 mod running;
 mod sessions;
+mod turns;
 mod wording;
 
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
@@ -267,6 +268,29 @@ impl Gateway {
         };
         let job_id = job.id.clone();
         let taken = inner.take_in(job, Some(settings)).await;
+        if taken.is_err() {
+            inner.forget(&job_id);
+        }
+        taken
+    }
+
+    /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is
+    /// not taken in again.
+    pub async fn begin(&self, job: Job) -> Result<Accepted, Refusal> {
+        let inner = &self.0;
+        if self.is_closing() {
+            return Err(Refusal::Closing);
+        }
+        if inner.is_known(&job.id) {
+            return Ok(Accepted {
+                job_id: job.id,
+                session_key: job.session_key,
+                agent_id: job.agent_id,
+                place: Place::Known,
+            });
+        }
+        let job_id = job.id.clone();
+        let taken = inner.take_in(job, None).await;
         if taken.is_err() {
             inner.forget(&job_id);
         }

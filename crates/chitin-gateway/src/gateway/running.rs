@@ -53,6 +53,7 @@ impl Inner {
             cancel: cancel.clone(),
             cause: None,
             since_ms: began,
+            said: std::collections::HashSet::new(),
         });
         (steering, cancel)
     }

@@ -6,9 +6,9 @@ use crate::job::{Job, JobKind};
 use crate::surface::Surface;
 
 /// A piece of text, as it is sent and without format.
-pub(super) struct Cut {
-    pub(super) text: String,
-    pub(super) plain: String,
+pub(crate) struct Cut {
+    pub(crate) text: String,
+    pub(crate) plain: String,
 }
 
 impl Inner {
@@ -36,7 +36,7 @@ impl Inner {
     }
 
     /// Cuts text into pieces that a surface takes.
-    pub(super) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Cut> {
+    pub(crate) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Cut> {
         let _ = (self, surface, to);
         vec![Cut {
             text: text.to_owned(),

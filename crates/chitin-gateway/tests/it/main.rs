@@ -7,4 +7,5 @@
 
 mod directory;
 mod flow;
+mod message_tool;
 mod stage;

@@ -1,0 +1,3 @@
+//! Tools that the gateway offers to its sessions.
+
+pub mod message;
