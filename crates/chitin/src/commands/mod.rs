@@ -4,7 +4,7 @@ mod agents;
 mod cache;
 mod check;
 mod config;
-mod context;
+pub(crate) mod context;
 pub(crate) mod contracts;
 mod diff;
 mod init;
