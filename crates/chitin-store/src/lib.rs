@@ -31,10 +31,12 @@
 
 mod append;
 mod archive;
+mod begin;
 pub mod compat;
 mod disk;
 mod file_session;
 mod file_store;
+mod fork;
 mod ids;
 mod index;
 mod names;
@@ -54,6 +56,6 @@ pub use openclaw::OpenClawSessions;
 pub use read::{Inspection, Reach};
 pub use shape::{Run, Speaker, for_writing};
 pub use store::{
-    Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, SessionEntry, SessionStore,
-    StoreError,
+    Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, Removal, SessionEntry,
+    SessionStore, StoreError,
 };

@@ -4,6 +4,8 @@ use crate::shape::Run;
 use chitin_protocol::message::Extra;
 use chitin_protocol::transcript::{Entry, EntryBody, Header};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::io;
 use std::path::PathBuf;
 
 /// Keeps sessions. Implemented by the file backend. An implementor promises: what [`OpenSession::append`] returned from is
@@ -25,6 +27,34 @@ pub trait SessionStore: Send + Sync {
 
     /// Reads the active branch of a session without opening it for writing.
     fn read(&self, session_key: &str) -> Result<Branch, StoreError>;
+
+    /// Begins a session with a copy of what another one's model would get: its active branch, from the last compaction's
+    /// first kept record on. The records keep their names. The other session may be open meanwhile, and in the middle of a
+    /// turn: then the copy ends before the answer whose calls have no results yet. It is an error if the new one exists.
+    fn fork(&self, from: &str, to: &str, begin: &Begin<'_>) -> Result<SessionEntry, StoreError>;
+
+    /// Takes a session away, unless a process has it open.
+    fn remove(&self, session_key: &str, removal: Removal<'_>) -> Result<(), StoreError>;
+
+    /// Changes what the index says of a session, without opening it; somebody else may have it open. Which transcript it has
+    /// stays.
+    fn annotate(
+        &self,
+        session_key: &str,
+        change: &mut dyn FnMut(&mut SessionEntry),
+    ) -> Result<(), StoreError>;
+}
+
+/// What becomes of the transcript of a session that is taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal<'a> {
+    /// It goes into the archive, where pruning finds it.
+    Archive {
+        /// The time, as an ISO instant.
+        now: &'a str,
+    },
+    /// It is deleted, and all that lies beside it.
+    Delete,
 }
 
 /// How a session begins, when there is none or the old one is over.
@@ -248,6 +278,48 @@ pub struct SessionEntry {
     /// How many times the session was put into a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compaction_count: Option<u64>,
+    /// What people call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The channel that it began on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// The channel that it was last used on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_channel: Option<String>,
+    /// Where answers go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery_context: Option<Value>,
+    /// The session that it was spawned by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawned_by: Option<String>,
+    /// The workspace that it was spawned for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawned_workspace_dir: Option<String>,
+    /// How many spawns lie between it and a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn_depth: Option<u64>,
+    /// Whether it may spawn: `orchestrator` or `leaf`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagent_role: Option<String>,
+    /// Whom it may steer: `children` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagent_control_scope: Option<String>,
+    /// Whether it began with a copy of its parent's conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forked_from_parent: Option<bool>,
+    /// How its last run goes or went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// When its last run began, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<i64>,
+    /// When its last run ended, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<i64>,
+    /// How long its last run took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime_ms: Option<u64>,
     /// What else the index says.
     #[serde(flatten)]
     pub extra: Extra,
@@ -316,11 +388,41 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What it says.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
 impl StoreError {
+    /// Returns the same error once more, for somebody else whom it befell.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Busy { key } => Self::Busy { key: key.clone() },
+            Self::Unknown { key } => Self::Unknown { key: key.clone() },
+            Self::Exists { key } => Self::Exists { key: key.clone() },
+            Self::BadKey { key, reason } => Self::BadKey {
+                key: key.clone(),
+                reason: reason.clone(),
+            },
+            Self::NoRoom { path } => Self::NoRoom { path: path.clone() },
+            Self::Poisoned { path } => Self::Poisoned { path: path.clone() },
+            Self::Damaged { path, reason } => Self::Damaged {
+                path: path.clone(),
+                reason: reason.clone(),
+            },
+            Self::TooLong { path, bytes } => Self::TooLong {
+                path: path.clone(),
+                bytes: *bytes,
+            },
+            Self::Io { path, source } => Self::Io {
+                path: path.clone(),
+                source: match source.raw_os_error() {
+                    Some(code) => io::Error::from_raw_os_error(code),
+                    None => io::Error::new(source.kind(), source.to_string()),
+                },
+            },
+        }
+    }
+
     /// Returns what may be done about it.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {

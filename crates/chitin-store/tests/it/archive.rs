@@ -18,7 +18,9 @@ fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
     old.update(&mut |entry| {
         entry.input_tokens = Some(5);
         entry.model = Some("m".to_owned());
-        entry.extra.insert("label".to_owned(), json!("mine"));
+        entry.label = Some("mine".to_owned());
+        entry.status = Some("done".to_owned());
+        entry.extra.insert("own".to_owned(), json!("kept"));
     })
     .unwrap();
     let (old_id, path) = (old.header().id.clone(), old.transcript());
@@ -34,7 +36,11 @@ fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
         (new.entry().input_tokens, new.entry().model.as_deref()),
         (None, Some("m"))
     );
-    assert_eq!(new.entry().extra["label"], "mine");
+    assert_eq!(
+        (new.entry().label.as_deref(), new.entry().status.as_deref()),
+        (Some("mine"), None)
+    );
+    assert_eq!(new.entry().extra["own"], "kept");
     let archive = kit.store.archive().unwrap();
     assert_eq!(archive.len(), 1);
     assert_eq!(
