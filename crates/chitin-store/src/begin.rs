@@ -180,7 +180,7 @@ pub(crate) fn place(
         session_id: fresh.header.id.clone(),
         session_file: Some(directory.path_of(&name).to_string_lossy().into_owned()),
         updated_at: begin.now_ms,
-        ..carried_over(old.unwrap_or_default())
+        ..old.unwrap_or_default().carried_over()
     };
     turn.set(key, &entry);
     turn.note_key(key, &fresh.stem);
@@ -217,24 +217,4 @@ pub(crate) fn put_away(
     let free = std::iter::once(archived.clone()).chain((2..).map(|n| format!("{archived}-{n}")));
     directory.set_aside(name, free)?;
     Ok(())
-}
-
-/// Returns what a session that starts afresh takes along: who it is, not what its turns took.
-fn carried_over(old: SessionEntry) -> SessionEntry {
-    SessionEntry {
-        model_provider: old.model_provider,
-        model: old.model,
-        context_tokens: old.context_tokens,
-        label: old.label,
-        channel: old.channel,
-        last_channel: old.last_channel,
-        delivery_context: old.delivery_context,
-        spawned_by: old.spawned_by,
-        spawned_workspace_dir: old.spawned_workspace_dir,
-        spawn_depth: old.spawn_depth,
-        subagent_role: old.subagent_role,
-        subagent_control_scope: old.subagent_control_scope,
-        extra: old.extra,
-        ..SessionEntry::default()
-    }
 }

@@ -34,6 +34,7 @@ mod archive;
 mod begin;
 pub mod compat;
 mod disk;
+mod entry;
 mod file_session;
 mod file_store;
 mod fork;

@@ -7,7 +7,7 @@ use crate::names;
 use crate::read;
 use crate::store::{SessionEntry, StoreError};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// No honest list of keys is longer.
@@ -69,22 +69,22 @@ pub(crate) fn from_transcripts(directory: &Directory) -> Result<Index, StoreErro
     let keys = keys(directory)?;
     let mut last: HashMap<&str, &str> = HashMap::new();
     let mut key_of: HashMap<&str, &str> = HashMap::new();
-    for line in &keys {
+    let files = directory.list(names::is_transcript)?;
+    let there: HashSet<&str> = files.iter().map(|file| stem_of(&file.name)).collect();
+    // A key that was noted for a session which then did not begin takes nothing away from the one before.
+    for line in keys.iter().filter(|line| there.contains(&*line.transcript)) {
         last.insert(&line.key, &line.transcript);
         key_of.insert(&line.transcript, &line.key);
     }
     let mut index = Index::default();
-    for file in directory.list(names::is_transcript)? {
+    for file in &files {
         let Some(open) = directory.file(&file.name, Open::Read)? else {
             continue;
         };
         let Ok((header, _)) = read::header(&open) else {
             continue;
         };
-        let stem = file
-            .name
-            .strip_suffix(compat::TRANSCRIPT)
-            .unwrap_or(&file.name);
+        let stem = stem_of(&file.name);
         let key = match key_of.get(stem) {
             Some(key) if last.get(key) == Some(&stem) => (*key).to_owned(),
             // The key went on with another transcript: this one belongs to the archive.
@@ -105,6 +105,11 @@ pub(crate) fn from_transcripts(directory: &Directory) -> Result<Index, StoreErro
         index.set(&key, &entry);
     }
     Ok(index)
+}
+
+/// Returns the name of a transcript without its ending.
+fn stem_of(name: &str) -> &str {
+    name.strip_suffix(compat::TRANSCRIPT).unwrap_or(name)
 }
 
 fn keys(directory: &Directory) -> Result<Vec<KeyLine>, StoreError> {

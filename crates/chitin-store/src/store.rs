@@ -1,10 +1,10 @@
 //! What a store promises, whatever keeps the records. Nothing above this trait knows the backend.
 
+pub use crate::entry::SessionEntry;
+
 use crate::shape::Run;
-use chitin_protocol::message::Extra;
 use chitin_protocol::transcript::{Entry, EntryBody, Header};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 
@@ -229,100 +229,6 @@ pub enum LockMode {
     Refuse,
     /// Wait so many milliseconds.
     Wait(u64),
-}
-
-/// What the index says of a session (R17). Fields that we do not know are kept.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct SessionEntry {
-    /// The session's id.
-    pub session_id: String,
-    /// When it was last used, in milliseconds since 1970.
-    pub updated_at: i64,
-    /// Where the transcript is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_file: Option<String>,
-    /// The provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_provider: Option<String>,
-    /// The model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The model's window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_tokens: Option<u64>,
-    /// Tokens sent in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens answered in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// Tokens in the model's window after the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_tokens: Option<u64>,
-    /// Whether `total_tokens` is of the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_tokens_fresh: Option<bool>,
-    /// Tokens read from the cache in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_read: Option<u64>,
-    /// Tokens written to the cache in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_write: Option<u64>,
-    /// What the session has cost so far, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimated_cost_usd: Option<f64>,
-    /// Whether the last turn was stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aborted_last_run: Option<bool>,
-    /// How many times the session was put into a summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compaction_count: Option<u64>,
-    /// What people call it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// The channel that it began on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel: Option<String>,
-    /// The channel that it was last used on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_channel: Option<String>,
-    /// Where answers go.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivery_context: Option<Value>,
-    /// The session that it was spawned by.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spawned_by: Option<String>,
-    /// The workspace that it was spawned for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spawned_workspace_dir: Option<String>,
-    /// How many spawns lie between it and a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spawn_depth: Option<u64>,
-    /// Whether it may spawn: `orchestrator` or `leaf`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subagent_role: Option<String>,
-    /// Whom it may steer: `children` or `none`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub subagent_control_scope: Option<String>,
-    /// Whether it began with a copy of its parent's conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forked_from_parent: Option<bool>,
-    /// How its last run goes or went.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<String>,
-    /// When its last run began, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub started_at: Option<i64>,
-    /// When its last run ended, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<i64>,
-    /// How long its last run took, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub runtime_ms: Option<u64>,
-    /// What else the index says.
-    #[serde(flatten)]
-    pub extra: Extra,
 }
 
 /// Why the store could not do it.

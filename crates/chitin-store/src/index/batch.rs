@@ -6,11 +6,11 @@
 //! how it went. Who comes meanwhile waits for the next batch. The lock is given back after each batch, so that other
 //! processes get their turn.
 
-use super::slot::Slot;
-use super::{Index, IndexLock, Ledger};
+use super::turn::{Door, Turn};
+use super::{IndexLock, Ledger};
 use crate::disk::{Directory, io};
-use crate::rebuild::{self, KeyLine};
-use crate::store::{Note, SessionEntry, StoreError};
+use crate::rebuild;
+use crate::store::StoreError;
 use rustix::io::Errno;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
@@ -61,64 +61,10 @@ enum Phase {
 
 /// What is changed together.
 #[derive(Debug, Default)]
-struct Batch {
+pub(super) struct Batch {
     outcome: OnceLock<Result<(), StoreError>>,
     /// Who waits for it.
     sleepers: Mutex<Vec<Thread>>,
-}
-
-#[derive(Debug)]
-struct Door {
-    batch: Arc<Batch>,
-    directory: Directory,
-    lock: IndexLock,
-    index: Arc<Index>,
-    is_different: bool,
-    keys: Vec<KeyLine>,
-    notes: Vec<Note>,
-    /// How many threads came in.
-    members: usize,
-    /// How many threads still put something onto the disk that the index will name.
-    at_work: usize,
-    failure: Option<StoreError>,
-}
-
-/// A thread's turn to change the index. Nothing of it is on the disk before the batch is.
-#[derive(Debug)]
-pub(crate) struct Turn<'d> {
-    door: &'d mut Door,
-    /// What it changed.
-    slots: Vec<Arc<Slot>>,
-}
-
-impl Turn<'_> {
-    /// Returns the index as it is after the changes before this one.
-    pub(crate) fn index(&self) -> &Index {
-        &self.door.index
-    }
-
-    /// Changes what the index says of a session.
-    pub(crate) fn set(&mut self, key: &str, entry: &SessionEntry) {
-        if let Some(slot) = Arc::make_mut(&mut self.door.index).set(key, entry) {
-            self.slots.push(Arc::clone(slot));
-            self.door.is_different = true;
-        }
-    }
-
-    /// Takes a session out of the index.
-    pub(crate) fn remove(&mut self, key: &str) {
-        self.door.is_different |= Arc::make_mut(&mut self.door.index).remove(key);
-    }
-
-    /// Notes which key a new session has.
-    pub(crate) fn note_key(&mut self, key: &str, transcript: &str) {
-        self.door.keys.push(KeyLine::new(key, transcript));
-    }
-
-    /// Hands over what was found and done when the index was read.
-    pub(crate) fn take_notes(&mut self, notes: &mut Vec<Note>) {
-        notes.append(&mut self.door.notes);
-    }
 }
 
 impl Ledger {
@@ -138,12 +84,9 @@ impl Ledger {
             return Err(self.interrupted());
         };
         door.members += 1;
-        let mut turn = Turn {
-            door,
-            slots: Vec::new(),
-        };
+        let mut turn = Turn::new(door);
         let applied = apply(&mut turn);
-        let Turn { door, slots } = turn;
+        let slots = turn.end();
         let made = match applied {
             Ok(made) => made,
             Err(error) => {
@@ -247,18 +190,7 @@ impl Ledger {
         let lock = IndexLock::take(&directory)?;
         let mut notes = Vec::new();
         let index = self.read_or_restore(&directory, &lock, &mut notes)?;
-        Ok(Door {
-            batch,
-            directory,
-            lock,
-            index,
-            is_different: false,
-            keys: Vec::new(),
-            notes,
-            members: 0,
-            at_work: 0,
-            failure: None,
-        })
+        Ok(Door::new(batch, (directory, lock), index, notes))
     }
 
     fn interrupted(&self) -> StoreError {

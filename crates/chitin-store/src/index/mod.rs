@@ -3,13 +3,13 @@
 mod batch;
 mod ledger;
 mod slot;
+mod turn;
 
-pub(crate) use batch::Turn;
 pub(crate) use ledger::Ledger;
+pub(crate) use turn::Turn;
 
 use crate::compat;
 use crate::disk::{Directory, File, Fingerprint, Open, damaged};
-use crate::names;
 use crate::store::{LockMode, SessionEntry, StoreError};
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -55,7 +55,7 @@ impl IndexLock {
         let file = directory
             .file(LOCK, Open::AppendOrCreate)?
             .ok_or_else(|| damaged(path.clone(), "it cannot be made"))?;
-        let _turn = directory.turn(WAIT)?;
+        let _turn = directory.turn(WAIT);
         if file.lock_soon(WAIT)? {
             Ok(Self { _file: file })
         } else {
@@ -184,13 +184,6 @@ impl<'de> Deserialize<'de> for Index {
         }
 
         deserializer.deserialize_map(Entries)
-    }
-}
-
-impl SessionEntry {
-    /// Returns the name of the transcript; `None` when the index names nothing that can be one.
-    pub(crate) fn transcript_name(&self) -> Option<String> {
-        names::transcript(&self.session_id, self.session_file.as_deref())
     }
 }
 
