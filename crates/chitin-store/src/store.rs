@@ -37,7 +37,7 @@ pub trait SessionStore: Send + Sync {
     fn remove(&self, session_key: &str, removal: Removal<'_>) -> Result<(), StoreError>;
 
     /// Changes what the index says of a session, without opening it; somebody else may have it open. Which transcript it has
-    /// stays.
+    /// stays. Others wait while the change is made: it must be quick, and must not use the store.
     fn annotate(
         &self,
         session_key: &str,
@@ -106,7 +106,8 @@ pub trait OpenSession: Send {
     /// Returns what the index says of the session.
     fn entry(&self) -> &SessionEntry;
 
-    /// Changes what the index says of the session.
+    /// Changes what the index says of the session. Others wait while the change is made: it must be quick, and must not use the
+    /// store.
     fn update(&mut self, change: &mut dyn FnMut(&mut SessionEntry)) -> Result<(), StoreError>;
 }
 

@@ -363,7 +363,12 @@ fn budgets() -> ExitCode {
         (
             "update 64 of 2,000 at once / update one",
             Some(AT_ONCE_BUDGET),
-            many::at_once_ratio(),
+            many::update_at_once_ratio(),
+        ),
+        (
+            "begin 64 among 2,000 at once / begin one",
+            None,
+            many::begin_at_once_ratio(),
         ),
     ];
     let mut over = false;

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 /// How many sessions there are.
@@ -161,24 +161,30 @@ fn update_one_of_many(bencher: Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 20)]
 fn update_64_at_once(bencher: Bencher<'_, '_>) {
-    at_once(&sessions(MANY), |round| bencher.bench_local(round));
+    let store = sessions(MANY);
+    updating(&store, |round| bencher.bench_local(round));
 }
 
-/// Has so many sessions open, each in a thread of its own, and hands out a function that changes all of them at once.
-fn at_once<R>(store: &Store, measure: impl FnOnce(&mut dyn FnMut()) -> R) -> R {
+#[divan::bench(sample_count = 20)]
+fn begin_64_at_once(bencher: Bencher<'_, '_>) {
+    let store = sessions(MANY);
+    beginning(&store, |round| bencher.bench_local(round));
+}
+
+/// Has so many threads wait, and hands out a function that lets all of them do something at once.
+fn at_once<R>(act: impl Fn(usize) + Sync, measure: impl FnOnce(&mut dyn FnMut()) -> R) -> R {
     let gate = Barrier::new(AT_ONCE + 1);
-    let rounds = AtomicU64::new(0);
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for number in 0..AT_ONCE {
-            let (gate, rounds) = (&gate, &rounds);
+            let (gate, is_over, act) = (&gate, &is_over, &act);
             scope.spawn(move || {
-                let mut session = open(store, &key(100 + number));
                 loop {
                     gate.wait();
-                    if rounds.load(Ordering::Acquire) == u64::MAX {
+                    if is_over.load(Ordering::Acquire) {
                         return;
                     }
-                    update(&mut *session);
+                    act(number);
                     gate.wait();
                 }
             });
@@ -187,10 +193,30 @@ fn at_once<R>(store: &Store, measure: impl FnOnce(&mut dyn FnMut()) -> R) -> R {
             gate.wait();
             gate.wait();
         });
-        rounds.store(u64::MAX, Ordering::Release);
+        is_over.store(true, Ordering::Release);
         gate.wait();
         measured
     })
+}
+
+/// Changes so many sessions at once, each open in a thread of its own.
+fn updating<R>(store: &Store, measure: impl FnOnce(&mut dyn FnMut()) -> R) -> R {
+    let sessions: Vec<Mutex<_>> = (0..AT_ONCE)
+        .map(|number| Mutex::new(open(store, &key(100 + number))))
+        .collect();
+    at_once(
+        |number| update(&mut **sessions[number].lock().unwrap()),
+        measure,
+    )
+}
+
+/// Begins so many sessions at once.
+fn beginning<R>(store: &Store, measure: impl FnOnce(&mut dyn FnMut()) -> R) -> R {
+    let next = AtomicUsize::new(MANY);
+    at_once(
+        |_| drop(open(store, &key(next.fetch_add(1, Ordering::Relaxed)))),
+        measure,
+    )
 }
 
 /// Finding a session, against one `stat` of the index.
@@ -246,12 +272,26 @@ pub(crate) fn update_ratio() -> Measured {
 }
 
 /// Changing so many sessions at once, against changing one.
-pub(crate) fn at_once_ratio() -> Measured {
+pub(crate) fn update_at_once_ratio() -> Measured {
     let store = sessions(MANY);
     let mut session = open(&store, &key(7));
-    at_once(&store, |round| {
+    updating(&store, |round| {
         ratio(60, || {
             let floor = time(|| update(&mut *session));
+            let subject = time(&mut *round);
+            (floor, subject)
+        })
+    })
+}
+
+/// Beginning so many sessions at once, against beginning one.
+pub(crate) fn begin_at_once_ratio() -> Measured {
+    let store = sessions(MANY);
+    let mut number = 10 * MANY;
+    beginning(&store, |round| {
+        ratio(20, || {
+            number += 1;
+            let floor = time(|| drop(black_box(open(&store, &key(number)))));
             let subject = time(&mut *round);
             (floor, subject)
         })

@@ -216,3 +216,15 @@ fn a_transcript_that_no_key_claims_gets_one_of_its_own() {
     let session = kit.store.open(key, &begin(), LockMode::Refuse).unwrap();
     assert_eq!(session.transcript(), path);
 }
+
+#[test]
+fn a_key_that_was_noted_for_a_session_that_did_not_begin_keeps_the_one_it_has() {
+    let kit = Kit::new();
+    let id = kit.open().header().id.clone();
+    let keys = kit.store.directory().join("sessions.keys");
+    let noted = fs::read_to_string(&keys).unwrap();
+    let never = json!({"key": KEY, "transcript": "never"});
+    fs::write(&keys, format!("{noted}{never}\n")).unwrap();
+    fs::remove_file(kit.store.directory().join("sessions.json")).unwrap();
+    assert_eq!(kit.store.find(KEY).unwrap().unwrap().session_id, id);
+}

@@ -55,7 +55,7 @@ fn changes_of_many_threads_are_all_there_and_are_written_together() {
 fn two_processes_that_change_the_same_sessions_lose_nothing() {
     let kit = Kit::new();
     begin_all(&kit.store, 200);
-    let mut children = [(); 2].map(|()| start(Role::Count, kit.store.directory()));
+    let mut child = start(Role::Count, kit.store.directory());
     // This process takes part, with two stores that do not know each other.
     let other = store_at(kit.store.directory(), &TranscriptRules::CANONICAL);
     std::thread::scope(|scope| {
@@ -67,12 +67,10 @@ fn two_processes_that_change_the_same_sessions_lose_nothing() {
             });
         }
     });
-    for child in &mut children {
-        words(child).for_each(drop);
-        assert!(child.wait().unwrap().success());
-    }
+    words(&mut child).for_each(drop);
+    assert!(child.wait().unwrap().success());
     for number in 0..200 {
-        assert_eq!(count(&kit.store, &numbered(number)), Some(4));
+        assert_eq!(count(&kit.store, &numbered(number)), Some(3));
     }
 }
 
