@@ -5,7 +5,12 @@
     reason = "tests look at files behind the gateway's back"
 )]
 
+mod announce;
 mod directory;
 mod flow;
+mod heartbeat;
 mod message_tool;
+mod queue;
+mod route;
+mod spawn;
 mod stage;
