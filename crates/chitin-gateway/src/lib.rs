@@ -19,6 +19,7 @@ pub mod silent;
 pub mod spawn;
 pub mod surface;
 pub mod text;
+pub mod threads;
 pub mod tools;
 
 pub use address::Address;

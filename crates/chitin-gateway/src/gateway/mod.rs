@@ -6,17 +6,21 @@
 //! `running.rs` (one turn), `delivering.rs` (where its words go), `ending.rs` (what follows from it).
 
 mod accepting;
+mod beating;
 mod bindings;
 mod delivering;
 mod ending;
 mod hub;
 mod lanes;
+mod places;
 mod queueing;
 mod running;
 mod sessions;
+mod threading;
 mod turns;
 mod wording;
 
+pub use beating::{BeatOutcome, BeatReport, BeatingAgent};
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
 pub use sessions::StopCause;
 
@@ -41,6 +45,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How many names of messages are remembered, so that none is taken in twice.
@@ -83,6 +88,7 @@ pub(crate) struct Inner {
     open: AtomicUsize,
     recent: Mutex<Recent>,
     closing: AtomicBool,
+    ending: CancellationToken,
     tasks: TaskTracker,
     offers: OnceLock<Offering>,
 }
@@ -191,6 +197,7 @@ impl Gateway {
             open: AtomicUsize::new(0),
             recent: Mutex::default(),
             closing: AtomicBool::new(false),
+            ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
             offers: OnceLock::new(),
             parts,
@@ -240,6 +247,7 @@ impl Gateway {
         }
         let settings = inner.queue_settings(&incoming, &session_key, &agent_id);
         let from = Address::of(&incoming.inbound);
+        let answer_thread = inner.answer_thread(&incoming);
         let job = Job {
             id: job_id,
             kind: JobKind::Message,
@@ -252,9 +260,10 @@ impl Gateway {
                 is_owner: incoming.is_owner,
             }),
             deliver: match incoming.answer {
-                Answer::ToPlace => from.clone(),
+                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
                 Answer::Nowhere => None,
             },
+            answer_thread,
             from,
             provenance: None,
             model: incoming.model,
@@ -355,6 +364,7 @@ impl Gateway {
     /// the ledger. Tells whether all is done.
     pub async fn drain(&self, longest: Duration) -> bool {
         self.0.closing.store(true, Ordering::Relaxed);
+        self.0.ending.cancel();
         self.0.tasks.close();
         tokio::time::timeout(longest, self.0.tasks.wait())
             .await

@@ -29,7 +29,7 @@ impl Inner {
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
         let outcome = match self.agent_for(&job).await {
             Ok(agent) => {
-                let input = self.input(&job, steering.clone());
+                let input = self.input(&job, steering.clone()).await;
                 Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
             }
             Err(error) => Err(error),
@@ -102,10 +102,14 @@ impl Inner {
         })
     }
 
-    fn input(&self, job: &Job, steering: Steering) -> TurnInput {
+    async fn input(&self, job: &Job, steering: Steering) -> TurnInput {
+        let words = match self.thread_history(job).await {
+            Some(history) => format!("{history}\n\n{}", self.words(job)),
+            None => self.words(job),
+        };
         TurnInput {
             session_key: job.session_key.clone(),
-            words: self.words(job),
+            words,
             images: job.images.clone(),
             afresh: job.afresh,
             key: Some(job.id.clone()),

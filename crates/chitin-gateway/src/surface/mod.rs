@@ -67,6 +67,8 @@ pub enum Threads {
     Inside,
     /// Channels of their own, with another id.
     Channels,
+    /// The replies to a message, under the id of that message, as on Slack.
+    Replies,
 }
 
 /// A message on its way out.
