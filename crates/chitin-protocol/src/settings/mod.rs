@@ -5,7 +5,9 @@ mod history;
 mod limits;
 mod mcp;
 mod providers;
+mod server;
 mod sessions;
+mod subagents;
 mod tools;
 mod trace;
 
@@ -14,6 +16,8 @@ pub use history::*;
 pub use limits::*;
 pub use mcp::*;
 pub use providers::*;
+pub use server::*;
 pub use sessions::*;
+pub use subagents::*;
 pub use tools::*;
 pub use trace::*;
