@@ -264,7 +264,18 @@ impl Gateway {
             session_key,
             agent_id,
         };
-        inner.take_in(job, Some(settings)).await
+        let id = job.id.clone();
+        let taken = inner.take_in(job, Some(settings)).await;
+        if taken.is_err() {
+            inner.forget(&id);
+        }
+        taken
+    }
+
+    /// Tells whether a job waits or runs.
+    pub fn is_open(&self, job_id: &str) -> bool {
+        let busy = self.0.busy.lock();
+        busy.values().any(|session| session.has(job_id))
     }
 
     /// Listens to what happens.

@@ -37,8 +37,15 @@ impl Inner {
         let (cause, steered) = self.end(&job, &steering);
         let outcome = self.outcome(outcome, cause, began);
         delivery.end(&outcome).await;
+        let heard: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
         self.finish(&job, steered, &outcome).await;
-        self.tell(&job.session_key, &job.id, || What::Finished { outcome });
+        // Those whose words the turn heard are over with it.
+        for id in heard.iter().chain([&job.id]) {
+            self.tell(&job.session_key, id, || What::Finished {
+                outcome: outcome.clone(),
+            });
+        }
+        self.hub.forget(&job.id);
     }
 
     /// Marks the session as one whose turn runs.
