@@ -75,11 +75,12 @@ impl Inner {
         false
     }
 
-    /// Forgets a job that was not taken in after all, so that it can be handed in again.
+    /// Forgets a name: nothing was taken in under it.
     pub(super) fn forget(&self, job_id: &str) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.names.remove(job_id);
-        recent.order.retain(|name| name != job_id);
+        if recent.names.remove(job_id) {
+            recent.order.retain(|name| name != job_id);
+        }
     }
 
     /// Finds session and agent: what the sender picks, a session that is bound to the place, or what the bindings say.

@@ -242,7 +242,7 @@ impl Inner {
         if stripped.skip {
             return wanted.ok.then(|| HEARTBEAT_OK.to_owned());
         }
-        let words = self.shown(job, &stripped.text)?;
+        let words = self.shown(&stripped.text)?;
         let entry = self.beat_entry(job);
         let said = entry.as_ref().and_then(|(_, entry)| {
             let at = entry.extra.get(last::BEAT_AT)?.as_i64()?;
@@ -259,6 +259,7 @@ impl Inner {
             return;
         };
         let noted = match (said, used_before) {
+            (Some(_), _) if job.deliver.is_none() => Ok(()),
             (Some(words), _) => {
                 let now = self.parts.clock.now_ms();
                 let key = self.beat_entry(job).map(|(key, _)| key);
@@ -279,8 +280,11 @@ impl Inner {
         }
     }
 
-    /// Returns when a session was last used.
-    pub(super) fn used_at(&self, job: &Job) -> Option<i64> {
+    /// Returns when the session of a beat was last used.
+    pub(super) fn used_before(&self, job: &Job) -> Option<i64> {
+        if job.kind != JobKind::Heartbeat {
+            return None;
+        }
         let store = self.parts.host.store(&job.agent_id).ok()?;
         Some(store.find(&job.session_key).ok()??.updated_at)
     }

@@ -1,7 +1,7 @@
 //! What follows from a job that is over.
 
 use super::sessions::StopCause;
-use super::{Inner, closing, opening};
+use super::{Inner, What, closing, opening};
 use crate::job::{Job, Outcome};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -47,6 +47,9 @@ impl Inner {
         drop(busy);
         for job in &gone {
             self.parts.ledger.note(vec![closing(&job.id)]);
+            self.tell(&job.session_key, &job.id, || What::Dropped {
+                reason: "its session was stopped".to_owned(),
+            });
         }
         self.open.fetch_sub(gone.len(), Ordering::Relaxed);
         stopped + gone.len()

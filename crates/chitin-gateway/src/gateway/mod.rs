@@ -16,6 +16,7 @@ mod places;
 mod queueing;
 mod running;
 mod sessions;
+mod streaming;
 mod threading;
 mod turns;
 mod wording;
@@ -275,10 +276,10 @@ impl Gateway {
             session_key,
             agent_id,
         };
-        let job_id = job.id.clone();
+        let id = job.id.clone();
         let taken = inner.take_in(job, Some(settings)).await;
         if taken.is_err() {
-            inner.forget(&job_id);
+            inner.forget(&id);
         }
         taken
     }
@@ -304,6 +305,12 @@ impl Gateway {
             inner.forget(&job_id);
         }
         taken
+    }
+
+    /// Tells whether a job waits or runs.
+    pub fn is_open(&self, job_id: &str) -> bool {
+        let busy = self.0.busy.lock();
+        busy.values().any(|session| session.has(job_id))
     }
 
     /// Listens to what happens.

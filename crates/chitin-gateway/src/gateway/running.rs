@@ -26,6 +26,7 @@ impl Inner {
         let job = Arc::new(job);
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
+        let used_before = self.used_before(&job);
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
         let outcome = match self.agent_for(&job).await {
             Ok(agent) => {
@@ -36,9 +37,20 @@ impl Inner {
         };
         let (cause, steered) = self.end(&job, &steering);
         let outcome = self.outcome(outcome, cause, began);
-        delivery.end(&outcome).await;
+        let words = delivery.end(&outcome).await;
+        match job.kind {
+            JobKind::Heartbeat => self.beat_done(&job, words.as_deref(), used_before),
+            _ => self.note_place(&job).await,
+        }
+        let heard: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
         self.finish(&job, steered, &outcome).await;
-        self.tell(&job.session_key, &job.id, || What::Finished { outcome });
+        // Those whose words the turn heard are over with it.
+        for id in heard.iter().chain([&job.id]) {
+            self.tell(&job.session_key, id, || What::Finished {
+                outcome: outcome.clone(),
+            });
+        }
+        self.hub.forget(&job.id);
     }
 
     /// Marks the session as one whose turn runs.

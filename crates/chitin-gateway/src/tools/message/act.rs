@@ -192,8 +192,8 @@ async fn send(
     for (piece, cut) in pieces.into_iter().enumerate() {
         let message = Outgoing {
             key: format!("{turn}:{}:{index}:{piece}", context.call_id),
-            text: cut.text,
-            plain: cut.plain,
+            plain: cut.plain.unwrap_or_else(|| cut.body.clone()),
+            text: cut.body,
             reply_to: reply_to.clone().filter(|_| piece == 0),
             silent: ask.silent,
             ..Outgoing::default()
