@@ -113,8 +113,6 @@ pub fn heartbeat_base(key: &str) -> &str {
 pub mod last {
     /// The word for the last place in a configuration.
     pub const WORD: &str = "last";
-    /// The channel.
-    pub const CHANNEL: &str = "lastChannel";
     /// Who or where on it.
     pub const TO: &str = "lastTo";
     /// The account.

@@ -7,6 +7,7 @@
 pub mod address;
 pub mod announce;
 pub mod compat;
+pub mod cron;
 pub mod gateway;
 pub mod heartbeat;
 pub mod host;

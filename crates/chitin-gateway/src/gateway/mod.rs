@@ -15,6 +15,7 @@ mod lanes;
 mod places;
 mod queueing;
 mod running;
+mod scheduling;
 mod sessions;
 mod streaming;
 mod threading;
@@ -23,6 +24,8 @@ mod wording;
 
 pub use beating::{BeatOutcome, BeatReport, BeatingAgent};
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
+pub use scheduling::CronReport;
+pub(crate) use scheduling::blocking;
 pub use sessions::StopCause;
 
 use crate::address::Address;
@@ -92,6 +95,7 @@ pub(crate) struct Inner {
     ending: CancellationToken,
     tasks: TaskTracker,
     offers: OnceLock<Offering>,
+    pub(crate) schedules: OnceLock<scheduling::Schedules>,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -201,6 +205,7 @@ impl Gateway {
             ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
             offers: OnceLock::new(),
+            schedules: OnceLock::new(),
             parts,
         }))
     }

@@ -7,7 +7,7 @@ use crate::job::{Job, JobKind};
 use crate::route::Inbound;
 use crate::tools::message::target::{self, Naming};
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::message::Extra;
+use chitin_store::SessionEntry;
 use serde_json::Value;
 
 impl Inner {
@@ -25,10 +25,10 @@ impl Inner {
         let (key, from) = (job.session_key.clone(), from.clone());
         let noting = tokio::task::spawn_blocking(move || {
             let known = store.find(&key)?;
-            if known.is_some_and(|entry| place_in(&entry.extra).as_ref() == Some(&from)) {
+            if known.is_some_and(|entry| place_in(&entry).as_ref() == Some(&from)) {
                 return Ok(());
             }
-            store.annotate(&key, &mut |entry| put_place(&mut entry.extra, &from))
+            store.annotate(&key, &mut |entry| put_place(entry, &from))
         });
         if let Ok(Err(error)) = noting.await {
             (self.parts.note)(&format!("the last place could not be noted: {error}"));
@@ -38,7 +38,7 @@ impl Inner {
     /// Returns where a session was last spoken to.
     pub(crate) fn last_place(&self, agent_id: &str, session_key: &str) -> Option<Address> {
         let store = self.parts.host.store(agent_id).ok()?;
-        let place = place_in(&store.find(session_key).ok()??.extra)?;
+        let place = place_in(&store.find(session_key).ok()??)?;
         self.parts.surfaces.get(&place.channel)?;
         Some(place)
     }
@@ -87,14 +87,15 @@ impl Inner {
 }
 
 /// Reads the last place out of what the index says of a session.
-fn place_in(extra: &Extra) -> Option<Address> {
+fn place_in(entry: &SessionEntry) -> Option<Address> {
+    let extra = &entry.extra;
     let text = |name: &str| extra.get(name)?.as_str().map(str::to_owned);
-    let (channel, to) = (text(last::CHANNEL)?, text(last::TO)?);
+    let (channel, to) = (entry.last_channel.clone()?, text(last::TO)?);
     let (kind, id) = to.split_once(':')?;
-    let thread_id = match extra.get(last::THREAD)? {
-        Value::Null => None,
-        Value::String(thread) => Some(thread.clone()),
-        other => Some(other.to_string()),
+    let thread_id = match extra.get(last::THREAD) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(thread)) => Some(thread.clone()),
+        Some(other) => Some(other.to_string()),
     };
     Some(Address {
         channel,
@@ -108,14 +109,19 @@ fn place_in(extra: &Extra) -> Option<Address> {
 }
 
 /// Writes the last place into what the index says of a session.
-fn put_place(extra: &mut Extra, place: &Address) {
+fn put_place(entry: &mut SessionEntry, place: &Address) {
+    entry.last_channel = Some(place.channel.clone());
+    let extra = &mut entry.extra;
     let to = format!("{}:{}", place.peer.kind.as_str(), place.peer.id);
-    extra.insert(last::CHANNEL.to_owned(), place.channel.clone().into());
     extra.insert(last::TO.to_owned(), to.into());
-    match &place.account_id {
-        Some(account) => extra.insert(last::ACCOUNT.to_owned(), account.clone().into()),
-        None => extra.remove(last::ACCOUNT),
-    };
-    let thread = place.thread_id.clone().map_or(Value::Null, Value::String);
-    extra.insert(last::THREAD.to_owned(), thread);
+    let others = [
+        (last::ACCOUNT, &place.account_id),
+        (last::THREAD, &place.thread_id),
+    ];
+    for (name, value) in others {
+        match value {
+            Some(value) => extra.insert(name.to_owned(), value.clone().into()),
+            None => extra.shift_remove(name),
+        };
+    }
 }

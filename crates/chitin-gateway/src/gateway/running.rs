@@ -40,6 +40,7 @@ impl Inner {
         let words = delivery.end(&outcome).await;
         match job.kind {
             JobKind::Heartbeat => self.beat_done(&job, words.as_deref(), used_before),
+            JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
         let heard: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();

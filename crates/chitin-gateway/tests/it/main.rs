@@ -6,6 +6,8 @@
 )]
 
 mod announce;
+mod beats;
+mod cron;
 mod directory;
 mod flow;
 mod heartbeat;
@@ -14,3 +16,4 @@ mod queue;
 mod route;
 mod spawn;
 mod stage;
+mod threads;

@@ -429,6 +429,7 @@ pub(crate) struct Chat {
     acted: Mutex<Vec<(String, Action)>>,
     history: Mutex<Vec<Past>>,
     failures: Mutex<Vec<SurfaceError>>,
+    act_failures: Mutex<Vec<SurfaceError>>,
 }
 
 impl Chat {
@@ -455,6 +456,7 @@ impl Chat {
             acted: Mutex::default(),
             history: Mutex::default(),
             failures: Mutex::default(),
+            act_failures: Mutex::default(),
         }
     }
 
@@ -478,6 +480,16 @@ impl Chat {
     /// Sets what was said before.
     pub(crate) fn remember(&self, past: Vec<Past>) {
         *self.history.lock().unwrap() = past;
+    }
+
+    pub(crate) fn with_threads(mut self, threads: Threads) -> Self {
+        self.capabilities.threads = threads;
+        self
+    }
+
+    /// Fails the next deeds that are no messages, in this order.
+    pub(crate) fn fail_acts(&self, failures: Vec<SurfaceError>) {
+        *self.act_failures.lock().unwrap() = failures;
     }
 
     /// Fails the next sends, in this order.
@@ -520,6 +532,10 @@ impl Surface for Chat {
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
         async move {
+            let mut failures = self.act_failures.lock().unwrap();
+            if !failures.is_empty() {
+                return Err(failures.remove(0));
+            }
             let mut acted = self.acted.lock().unwrap();
             acted.push((to.to_string(), action.clone()));
             Ok(match action {
