@@ -2,7 +2,7 @@
 
 use crate::settings::{
     ExecSettings, HistorySettings, LimitSettings, McpSettings, ProviderSettings, SessionSettings,
-    ToolSettings, TraceSettings,
+    SubagentSettings, ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -88,6 +88,9 @@ pub struct AgentSettings {
     /// How long sessions last and how much of them is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionSettings>,
+    /// What becomes of sessions that others began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subagents: Option<SubagentSettings>,
     /// What is written down for people who debug.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSettings>,

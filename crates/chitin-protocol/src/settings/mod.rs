@@ -6,6 +6,7 @@ mod limits;
 mod mcp;
 mod providers;
 mod sessions;
+mod subagents;
 mod tools;
 mod trace;
 
@@ -15,5 +16,6 @@ pub use limits::*;
 pub use mcp::*;
 pub use providers::*;
 pub use sessions::*;
+pub use subagents::*;
 pub use tools::*;
 pub use trace::*;

@@ -13,8 +13,8 @@ use chitin_protocol::config::{
     BudgetSetting, HardlinkSetting, LinkSetting, RefreshSetting, SmallWindowSetting,
 };
 use chitin_protocol::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, SessionSettings, ToolSettings,
-    TraceSettings,
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, SessionSettings, SubagentSettings,
+    ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -154,6 +154,8 @@ pub struct ChitinSettings {
     pub mcp: McpSettings,
     /// How long sessions last.
     pub sessions: SessionSettings,
+    /// What becomes of sessions that others began.
+    pub subagents: SubagentSettings,
     /// What is written down for people who debug.
     pub trace: TraceSettings,
 }
@@ -331,6 +333,7 @@ impl Layers {
             exec: self.setting("exec", agent).unwrap_or_default(),
             mcp: self.setting("mcp", agent).unwrap_or_default(),
             sessions: self.setting("sessions", agent).unwrap_or_default(),
+            subagents: self.setting("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),
         }
     }

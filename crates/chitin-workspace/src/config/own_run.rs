@@ -139,6 +139,14 @@ const SESSIONS: Shape = Shape::Object(&[&[
     ("waitSeconds", NUMBER),
 ]]);
 
+const SUBAGENTS: Shape = Shape::Object(&[&[(
+    "announce",
+    Shape::Object(&[&[
+        ("action", Shape::SomeText),
+        ("expectsCompletionMessage", Shape::Flag),
+    ]]),
+)]]);
+
 const TRACE: Shape = Shape::Object(&[&[
     (
         "cacheTrace",
@@ -171,6 +179,7 @@ pub(super) const RUN: &[Field] = &[
     ("mcp", MCP),
     ("retries", Shape::Whole(0, 20)),
     ("sessions", SESSIONS),
+    ("subagents", SUBAGENTS),
     ("thinking", Shape::OneOf(&["off", "low", "medium", "high"])),
     ("tools", TOOLS),
     ("trace", TRACE),
