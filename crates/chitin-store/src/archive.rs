@@ -1,15 +1,18 @@
 //! Transcripts that no session goes on with, and taking away what nobody needs any more.
 
+use crate::begin;
 use crate::compat;
 use crate::disk::{Directory, Listed, Open};
-use crate::file_store::FileStore;
-use crate::index::IndexLock;
+use crate::file_store::{FileStore, MAX_ATTEMPTS};
 use crate::names;
-use crate::rebuild;
-use crate::store::{LockMode, SessionEntry, StoreError};
+use crate::store::{LockMode, Removal, SessionEntry, StoreError};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::PathBuf;
+
+/// How long a session that was closed may still seem to be open: a program that is just being started has, for an instant,
+/// all files of the process that starts it.
+const CLOSING: LockMode = LockMode::Wait(1_000);
 
 /// A transcript that no session goes on with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -110,10 +113,9 @@ pub enum PrunedKind {
 impl FileStore {
     /// Returns the transcripts that no session goes on with, the most recent first.
     pub fn archive(&self) -> Result<Vec<Archived>, StoreError> {
-        let Some(directory) = self.existing()? else {
+        let (Some(directory), Some(index)) = (self.existing()?, self.ledger.read()?) else {
             return Ok(Vec::new());
         };
-        let index = rebuild::read_or_make(&directory)?;
         let claimed: HashSet<String> = index
             .sessions()
             .filter_map(|(_, entry)| entry.transcript_name())
@@ -156,7 +158,7 @@ impl FileStore {
             if !is_due || is_kept(&one, prune.keep) {
                 continue;
             }
-            if Self::take_away(&directory, &one, prune.mode)? {
+            if self.take_away(&directory, &one, prune.mode)? {
                 count -= 1;
                 bytes -= one.bytes;
                 report.gone.push(one);
@@ -170,8 +172,10 @@ impl FileStore {
     }
 
     fn candidates(&self, directory: &Directory) -> Result<Vec<Pruned>, StoreError> {
-        let index = rebuild::read_or_make(directory)?;
         let mut all = Vec::new();
+        let Some(index) = self.ledger.read()? else {
+            return Ok(all);
+        };
         for (key, entry) in index.sessions() {
             let Some(name) = entry.transcript_name() else {
                 continue;
@@ -182,7 +186,9 @@ impl FileStore {
                 updated_at: entry
                     .updated_at
                     .max(listed.map_or(0, |listed| listed.modified_ms)),
-                kind: PrunedKind::Session { key: key.clone() },
+                kind: PrunedKind::Session {
+                    key: key.to_owned(),
+                },
                 name,
             });
         }
@@ -196,7 +202,12 @@ impl FileStore {
     }
 
     /// Takes one away; `false` when a process has it open or goes on with it.
-    fn take_away(directory: &Directory, one: &Pruned, mode: PruneMode) -> Result<bool, StoreError> {
+    fn take_away(
+        &self,
+        directory: &Directory,
+        one: &Pruned,
+        mode: PruneMode,
+    ) -> Result<bool, StoreError> {
         let file = directory.file(&one.name, Open::Append)?;
         if let Some(file) = &file
             && !file.lock(LockMode::Refuse)?
@@ -206,40 +217,95 @@ impl FileStore {
         if mode == PruneMode::DryRun {
             return Ok(true);
         }
-        let lock = IndexLock::take(directory)?;
-        let mut index = rebuild::read_or_restore(directory, &lock, &mut Vec::new())?;
-        match &one.kind {
-            PrunedKind::Session { key } => {
-                let name = index
-                    .get(key)
-                    .as_ref()
-                    .and_then(SessionEntry::transcript_name);
-                if name.as_ref() != Some(&one.name) {
-                    return Ok(false);
+        let is_free = self.ledger.change(
+            |turn| match &one.kind {
+                PrunedKind::Session { key } => {
+                    let entry = turn.index().get(key);
+                    let is_it =
+                        entry.and_then(SessionEntry::transcript_name).as_ref() == Some(&one.name);
+                    // The index first: what it does not name any more is merely unclaimed if the process ends here.
+                    if is_it {
+                        turn.remove(key);
+                    }
+                    Ok(is_it)
                 }
-                // The index first: what it does not name any more is merely unclaimed if the process ends here.
-                index.remove(key);
-                index.write(directory, &lock)?;
-            }
-            PrunedKind::Archived => {
-                let is_claimed = index
-                    .sessions()
-                    .any(|(_, entry)| entry.transcript_name().as_ref() == Some(&one.name));
-                if is_claimed {
-                    return Ok(false);
+                PrunedKind::Archived => {
+                    let mut sessions = turn.index().sessions();
+                    Ok(!sessions
+                        .any(|(_, entry)| entry.transcript_name().as_ref() == Some(&one.name)))
                 }
-            }
+            },
+            |_| Ok(()),
+        )?;
+        if is_free {
+            delete(directory, &one.name)?;
         }
-        directory.remove(&one.name)?;
-        for name in directory.names()? {
-            if is_side_file(&name, &one.name) {
-                directory.remove(&name)?;
-            }
-        }
-        directory.sync()?;
         drop(file);
-        Ok(true)
+        Ok(is_free)
     }
+
+    /// Takes a session out of the index, then its transcript and what lies beside it out of the way.
+    pub(crate) fn remove_session(&self, key: &str, removal: Removal<'_>) -> Result<(), StoreError> {
+        let unknown = || StoreError::Unknown {
+            key: key.to_owned(),
+        };
+        let busy = || StoreError::Busy {
+            key: key.to_owned(),
+        };
+        for _ in 0..MAX_ATTEMPTS {
+            let index = self.ledger.read()?.ok_or_else(unknown)?;
+            let directory = self.existing()?.ok_or_else(unknown)?;
+            let name = index.get(key).ok_or_else(unknown)?.transcript_name();
+            let file = match &name {
+                // What can be no transcript of ours stays where it is.
+                Some(name) => match directory.file(name, Open::Append) {
+                    Err(StoreError::Damaged { .. }) => None,
+                    file => file?,
+                },
+                None => None,
+            };
+            if let Some(file) = &file
+                && !file.lock(CLOSING)?
+            {
+                return Err(busy());
+            }
+            let is_it = self.ledger.change(
+                |turn| {
+                    let entry = turn.index().get(key).ok_or_else(unknown)?;
+                    let is_it = entry.transcript_name() == name;
+                    if is_it {
+                        turn.remove(key);
+                    }
+                    Ok(is_it)
+                },
+                |_| Ok(()),
+            )?;
+            if !is_it {
+                continue;
+            }
+            if let (Some(name), Some(_)) = (name, &file) {
+                match removal {
+                    Removal::Archive { now } => {
+                        begin::put_away(&directory, &name, compat::DELETED, now)?;
+                    }
+                    Removal::Delete => delete(&directory, &name)?,
+                }
+            }
+            return Ok(());
+        }
+        Err(busy())
+    }
+}
+
+/// Deletes a transcript and what lies beside it.
+fn delete(directory: &Directory, transcript: &str) -> Result<(), StoreError> {
+    directory.remove(transcript)?;
+    for name in directory.names()? {
+        if is_side_file(&name, transcript) {
+            directory.remove(&name)?;
+        }
+    }
+    directory.sync()
 }
 
 fn is_kept(one: &Pruned, keep: &[&str]) -> bool {

@@ -14,6 +14,10 @@ pub const TRAJECTORY: &str = ".trajectory.jsonl";
 pub const TRAJECTORY_PATH: &str = ".trajectory-path.json";
 /// The first line's type.
 pub const SESSION: &str = "session";
+/// The field of the first line that names the transcript which the session was forked from.
+pub const PARENT_SESSION: &str = "parentSession";
+/// The field of a record that names the one before it.
+pub const PARENT_ID: &str = "parentId";
 /// The custom record that says which model answers.
 pub const MODEL_SNAPSHOT: &str = "model-snapshot";
 /// The custom record that marks a turn with the full context.

@@ -1,10 +1,9 @@
 //! A session that this process has open for writing.
 
 use crate::append::Appender;
-use crate::disk::{Directory, File};
+use crate::disk::File;
 use crate::ids::Ids;
-use crate::index::IndexLock;
-use crate::rebuild;
+use crate::index::Ledger;
 use crate::reverse::MAX_LINE_BYTES;
 use crate::shape::{self, Run, Speaker};
 use crate::store::{Branch, NewEntry, Note, OpenSession, Pending, SessionEntry, StoreError};
@@ -15,7 +14,7 @@ use std::sync::Arc;
 
 /// A session that this process has open for writing. The lock goes with it, and with the process.
 pub(crate) struct FileSession {
-    directory: Directory,
+    ledger: Arc<Ledger>,
     key: String,
     entry: SessionEntry,
     header: Header,
@@ -30,7 +29,7 @@ pub(crate) struct FileSession {
 
 impl FileSession {
     pub(crate) fn new(
-        directory: Directory,
+        ledger: Arc<Ledger>,
         key: String,
         entry: SessionEntry,
         (header, branch, notes): (Header, Branch, Vec<Note>),
@@ -38,7 +37,7 @@ impl FileSession {
         (rules, ids): (TranscriptRules, Arc<dyn Ids>),
     ) -> Self {
         Self {
-            directory,
+            ledger,
             key,
             entry,
             header,
@@ -146,16 +145,20 @@ impl OpenSession for FileSession {
     }
 
     fn update(&mut self, change: &mut dyn FnMut(&mut SessionEntry)) -> Result<(), StoreError> {
-        let lock = IndexLock::take(&self.directory)?;
-        let mut index = rebuild::read_or_restore(&self.directory, &lock, &mut self.notes)?;
-        let mut entry = index.get(&self.key).unwrap_or_else(|| self.entry.clone());
-        change(&mut entry);
-        // Which transcript the session has is not for callers to change: it is the one that is open.
-        entry.session_id.clone_from(&self.entry.session_id);
-        entry.session_file.clone_from(&self.entry.session_file);
-        index.set(&self.key, &entry);
-        index.write(&self.directory, &lock)?;
-        self.entry = entry;
+        let (key, own, notes) = (&self.key, &self.entry, &mut self.notes);
+        self.entry = self.ledger.change(
+            |turn| {
+                turn.take_notes(notes);
+                let mut entry = turn.index().get(key).unwrap_or(own).clone();
+                change(&mut entry);
+                // Which transcript the session has is not for callers to change: it is the one that is open.
+                entry.session_id.clone_from(&own.session_id);
+                entry.session_file.clone_from(&own.session_file);
+                turn.set(key, &entry);
+                Ok(entry)
+            },
+            |_| Ok(()),
+        )?;
         Ok(())
     }
 }

@@ -1,51 +1,39 @@
 //! Sessions in files: one index and one transcript for each session, in one directory for each agent (R15).
 
 use crate::compat;
-use crate::disk::{Directory, File, Listed, Open, damaged};
+use crate::disk::{self, Directory, File, Open, damaged};
 use crate::file_session::FileSession;
 use crate::ids::Ids;
-use crate::index::{Index, IndexLock};
-use crate::names;
+use crate::index::{Index, Ledger};
 use crate::read::{self, Inspection, Reach};
-use crate::rebuild;
 use crate::store::{
-    Begin, Branch, LockMode, Note, OpenSession, SessionEntry, SessionStore, StoreError,
+    Begin, Branch, LockMode, Note, OpenSession, Removal, SessionEntry, SessionStore, StoreError,
 };
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::message::Extra;
-use chitin_protocol::rules::{ExplicitIds, TranscriptRules};
-use chitin_protocol::transcript::Header;
+use chitin_protocol::rules::TranscriptRules;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How often a session may change under a process that opens it.
-const MAX_ATTEMPTS: usize = 100;
+pub(crate) const MAX_ATTEMPTS: usize = 100;
 /// No honest key is longer.
 const MAX_KEY_BYTES: usize = 1024;
 
 /// Sessions in files. See `docs/concepts/sessions.md` for what lies where.
 #[derive(Clone)]
 pub struct FileStore {
-    path: PathBuf,
-    rules: TranscriptRules,
-    ids: Arc<dyn Ids>,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) rules: TranscriptRules,
+    pub(crate) ids: Arc<dyn Ids>,
     reach: Reach,
 }
 
 impl std::fmt::Debug for FileStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FileStore")
-            .field("path", &self.path)
+            .field("directory", &self.directory())
             .finish_non_exhaustive()
     }
-}
-
-/// A new transcript that is not in the index yet.
-pub(crate) struct Fresh {
-    pub(crate) file: File,
-    pub(crate) stem: String,
-    pub(crate) length: u64,
-    pub(crate) header: Header,
 }
 
 impl FileStore {
@@ -57,7 +45,7 @@ impl FileStore {
         ids: impl Ids + 'static,
     ) -> Self {
         Self {
-            path: directory.into(),
+            ledger: Arc::new(Ledger::new(directory.into())),
             rules: *rules,
             ids: Arc::new(ids),
             reach: Reach::Needed,
@@ -81,7 +69,13 @@ impl FileStore {
 
     /// Returns the directory.
     pub fn directory(&self) -> &Path {
-        &self.path
+        self.ledger.directory()
+    }
+
+    /// Returns how many times the index was written through this store and its copies. Changes that are made at the same time
+    /// are written together.
+    pub fn index_writes(&self) -> u64 {
+        self.ledger.writes()
     }
 
     /// Reads a session without opening it for writing, and says what is not as it should be.
@@ -91,15 +85,11 @@ impl FileStore {
     }
 
     pub(crate) fn existing(&self) -> Result<Option<Directory>, StoreError> {
-        Directory::open(&self.path)
+        Directory::open(self.directory())
     }
 
     pub(crate) fn made(&self) -> Result<Directory, StoreError> {
-        Directory::make(&self.path)
-    }
-
-    pub(crate) fn ids(&self) -> &dyn Ids {
-        &*self.ids
+        Directory::make(self.directory())
     }
 
     /// Opens a session's transcript to be read.
@@ -107,10 +97,10 @@ impl FileStore {
         let unknown = || StoreError::Unknown {
             key: key.to_owned(),
         };
+        let index = self.ledger.read()?.ok_or_else(unknown)?;
         let directory = self.existing()?.ok_or_else(unknown)?;
-        let index = rebuild::read_or_make(&directory)?;
         let entry = index.get(key).ok_or_else(unknown)?;
-        let name = transcript_name(&directory, &entry)?;
+        let name = transcript_name(&directory, entry)?;
         let file = directory.file(&name, Open::Read)?.ok_or_else(unknown)?;
         Ok((directory, file))
     }
@@ -118,7 +108,7 @@ impl FileStore {
     /// Finishes opening a transcript that this process has the lock of.
     fn opened(
         &self,
-        directory: Directory,
+        directory: &Directory,
         key: &str,
         entry: SessionEntry,
         file: File,
@@ -128,142 +118,18 @@ impl FileStore {
         let length = file.len()?;
         let end = read::good_end(&file, begin, length)?;
         if end < length {
-            notes.push(set_aside_end(&directory, &file, end, length)?);
+            notes.push(set_aside_end(directory, &file, end, length)?);
         }
         let (branch, mut found) = read::branch(&file, begin, end, self.reach)?;
         notes.append(&mut found);
         Ok(Box::new(FileSession::new(
-            directory,
+            Arc::clone(&self.ledger),
             key.to_owned(),
             entry,
             (header, branch, notes),
             (file, end),
             (self.rules, Arc::clone(&self.ids)),
         )))
-    }
-
-    /// Makes a new transcript for a key. Its header is on the disk when this returns, and the lock is taken.
-    fn begin(
-        &self,
-        directory: &Directory,
-        key: &str,
-        begin: &Begin<'_>,
-    ) -> Result<Fresh, StoreError> {
-        let mut id = self.new_session_id(key);
-        for _ in 0..MAX_ATTEMPTS {
-            let name = names::of_id(&id);
-            if let Some(file) = directory.file(&name, Open::CreateNew)? {
-                let header = Header {
-                    kind: compat::SESSION.to_owned(),
-                    version: self.rules.header_version,
-                    id: id.clone(),
-                    timestamp: begin.now.to_owned(),
-                    cwd: begin.workspace.to_owned(),
-                    extra: Extra::new(),
-                };
-                let mut line = serde_json::to_vec(&header).unwrap_or_default();
-                line.push(b'\n');
-                let length = line.len() as u64;
-                let written = file
-                    .lock(LockMode::Refuse)
-                    .and_then(|_| file.write_all(&line))
-                    .and_then(|()| file.sync_data())
-                    .and_then(|()| directory.sync());
-                if let Err(error) = written {
-                    let _ = directory.remove(&name);
-                    return Err(error);
-                }
-                return Ok(Fresh {
-                    file,
-                    stem: id,
-                    length,
-                    header,
-                });
-            }
-            id = self.ids.session();
-        }
-        Err(damaged(self.path.clone(), "no session id is free"))
-    }
-
-    /// Returns the id of a new session (R18).
-    fn new_session_id(&self, key: &str) -> String {
-        match self.rules.explicit_ids {
-            ExplicitIds::Allotted => self.ids.session(),
-            ExplicitIds::AsNamed => key
-                .strip_prefix("agent:")
-                .and_then(|rest| rest.split_once(':'))
-                .and_then(|(_, rest)| rest.strip_prefix(compat::EXPLICIT))
-                .filter(|name| names::is_transcript(&names::of_id(name)))
-                .map_or_else(|| self.ids.session(), str::to_owned),
-        }
-    }
-
-    /// Lets a key go on with a new transcript, and puts the old one into the archive.
-    pub(crate) fn put_in_place(
-        directory: &Directory,
-        (lock, mut index): (&IndexLock, Index),
-        key: &str,
-        fresh: &Fresh,
-        begin: &Begin<'_>,
-    ) -> Result<SessionEntry, StoreError> {
-        let name = names::of_id(&fresh.stem);
-        let old = index.get(key);
-        let old_name = old.as_ref().and_then(SessionEntry::transcript_name);
-        let entry = SessionEntry {
-            session_id: fresh.header.id.clone(),
-            session_file: Some(directory.path_of(&name).to_string_lossy().into_owned()),
-            updated_at: begin.now_ms,
-            ..carried_over(old.unwrap_or_default())
-        };
-        index.set(key, &entry);
-        let placed = rebuild::note_key(directory, key, &fresh.stem, lock)
-            .and_then(|()| index.write(directory, lock));
-        if let Err(error) = placed {
-            let _ = directory.remove(&name);
-            return Err(error);
-        }
-        if let Some(old) = old_name.filter(|old| *old != name)
-            && directory.listed(&old)?.is_some()
-        {
-            let archived = format!("{old}{}{}", compat::RESET, names::time(begin.now));
-            let free =
-                std::iter::once(archived.clone()).chain((2..).map(|n| format!("{archived}-{n}")));
-            directory.set_aside(&old, free)?;
-        }
-        Ok(entry)
-    }
-
-    /// Begins a session for a key.
-    fn create(
-        &self,
-        directory: Directory,
-        (lock, index): (IndexLock, Index),
-        key: &str,
-        begin: &Begin<'_>,
-        notes: Vec<Note>,
-    ) -> Result<Box<dyn OpenSession>, StoreError> {
-        let fresh = self.begin(&directory, key, begin)?;
-        let entry = Self::put_in_place(&directory, (&lock, index), key, &fresh, begin)?;
-        drop(lock);
-        Ok(Box::new(FileSession::new(
-            directory,
-            key.to_owned(),
-            entry,
-            (fresh.header, Branch::default(), notes),
-            (fresh.file, fresh.length),
-            (self.rules, Arc::clone(&self.ids)),
-        )))
-    }
-}
-
-/// Returns what a session that starts afresh takes along: who it is, not what its turns took.
-fn carried_over(old: SessionEntry) -> SessionEntry {
-    SessionEntry {
-        model_provider: old.model_provider,
-        model: old.model,
-        context_tokens: old.context_tokens,
-        extra: old.extra,
-        ..SessionEntry::default()
     }
 }
 
@@ -314,7 +180,7 @@ fn set_aside_end(
         let Some(aside) = directory.file(&torn, Open::CreateNew)? else {
             continue;
         };
-        let copied = copy(file, end, length, &aside)
+        let copied = disk::copy(file, end, length, &aside)
             .and_then(|()| aside.sync_data())
             .and_then(|()| directory.sync());
         if let Err(error) = copied {
@@ -332,22 +198,6 @@ fn set_aside_end(
         file.path().to_path_buf(),
         "too many torn lines were set aside already",
     ))
-}
-
-/// Copies bytes of a file to the end of another.
-pub(crate) fn copy(from: &File, begin: u64, end: u64, to: &File) -> Result<(), StoreError> {
-    let mut buffer = vec![0; 1 << 20];
-    let mut at = begin;
-    while at < end {
-        let take = usize::try_from((end - at).min(buffer.len() as u64)).unwrap_or(buffer.len());
-        let read = from.read_at(&mut buffer[..take], at)?;
-        if read == 0 {
-            break;
-        }
-        to.write_all(&buffer[..read])?;
-        at += read as u64;
-    }
-    Ok(())
 }
 
 pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
@@ -368,41 +218,56 @@ pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
 
 /// What a process found before it waited for a lock.
 struct Found {
+    index: Arc<Index>,
     entry: SessionEntry,
     name: String,
-    index: Option<Listed>,
 }
 
-fn find(directory: &Directory, key: &str) -> Result<Option<Found>, StoreError> {
-    let listed = directory.listed(compat::INDEX)?;
-    let Ok(index) = Index::read(directory)? else {
-        return Ok(None);
-    };
-    Ok(index.get(key).and_then(|entry| {
-        Some(Found {
-            name: entry.transcript_name()?,
-            entry,
-            index: listed,
-        })
-    }))
+impl FileStore {
+    /// Looks for a session that can be opened.
+    fn look(&self, directory: &Directory, key: &str) -> Result<Option<Found>, StoreError> {
+        let Ok(index) = self.ledger.read_file(directory)? else {
+            return Ok(None);
+        };
+        let Some(entry) = index.get(key).cloned() else {
+            return Ok(None);
+        };
+        Ok(entry
+            .transcript_name()
+            .map(|name| Found { index, entry, name }))
+    }
+
+    /// Tells whether a session still has the transcript that was found.
+    fn is_as_found(
+        &self,
+        directory: &Directory,
+        key: &str,
+        found: &Found,
+    ) -> Result<bool, StoreError> {
+        let Ok(index) = self.ledger.read_file(directory)? else {
+            return Ok(false);
+        };
+        Ok(Arc::ptr_eq(&index, &found.index)
+            || index
+                .get(key)
+                .and_then(SessionEntry::transcript_name)
+                .is_some_and(|name| name == found.name))
+    }
 }
 
 impl SessionStore for FileStore {
     fn find(&self, session_key: &str) -> Result<Option<SessionEntry>, StoreError> {
-        match self.existing()? {
-            Some(directory) => Ok(rebuild::read_or_make(&directory)?.get(session_key)),
-            None => Ok(None),
-        }
+        let index = self.ledger.read()?;
+        Ok(index.and_then(|index| index.get(session_key).cloned()))
     }
 
     fn list(&self) -> Result<Vec<(String, SessionEntry)>, StoreError> {
-        let Some(directory) = self.existing()? else {
+        let Some(index) = self.ledger.read()? else {
             return Ok(Vec::new());
         };
-        let index = rebuild::read_or_make(&directory)?;
         let mut sessions: Vec<_> = index
             .sessions()
-            .map(|(key, entry)| (key.clone(), entry))
+            .map(|(key, entry)| (key.to_owned(), entry.clone()))
             .collect();
         sessions.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
         Ok(sessions)
@@ -418,64 +283,42 @@ impl SessionStore for FileStore {
         let mut notes = Vec::new();
         for _ in 0..MAX_ATTEMPTS {
             let directory = self.made()?;
-            let Some(found) = find(&directory, session_key)? else {
-                let index_lock = IndexLock::take(&directory)?;
-                let index = rebuild::read_or_restore(&directory, &index_lock, &mut notes)?;
-                let entry = index.get(session_key);
-                if entry
-                    .as_ref()
-                    .is_some_and(|entry| entry.transcript_name().is_some())
-                {
-                    continue;
+            let Some(found) = self.look(&directory, session_key)? else {
+                match self.begin(&directory, session_key, None, begin, &mut notes)? {
+                    Some(session) => return Ok(session),
+                    None => continue,
                 }
-                if entry.is_some() {
-                    // What the index names can be no transcript of ours.
-                    let path = directory.path_of(compat::INDEX);
-                    notes.push(Note::LostTranscript { path });
-                }
-                return self.create(directory, (index_lock, index), session_key, begin, notes);
             };
             let file = match directory.file(&found.name, Open::Append) {
                 // Whatever is wrong with the old one, a new one can begin.
                 Err(StoreError::Damaged { .. }) if begin.afresh => None,
                 file => file?,
             };
-            let Some(file) = file else {
-                let index_lock = IndexLock::take(&directory)?;
-                let index = rebuild::read_or_restore(&directory, &index_lock, &mut notes)?;
-                let name = index
-                    .get(session_key)
-                    .and_then(|entry| entry.transcript_name());
-                if name.as_ref() != Some(&found.name) {
-                    continue;
+            if let Some(file) = &file {
+                if !file.lock(lock)? {
+                    return Err(StoreError::Busy {
+                        key: session_key.to_owned(),
+                    });
                 }
-                if !begin.afresh {
-                    let path = directory.path_of(&found.name);
-                    notes.push(Note::LostTranscript { path });
-                }
-                return self.create(directory, (index_lock, index), session_key, begin, notes);
-            };
-            if !file.lock(lock)? {
-                return Err(StoreError::Busy {
-                    key: session_key.to_owned(),
-                });
-            }
-            // While this process waited, the session may have got another transcript.
-            let listed = directory.listed(compat::INDEX)?;
-            if listed.as_ref().map(|listed| listed.identity)
-                != found.index.as_ref().map(|listed| listed.identity)
-            {
-                let again = find(&directory, session_key)?;
-                if again.map(|again| again.name) != Some(found.name) {
+                // While this process waited, the session may have got another transcript.
+                if !self.is_as_found(&directory, session_key, &found)? {
                     continue;
                 }
             }
-            if begin.afresh {
-                let index_lock = IndexLock::take(&directory)?;
-                let index = rebuild::read_or_restore(&directory, &index_lock, &mut notes)?;
-                return self.create(directory, (index_lock, index), session_key, begin, notes);
+            match file {
+                Some(file) if !begin.afresh => {
+                    return self.opened(&directory, session_key, found.entry, file, notes);
+                }
+                // If there is a file, its lock is held until the new one is in place.
+                _held => {
+                    let old = Some(&*found.name);
+                    if let Some(session) =
+                        self.begin(&directory, session_key, old, begin, &mut notes)?
+                    {
+                        return Ok(session);
+                    }
+                }
             }
-            return self.opened(directory, session_key, found.entry, file, notes);
         }
         Err(StoreError::Busy {
             key: session_key.to_owned(),
@@ -485,5 +328,37 @@ impl SessionStore for FileStore {
     fn read(&self, session_key: &str) -> Result<Branch, StoreError> {
         self.inspect(session_key, self.reach)
             .map(|inspection| inspection.branch)
+    }
+
+    fn fork(&self, from: &str, to: &str, begin: &Begin<'_>) -> Result<SessionEntry, StoreError> {
+        self.fork_session(from, to, begin)
+    }
+
+    fn remove(&self, session_key: &str, removal: Removal<'_>) -> Result<(), StoreError> {
+        self.remove_session(session_key, removal)
+    }
+
+    fn annotate(
+        &self,
+        session_key: &str,
+        change: &mut dyn FnMut(&mut SessionEntry),
+    ) -> Result<(), StoreError> {
+        let unknown = || StoreError::Unknown {
+            key: session_key.to_owned(),
+        };
+        // Nothing is made for a session that is not there.
+        self.find(session_key)?.ok_or_else(unknown)?;
+        self.ledger.change(
+            |turn| {
+                let old = turn.index().get(session_key).ok_or_else(unknown)?;
+                let mut entry = old.clone();
+                change(&mut entry);
+                entry.session_id.clone_from(&old.session_id);
+                entry.session_file.clone_from(&old.session_file);
+                turn.set(session_key, &entry);
+                Ok(())
+            },
+            |()| Ok(()),
+        )
     }
 }

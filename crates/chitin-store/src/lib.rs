@@ -31,10 +31,13 @@
 
 mod append;
 mod archive;
+mod begin;
 pub mod compat;
 mod disk;
+mod entry;
 mod file_session;
 mod file_store;
+mod fork;
 mod ids;
 mod index;
 pub mod ledger;
@@ -56,6 +59,6 @@ pub use openclaw::OpenClawSessions;
 pub use read::{Inspection, Reach};
 pub use shape::{Run, Speaker, for_writing};
 pub use store::{
-    Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, SessionEntry, SessionStore,
-    StoreError,
+    Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, Removal, SessionEntry,
+    SessionStore, StoreError,
 };

@@ -65,7 +65,7 @@ impl OpenClawSessions {
         };
         let mut sessions: Vec<_> = index
             .sessions()
-            .map(|(key, entry)| (key.clone(), entry))
+            .map(|(key, entry)| (key.to_owned(), entry.clone()))
             .collect();
         sessions.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
         Ok(sessions)
@@ -124,8 +124,7 @@ impl OpenClawSessions {
         } else {
             Index::read(&directory)?
                 .ok()
-                .and_then(|index| index.get(session))
-                .and_then(|entry| entry.transcript_name())
+                .and_then(|index| index.get(session)?.transcript_name())
                 .ok_or_else(unknown)?
         };
         directory.file(&name, Open::Read)?.ok_or_else(unknown)

@@ -91,6 +91,13 @@ pub(crate) fn good_end(file: &File, begin: u64, length: u64) -> Result<u64, Stor
     Ok(begin.min(length))
 }
 
+/// Where a record's line is, without its line end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+}
+
 /// Reads the active branch that ends at the last record before `end`.
 pub(crate) fn branch(
     file: &File,
@@ -98,6 +105,16 @@ pub(crate) fn branch(
     end: u64,
     reach: Reach,
 ) -> Result<(Branch, Vec<Note>), StoreError> {
+    located_branch(file, begin, end, reach).map(|(branch, _, notes)| (branch, notes))
+}
+
+/// Reads the active branch that ends at the last record before `end`, and says where each record is.
+pub(crate) fn located_branch(
+    file: &File,
+    begin: u64,
+    end: u64,
+    reach: Reach,
+) -> Result<(Branch, Vec<Span>, Vec<Note>), StoreError> {
     // Which records were lost in a damaged line is known only once the whole file was looked through.
     let mut lost = Lost::Known(HashSet::new());
     loop {
@@ -113,9 +130,9 @@ pub(crate) fn branch(
             }
         }
         match walk.finish() {
-            Walked::Done(branch, mut notes) => {
+            Walked::Done(branch, spans, mut notes) => {
                 notes.reverse();
-                return Ok((branch, notes));
+                return Ok((branch, spans, notes));
             }
             Walked::Lost(id) => lost.add(id),
         }
@@ -155,6 +172,7 @@ struct Walk<'a> {
     lost: &'a Lost,
     /// The branch, the last record first.
     entries: Vec<Entry>,
+    spans: Vec<Span>,
     notes: Vec<Note>,
     next: Next,
     /// Whether a damaged line was passed while the next record was looked for.
@@ -176,7 +194,7 @@ enum Next {
 }
 
 enum Walked {
-    Done(Branch, Vec<Note>),
+    Done(Branch, Vec<Span>, Vec<Note>),
     Lost(String),
 }
 
@@ -186,6 +204,7 @@ impl<'a> Walk<'a> {
             reach,
             lost,
             entries: Vec::new(),
+            spans: Vec::new(),
             notes: Vec::new(),
             next: Next::Any,
             passed_damage: false,
@@ -218,7 +237,13 @@ impl<'a> Walk<'a> {
             None => Err("it is too long".to_owned()),
         };
         match entry {
-            Ok(entry) if self.is_next(&entry) => self.push(entry),
+            Ok(entry) if self.is_next(&entry) => {
+                self.spans.push(Span {
+                    offset: line.offset,
+                    bytes: line.bytes,
+                });
+                self.push(entry);
+            }
             Ok(_) => {}
             Err(reason) => {
                 self.notes.push(Note::DamagedLine {
@@ -274,10 +299,11 @@ impl<'a> Walk<'a> {
             }
         }
         self.entries.reverse();
+        self.spans.reverse();
         let branch = Branch {
             entries: self.entries,
             has_older,
         };
-        Walked::Done(branch, self.notes)
+        Walked::Done(branch, self.spans, self.notes)
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::compat;
 use crate::disk::{Directory, Open, damaged};
-use crate::index::{Index, IndexLock, KEYS, NoIndex};
+use crate::index::{Index, IndexLock, KEYS};
 use crate::names;
 use crate::read;
-use crate::store::{Note, SessionEntry, StoreError};
+use crate::store::{SessionEntry, StoreError};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// No honest list of keys is longer.
@@ -16,17 +16,25 @@ const MAX_KEYS_BYTES: u64 = 256 << 20;
 /// One line of the list of keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct KeyLine {
+pub(crate) struct KeyLine {
     key: String,
     /// The transcript's name without its ending.
     transcript: String,
 }
 
-/// Notes which key a new session has. Comes before the index names it.
-pub(crate) fn note_key(
+impl KeyLine {
+    pub(crate) fn new(key: &str, transcript: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            transcript: transcript.to_owned(),
+        }
+    }
+}
+
+/// Notes which keys new sessions have. Comes before the index names them.
+pub(crate) fn note_keys(
     directory: &Directory,
-    key: &str,
-    transcript: &str,
+    lines: &[KeyLine],
     _lock: &IndexLock,
 ) -> Result<(), StoreError> {
     let path = directory.path_of(KEYS);
@@ -34,10 +42,6 @@ pub(crate) fn note_key(
         .file(KEYS, Open::AppendOrCreate)?
         .ok_or_else(|| damaged(path, "it cannot be made"))?;
     let length = file.len()?;
-    let line = KeyLine {
-        key: key.to_owned(),
-        transcript: transcript.to_owned(),
-    };
     // The line end first: whatever a crash left before it is then a line of its own.
     let mut text = String::new();
     let mut last = [b'\n'];
@@ -47,8 +51,10 @@ pub(crate) fn note_key(
     if last != *b"\n" {
         text.push('\n');
     }
-    text.push_str(&serde_json::to_string(&line).unwrap_or_default());
-    text.push('\n');
+    for line in lines {
+        text.push_str(&serde_json::to_string(line).unwrap_or_default());
+        text.push('\n');
+    }
     let written = file
         .write_all(text.as_bytes())
         .and_then(|()| file.sync_data());
@@ -58,61 +64,27 @@ pub(crate) fn note_key(
     written
 }
 
-/// Reads the index, or makes one from the transcripts without writing it.
-pub(crate) fn read_or_make(directory: &Directory) -> Result<Index, StoreError> {
-    match Index::read(directory)? {
-        Ok(index) => Ok(index),
-        Err(_) => from_transcripts(directory),
-    }
-}
-
-/// Reads the index; if there is none or it is damaged, makes one from the transcripts and puts it in its place. The damaged
-/// one is set aside.
-pub(crate) fn read_or_restore(
-    directory: &Directory,
-    lock: &IndexLock,
-    notes: &mut Vec<Note>,
-) -> Result<Index, StoreError> {
-    let missing = match Index::read(directory)? {
-        Ok(index) => return Ok(index),
-        Err(missing) => missing,
-    };
-    let index = from_transcripts(directory)?;
-    let set_aside = match missing {
-        NoIndex::Missing if index == Index::default() => return Ok(index),
-        NoIndex::Missing => None,
-        NoIndex::Damaged => {
-            let free = (1..).map(|n| format!("{}.damaged-{n}", compat::INDEX));
-            let name = directory.set_aside(compat::INDEX, free)?;
-            Some(directory.path_of(&name))
-        }
-    };
-    index.write(directory, lock)?;
-    notes.push(Note::IndexRebuilt { set_aside });
-    Ok(index)
-}
-
 /// Gives every key the transcript that it had last, and every transcript without a key one made of its id.
-fn from_transcripts(directory: &Directory) -> Result<Index, StoreError> {
+pub(crate) fn from_transcripts(directory: &Directory) -> Result<Index, StoreError> {
     let keys = keys(directory)?;
     let mut last: HashMap<&str, &str> = HashMap::new();
     let mut key_of: HashMap<&str, &str> = HashMap::new();
-    for line in &keys {
+    let files = directory.list(names::is_transcript)?;
+    let there: HashSet<&str> = files.iter().map(|file| stem_of(&file.name)).collect();
+    // A key that was noted for a session which then did not begin takes nothing away from the one before.
+    for line in keys.iter().filter(|line| there.contains(&*line.transcript)) {
         last.insert(&line.key, &line.transcript);
         key_of.insert(&line.transcript, &line.key);
     }
     let mut index = Index::default();
-    for file in directory.list(names::is_transcript)? {
+    for file in &files {
         let Some(open) = directory.file(&file.name, Open::Read)? else {
             continue;
         };
         let Ok((header, _)) = read::header(&open) else {
             continue;
         };
-        let stem = file
-            .name
-            .strip_suffix(compat::TRANSCRIPT)
-            .unwrap_or(&file.name);
+        let stem = stem_of(&file.name);
         let key = match key_of.get(stem) {
             Some(key) if last.get(key) == Some(&stem) => (*key).to_owned(),
             // The key went on with another transcript: this one belongs to the archive.
@@ -133,6 +105,11 @@ fn from_transcripts(directory: &Directory) -> Result<Index, StoreError> {
         index.set(&key, &entry);
     }
     Ok(index)
+}
+
+/// Returns the name of a transcript without its ending.
+fn stem_of(name: &str) -> &str {
+    name.strip_suffix(compat::TRANSCRIPT).unwrap_or(name)
 }
 
 fn keys(directory: &Directory) -> Result<Vec<KeyLine>, StoreError> {

@@ -1,9 +1,11 @@
 //! What a store promises, whatever keeps the records. Nothing above this trait knows the backend.
 
+pub use crate::entry::SessionEntry;
+
 use crate::shape::Run;
-use chitin_protocol::message::Extra;
 use chitin_protocol::transcript::{Entry, EntryBody, Header};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use std::io;
 use std::path::PathBuf;
 
 /// Keeps sessions. Implemented by the file backend. An implementor promises: what [`OpenSession::append`] returned from is
@@ -25,6 +27,34 @@ pub trait SessionStore: Send + Sync {
 
     /// Reads the active branch of a session without opening it for writing.
     fn read(&self, session_key: &str) -> Result<Branch, StoreError>;
+
+    /// Begins a session with a copy of what another one's model would get: its active branch, from the last compaction's
+    /// first kept record on. The records keep their names. The other session may be open meanwhile, and in the middle of a
+    /// turn: then the copy ends before the answer whose calls have no results yet. It is an error if the new one exists.
+    fn fork(&self, from: &str, to: &str, begin: &Begin<'_>) -> Result<SessionEntry, StoreError>;
+
+    /// Takes a session away, unless a process has it open.
+    fn remove(&self, session_key: &str, removal: Removal<'_>) -> Result<(), StoreError>;
+
+    /// Changes what the index says of a session, without opening it; somebody else may have it open. Which transcript it has
+    /// stays. Others wait while the change is made: it must be quick, and must not use the store.
+    fn annotate(
+        &self,
+        session_key: &str,
+        change: &mut dyn FnMut(&mut SessionEntry),
+    ) -> Result<(), StoreError>;
+}
+
+/// What becomes of the transcript of a session that is taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal<'a> {
+    /// It goes into the archive, where pruning finds it.
+    Archive {
+        /// The time, as an ISO instant.
+        now: &'a str,
+    },
+    /// It is deleted, and all that lies beside it.
+    Delete,
 }
 
 /// How a session begins, when there is none or the old one is over.
@@ -76,7 +106,8 @@ pub trait OpenSession: Send + Sync {
     /// Returns what the index says of the session.
     fn entry(&self) -> &SessionEntry;
 
-    /// Changes what the index says of the session.
+    /// Changes what the index says of the session. Others wait while the change is made: it must be quick, and must not use the
+    /// store.
     fn update(&mut self, change: &mut dyn FnMut(&mut SessionEntry)) -> Result<(), StoreError>;
 }
 
@@ -201,58 +232,6 @@ pub enum LockMode {
     Wait(u64),
 }
 
-/// What the index says of a session (R17). Fields that we do not know are kept.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct SessionEntry {
-    /// The session's id.
-    pub session_id: String,
-    /// When it was last used, in milliseconds since 1970.
-    pub updated_at: i64,
-    /// Where the transcript is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_file: Option<String>,
-    /// The provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_provider: Option<String>,
-    /// The model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The model's window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_tokens: Option<u64>,
-    /// Tokens sent in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens answered in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// Tokens in the model's window after the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_tokens: Option<u64>,
-    /// Whether `total_tokens` is of the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_tokens_fresh: Option<bool>,
-    /// Tokens read from the cache in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_read: Option<u64>,
-    /// Tokens written to the cache in the last turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_write: Option<u64>,
-    /// What the session has cost so far, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimated_cost_usd: Option<f64>,
-    /// Whether the last turn was stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aborted_last_run: Option<bool>,
-    /// How many times the session was put into a summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compaction_count: Option<u64>,
-    /// What else the index says.
-    #[serde(flatten)]
-    pub extra: Extra,
-}
-
 /// Why the store could not do it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -316,11 +295,41 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What it says.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
 impl StoreError {
+    /// Returns the same error once more, for somebody else whom it befell.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Busy { key } => Self::Busy { key: key.clone() },
+            Self::Unknown { key } => Self::Unknown { key: key.clone() },
+            Self::Exists { key } => Self::Exists { key: key.clone() },
+            Self::BadKey { key, reason } => Self::BadKey {
+                key: key.clone(),
+                reason: reason.clone(),
+            },
+            Self::NoRoom { path } => Self::NoRoom { path: path.clone() },
+            Self::Poisoned { path } => Self::Poisoned { path: path.clone() },
+            Self::Damaged { path, reason } => Self::Damaged {
+                path: path.clone(),
+                reason: reason.clone(),
+            },
+            Self::TooLong { path, bytes } => Self::TooLong {
+                path: path.clone(),
+                bytes: *bytes,
+            },
+            Self::Io { path, source } => Self::Io {
+                path: path.clone(),
+                source: match source.raw_os_error() {
+                    Some(code) => io::Error::from_raw_os_error(code),
+                    None => io::Error::new(source.kind(), source.to_string()),
+                },
+            },
+        }
+    }
+
     /// Returns what may be done about it.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {

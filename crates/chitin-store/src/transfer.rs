@@ -1,13 +1,11 @@
 //! Transcripts in and out, byte for byte.
 
-use crate::compat;
-use crate::disk::{Directory, File, Open, damaged};
-use crate::file_store::{self, FileStore, Fresh};
-use crate::index::IndexLock;
+use crate::begin::{self, Fresh};
+use crate::disk::{self, Directory, File, Open, damaged};
+use crate::file_store::{self, FileStore};
 use crate::names;
 use crate::read;
-use crate::rebuild;
-use crate::store::{Begin, LockMode, SessionEntry, StoreError};
+use crate::store::{Begin, LockMode, SessionEntry, SessionStore, StoreError};
 use std::io::Write;
 use std::path::Path;
 
@@ -49,57 +47,54 @@ impl FileStore {
         file_store::check_key(key)?;
         let (header, _) = read::header(from)?;
         let length = from.len()?;
-        let directory = self.made()?;
-        let lock = IndexLock::take(&directory)?;
-        let index = rebuild::read_or_restore(&directory, &lock, &mut Vec::new())?;
-        let old = index.get(key).and_then(|entry| entry.transcript_name());
-        if old.is_some() && !begin.afresh {
-            return Err(StoreError::Exists {
-                key: key.to_owned(),
-            });
-        }
-        // Nobody may be writing to the one that goes into the archive.
-        let old = old
-            .map(|name| directory.file(&name, Open::Append))
-            .transpose()?
-            .flatten();
-        if let Some(old) = &old
-            && !old.lock(LockMode::Refuse)?
-        {
-            return Err(StoreError::Busy {
-                key: key.to_owned(),
-            });
-        }
-        let (file, stem) = self.new_file(&directory, &header.id)?;
-        let copied = file_store::copy(from, 0, length, &file)
-            .and_then(|()| file.sync_data())
-            .and_then(|()| directory.sync());
-        if let Err(error) = copied {
-            let _ = directory.remove(&names::of_id(&stem));
-            return Err(error);
-        }
-        let fresh = Fresh {
-            file,
-            stem,
-            length,
-            header,
+        let exists = || StoreError::Exists {
+            key: key.to_owned(),
         };
-        Self::put_in_place(&directory, (&lock, index), key, &fresh, begin)
-    }
-
-    /// Makes a file for a transcript, of its own id if that can be.
-    fn new_file(&self, directory: &Directory, id: &str) -> Result<(File, String), StoreError> {
-        let own = names::is_transcript(&names::of_id(id)).then(|| id.to_owned());
-        let others = std::iter::repeat_with(|| self.ids().session()).take(100);
-        for stem in own.into_iter().chain(others) {
-            if let Some(file) = directory.file(&names::of_id(&stem), Open::CreateNew)? {
-                return Ok((file, stem));
+        if self.find(key)?.is_some() && !begin.afresh {
+            return Err(exists());
+        }
+        let directory = self.made()?;
+        let own = Some(header.id.clone()).filter(|id| names::is_transcript(&names::of_id(id)));
+        let (file, stem) = self.new_file(&directory, own, Open::CopyNew)?;
+        let name = names::of_id(&stem);
+        let fresh = Fresh { file, stem, header };
+        let imported = disk::copy(from, 0, length, &fresh.file)
+            .and_then(|()| fresh.file.sync_data())
+            .and_then(|()| {
+                self.ledger.change(
+                    |turn| {
+                        let entry = turn.index().get(key);
+                        let old = entry.and_then(SessionEntry::transcript_name);
+                        if old.is_some() && !begin.afresh {
+                            return Err(exists());
+                        }
+                        // Nobody may be writing to the one that goes into the archive.
+                        let old = old
+                            .map(|name| directory.file(&name, Open::Append))
+                            .transpose()?
+                            .flatten();
+                        if let Some(old) = &old
+                            && !old.lock(LockMode::Refuse)?
+                        {
+                            return Err(StoreError::Busy {
+                                key: key.to_owned(),
+                            });
+                        }
+                        Ok((begin::place(turn, &directory, key, &fresh, begin), old))
+                    },
+                    |_| Ok(()),
+                )
+            });
+        match imported {
+            Ok((placed, _held)) => {
+                placed.archive_old(&directory, begin)?;
+                Ok(placed.entry)
+            }
+            Err(error) => {
+                let _ = directory.remove(&name);
+                Err(error)
             }
         }
-        Err(damaged(
-            directory.path_of(compat::INDEX),
-            "no session id is free",
-        ))
     }
 
     /// Writes a session's transcript to somewhere else, byte for byte, up to the last whole line. Returns how much it was.

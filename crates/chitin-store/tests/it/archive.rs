@@ -18,7 +18,9 @@ fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
     old.update(&mut |entry| {
         entry.input_tokens = Some(5);
         entry.model = Some("m".to_owned());
-        entry.extra.insert("label".to_owned(), json!("mine"));
+        entry.label = Some("mine".to_owned());
+        entry.status = Some("done".to_owned());
+        entry.extra.insert("own".to_owned(), json!("kept"));
     })
     .unwrap();
     let (old_id, path) = (old.header().id.clone(), old.transcript());
@@ -34,7 +36,11 @@ fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
         (new.entry().input_tokens, new.entry().model.as_deref()),
         (None, Some("m"))
     );
-    assert_eq!(new.entry().extra["label"], "mine");
+    assert_eq!(
+        (new.entry().label.as_deref(), new.entry().status.as_deref()),
+        (Some("mine"), None)
+    );
+    assert_eq!(new.entry().extra["own"], "kept");
     let archive = kit.store.archive().unwrap();
     assert_eq!(archive.len(), 1);
     assert_eq!(
@@ -209,4 +215,16 @@ fn a_transcript_that_no_key_claims_gets_one_of_its_own() {
     assert_eq!(kit.store.list().unwrap()[0].0, key);
     let session = kit.store.open(key, &begin(), LockMode::Refuse).unwrap();
     assert_eq!(session.transcript(), path);
+}
+
+#[test]
+fn a_key_that_was_noted_for_a_session_that_did_not_begin_keeps_the_one_it_has() {
+    let kit = Kit::new();
+    let id = kit.open().header().id.clone();
+    let keys = kit.store.directory().join("sessions.keys");
+    let noted = fs::read_to_string(&keys).unwrap();
+    let never = json!({"key": KEY, "transcript": "never"});
+    fs::write(&keys, format!("{noted}{never}\n")).unwrap();
+    fs::remove_file(kit.store.directory().join("sessions.json")).unwrap();
+    assert_eq!(kit.store.find(KEY).unwrap().unwrap().session_id, id);
 }

@@ -19,15 +19,22 @@ pub(crate) enum Role {
     Append,
     /// Waits for the session, appends ten batches of ten, and ends; again and again, ten times.
     Share,
+    /// Adds one to a number of each of 200 sessions, and ends.
+    Count,
+    /// Adds one to a number of each of eight sessions, each in a thread of its own, again and again, and says which session
+    /// has which number, until it is killed.
+    CountOn,
     /// Appends until the disk is full, then shorter records, and says what was acknowledged.
     Fill,
 }
 
 impl Role {
-    const ALL: [(&'static str, Self); 4] = [
+    const ALL: [(&'static str, Self); 6] = [
         ("hold", Self::Hold),
         ("append", Self::Append),
         ("share", Self::Share),
+        ("count", Self::Count),
+        ("count-on", Self::CountOn),
         ("fill", Self::Fill),
     ];
 
@@ -36,6 +43,8 @@ impl Role {
             Self::Hold => "hold",
             Self::Append => "append",
             Self::Share => "share",
+            Self::Count => "count",
+            Self::CountOn => "count-on",
             Self::Fill => "fill",
         }
     }
@@ -113,8 +122,41 @@ fn act() {
         }
         Role::Append => append_until_killed(&mut *open().unwrap()),
         Role::Share => share(open),
+        Role::Count => {
+            for number in 0..200 {
+                add_one(&store, &numbered(number));
+            }
+        }
+        Role::CountOn => std::thread::scope(|scope| {
+            for number in 0..8 {
+                let store = &store;
+                scope.spawn(move || {
+                    loop {
+                        let count = add_one(store, &numbered(number));
+                        word(&format!("{number},{count}"));
+                    }
+                });
+            }
+        }),
         Role::Fill => fill(&store, &mut *open().unwrap()),
     }
+}
+
+/// Returns the key of one of many sessions.
+pub(crate) fn numbered(number: usize) -> String {
+    format!("agent:main:explicit:{number}")
+}
+
+/// Adds one to what the index says of a session, and returns it.
+pub(crate) fn add_one(store: &dyn SessionStore, key: &str) -> u64 {
+    let mut count = 0;
+    store
+        .annotate(key, &mut |entry| {
+            count = entry.compaction_count.unwrap_or_default() + 1;
+            entry.compaction_count = Some(count);
+        })
+        .unwrap();
+    count
 }
 
 fn append_until_killed(session: &mut dyn OpenSession) {

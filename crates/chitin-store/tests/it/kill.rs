@@ -1,6 +1,6 @@
 //! `kill -9` at random instants: every record that was acknowledged is there, and the session goes on.
 
-use crate::children::{Role, start, words};
+use crate::children::{Role, numbered, start, words};
 use crate::kit::{KEY, Kit, NOW, begin, say};
 use chitin_store::{LockMode, Reach, SessionStore};
 use std::collections::HashSet;
@@ -77,4 +77,32 @@ fn kill_again_and_again(kills: usize) -> Counted {
         kills: kills / ROUND * ROUND,
         acknowledged,
     }
+}
+
+#[test]
+fn a_change_of_the_index_that_was_acknowledged_is_there_when_the_process_is_killed() {
+    let random = RandomState::new();
+    let kit = Kit::new();
+    for number in 0..8 {
+        let key = numbered(number);
+        drop(kit.store.open(&key, &begin(), LockMode::Refuse).unwrap());
+    }
+    let mut acknowledged = 0;
+    for round in 0..40 {
+        let mut child = start(Role::CountOn, kit.store.directory());
+        std::thread::sleep(Duration::from_micros(random.hash_one(round) % 40_000));
+        child.kill().unwrap();
+        let said: Vec<String> = words(&mut child).collect();
+        child.wait().unwrap();
+        acknowledged += said.len();
+        for word in said {
+            let (number, count) = word.split_once(',').unwrap();
+            let entry = kit.store.find(&numbered(number.parse().unwrap()));
+            let found = entry.unwrap().unwrap().compaction_count.unwrap();
+            assert!(found >= count.parse().unwrap(), "{found} < {count}");
+        }
+        assert_eq!(kit.index().as_object().unwrap().len(), 8);
+    }
+    assert!(acknowledged > 40, "{acknowledged}");
+    assert!(!kit.names().iter().any(|name| name.contains("damaged")));
 }

@@ -15,6 +15,9 @@ pub(crate) const KEY: &str = "agent:main:main";
 pub(crate) const NOW: &str = "2026-04-01T12:00:00.000Z";
 pub(crate) const NOW_MS: i64 = 1_775_044_800_000;
 
+/// For a session that nobody has open.
+pub(crate) const SOON: LockMode = LockMode::Wait(10_000);
+
 pub(crate) struct Kit {
     _directory: TempDir,
     pub(crate) state: PathBuf,
@@ -36,8 +39,9 @@ impl Kit {
         }
     }
 
+    /// Opens the session. It waits, since processes that other tests start have, for an instant, all files of this one.
     pub(crate) fn open(&self) -> Box<dyn OpenSession> {
-        self.try_open().unwrap()
+        self.store.open(KEY, &begin(), SOON).unwrap()
     }
 
     pub(crate) fn try_open(&self) -> Result<Box<dyn OpenSession>, StoreError> {

@@ -6,7 +6,9 @@
 )]
 
 mod archive;
+mod changes;
 mod children;
+mod fork;
 mod full_disk;
 mod guard;
 mod kill;
@@ -16,5 +18,6 @@ mod locks;
 mod lossless;
 mod openclaw;
 mod reading;
+mod removal;
 mod reset;
 mod writing;

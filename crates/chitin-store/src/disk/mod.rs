@@ -1,5 +1,11 @@
 //! The one door to the disk: files of one directory, by name, never through a link, nothing but regular files.
 
+mod copy;
+mod fingerprint;
+
+pub(crate) use copy::copy;
+pub(crate) use fingerprint::{Fingerprint, peek};
+
 use crate::store::{LockMode, StoreError};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -13,6 +19,9 @@ const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o700);
 const ALWAYS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
+
+/// How long a process sleeps at most while it waits for a lock that is never held for long.
+const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
 /// A directory that is open.
 #[derive(Debug)]
@@ -28,14 +37,22 @@ pub(crate) struct File {
     path: PathBuf,
 }
 
+/// The turn of a process in a directory.
+#[derive(Debug)]
+pub(crate) struct DirectoryTurn<'d>(&'d Directory);
+
+impl Drop for DirectoryTurn<'_> {
+    fn drop(&mut self) {
+        let _ = fs::flock(&self.0.descriptor, FlockOperation::NonBlockingUnlock);
+    }
+}
+
 /// What is known of a file without opening it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) name: String,
     pub(crate) bytes: u64,
     pub(crate) modified_ms: i64,
-    /// Differs when another file has the name.
-    pub(crate) identity: (u64, i64),
 }
 
 /// How a file is opened.
@@ -47,8 +64,10 @@ pub(crate) enum Open {
     Append,
     /// The same, made if there is none.
     AppendOrCreate,
-    /// To be written; it must not be there yet.
+    /// To be read, and to be written at its end; it must not be there yet.
     CreateNew,
+    /// To be written from its beginning; it must not be there yet. The kernel can copy into it.
+    CopyNew,
     /// To be written from its beginning, whatever it held.
     Replace,
 }
@@ -97,13 +116,14 @@ impl Directory {
             Open::Append => OFlags::RDWR | OFlags::APPEND,
             Open::AppendOrCreate => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE,
             Open::CreateNew => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL,
+            Open::CopyNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
             Open::Replace => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
         };
         let path = self.path_of(name);
         match fs::openat(&self.descriptor, name, flags | ALWAYS, FILE_MODE) {
             Ok(descriptor) => File::checked(descriptor, path).map(Some),
             Err(Errno::NOENT) => Ok(None),
-            Err(Errno::EXIST) if open == Open::CreateNew => Ok(None),
+            Err(Errno::EXIST) if matches!(open, Open::CreateNew | Open::CopyNew) => Ok(None),
             Err(Errno::LOOP) => Err(damaged(path, "it is a link")),
             Err(Errno::ISDIR | Errno::NXIO) => Err(damaged(path, "it is no regular file")),
             Err(error) => Err(io(&path, error)),
@@ -144,6 +164,14 @@ impl Directory {
         }
     }
 
+    /// Waits for the turn to take a lock, so that a process that wants it again and again leaves it to others in between. When
+    /// the turn does not come in time, or the file system knows no such thing, it is as if it had come: this is courtesy, and
+    /// the lock itself is what counts.
+    pub(crate) fn turn(&self, mode: LockMode) -> DirectoryTurn<'_> {
+        let _ = lock(&self.descriptor, mode, LONGEST_PAUSE);
+        DirectoryTurn(self)
+    }
+
     /// Puts names onto the disk.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         fs::fsync(&self.descriptor).map_err(|error| io(&self.path, error))
@@ -157,7 +185,6 @@ impl Directory {
                     name: name.to_owned(),
                     bytes: u64::try_from(stat.st_size).unwrap_or_default(),
                     modified_ms: modified_ms(&stat),
-                    identity: identity(&stat),
                 }))
             }
             Ok(_) | Err(Errno::NOENT) => Ok(None),
@@ -197,18 +224,35 @@ impl Directory {
 }
 
 fn modified_ms(stat: &fs::Stat) -> i64 {
-    modified_ns(stat) / 1_000_000
-}
-
-fn modified_ns(stat: &fs::Stat) -> i64 {
     let nanoseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or_default();
     stat.st_mtime
-        .saturating_mul(1_000_000_000)
-        .saturating_add(nanoseconds)
+        .saturating_mul(1_000)
+        .saturating_add(nanoseconds / 1_000_000)
 }
 
-fn identity(stat: &fs::Stat) -> (u64, i64) {
-    (stat.st_ino, modified_ns(stat))
+/// Takes the lock that only one open file can have; `false` when another has it for too long.
+fn lock(descriptor: &OwnedFd, mode: LockMode, longest_pause: Duration) -> rustix::io::Result<bool> {
+    let until = match mode {
+        LockMode::Refuse => None,
+        LockMode::Wait(milliseconds) => {
+            Instant::now().checked_add(Duration::from_millis(milliseconds))
+        }
+    };
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match fs::flock(descriptor, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::INTR) => continue,
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(error),
+        }
+        let now = Instant::now();
+        let Some(left) = until.and_then(|until| until.checked_duration_since(now)) else {
+            return Ok(false);
+        };
+        std::thread::sleep(pause.min(left));
+        pause = (pause * 2).min(longest_pause);
+    }
 }
 
 impl File {
@@ -281,27 +325,12 @@ impl File {
 
     /// Takes the lock that only one open file can have; the kernel drops it with the process. `false`: another has it.
     pub(crate) fn lock(&self, mode: LockMode) -> Result<bool, StoreError> {
-        let until = match mode {
-            LockMode::Refuse => None,
-            LockMode::Wait(milliseconds) => {
-                Instant::now().checked_add(Duration::from_millis(milliseconds))
-            }
-        };
-        let mut pause = Duration::from_micros(200);
-        loop {
-            match fs::flock(&self.descriptor, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(true),
-                Err(Errno::INTR) => continue,
-                Err(Errno::WOULDBLOCK) => {}
-                Err(error) => return Err(self.io(error)),
-            }
-            let now = Instant::now();
-            let Some(left) = until.and_then(|until| until.checked_duration_since(now)) else {
-                return Ok(false);
-            };
-            std::thread::sleep(pause.min(left));
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
+        lock(&self.descriptor, mode, Duration::from_millis(20)).map_err(|error| self.io(error))
+    }
+
+    /// The same, for a lock that is never held for long.
+    pub(crate) fn lock_soon(&self, mode: LockMode) -> Result<bool, StoreError> {
+        lock(&self.descriptor, mode, LONGEST_PAUSE).map_err(|error| self.io(error))
     }
 
     pub(crate) fn io(&self, error: Errno) -> StoreError {

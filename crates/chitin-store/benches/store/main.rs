@@ -13,6 +13,8 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
+mod many;
+
 use chitin_protocol::message::Message;
 use chitin_protocol::rules::TranscriptRules;
 use chitin_protocol::transcript::EntryBody;
@@ -305,6 +307,15 @@ fn open_ratios() -> [Measured; 3] {
     [bytes, values, length]
 }
 
+/// Finding a session among 2,000, against one `stat`.
+const FIND_BUDGET: f64 = 5.0;
+/// Opening a session among 2,000, against opening the only one.
+const MANY_BUDGET: f64 = 1.5;
+/// Beginning or changing a session among 2,000, against writing the same files by hand.
+const REPLACE_BUDGET: f64 = 1.5;
+/// Changing 64 sessions at once, against changing one.
+const AT_ONCE_BUDGET: f64 = 3.0;
+
 fn budgets() -> ExitCode {
     let [bytes, values, length] = open_ratios();
     let rows = [
@@ -329,6 +340,36 @@ fn budgets() -> ExitCode {
             length,
         ),
         ("open 100 MB / read the bytes of that 1 MB", None, bytes),
+        (
+            "find one of 2,000 / stat of the index",
+            Some(FIND_BUDGET),
+            many::find_ratio(),
+        ),
+        (
+            "open one of 2,000 / open the only one",
+            Some(MANY_BUDGET),
+            many::open_ratio(),
+        ),
+        (
+            "begin one among 2,000 / write the same files",
+            Some(REPLACE_BUDGET),
+            many::begin_ratio(),
+        ),
+        (
+            "update one of 2,000 / replace the same index",
+            Some(REPLACE_BUDGET),
+            many::update_ratio(),
+        ),
+        (
+            "update 64 of 2,000 at once / update one",
+            Some(AT_ONCE_BUDGET),
+            many::update_at_once_ratio(),
+        ),
+        (
+            "begin 64 among 2,000 at once / begin one",
+            None,
+            many::begin_at_once_ratio(),
+        ),
     ];
     let mut over = false;
     for (name, budget, (subject, floor, ratio)) in rows {
