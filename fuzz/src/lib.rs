@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod announce;
 pub mod check_text;
 pub mod config;
 pub mod context;
@@ -22,6 +23,7 @@ pub mod patch;
 pub mod path_guard;
 pub mod permissions;
 pub mod recipe;
+pub mod route;
 pub mod scratch;
 pub mod session_keys;
 pub mod skill_discovery;
@@ -41,7 +43,12 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 19] = [
+    Target {
+        name: "announce",
+        run: announce::run,
+        dictionary: announce::DICTIONARY,
+    },
     Target {
         name: "check_text",
         run: check_text::run,
@@ -106,6 +113,11 @@ pub const TARGETS: [Target; 17] = [
         name: "permissions",
         run: permissions::run,
         dictionary: permissions::DICTIONARY,
+    },
+    Target {
+        name: "route",
+        run: route::run,
+        dictionary: route::DICTIONARY,
     },
     Target {
         name: "session_keys",

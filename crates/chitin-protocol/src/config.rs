@@ -1,8 +1,8 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
 use crate::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, ProviderSettings, SessionSettings,
-    SubagentSettings, ToolSettings, TraceSettings,
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, ProviderSettings, ServerSettings,
+    SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -25,6 +25,9 @@ pub struct ChitinConfig {
     /// How model providers are reached, by id, where the built-in list is wrong or silent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// How `chitin serve` is reached, and what it takes at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerSettings>,
 }
 
 /// How an agent's workspace is read.

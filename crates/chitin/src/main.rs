@@ -7,6 +7,7 @@ mod commands;
 mod error;
 mod exit_code;
 mod host;
+mod kit;
 mod page;
 mod printer;
 mod revision;

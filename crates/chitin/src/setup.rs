@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::printer::Printer;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
-use chitin_protocol::settings::ProviderSettings;
+use chitin_protocol::settings::{ProviderSettings, ServerSettings};
 use chitin_workspace::agents;
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
@@ -49,6 +49,8 @@ pub(crate) struct Configuration {
     pub(crate) models: BTreeMap<String, ModelSettings>,
     /// What the user says about their providers.
     pub(crate) providers: BTreeMap<String, ProviderSettings>,
+    /// What the user says about `chitin serve`.
+    pub(crate) server: ServerSettings,
 }
 
 /// A workspace, found.
@@ -93,15 +95,14 @@ impl Configuration {
         if let Some(flag) = flag {
             layers = layers.with_flag("--contract", "contract", flag.into());
         }
-        let (models, providers) = own
-            .map(|own| (own.config.models, own.config.providers))
-            .unwrap_or_default();
+        let own = own.map(|own| own.config).unwrap_or_default();
         Ok(Self {
             layers,
             openclaw,
             contract,
-            models,
-            providers,
+            models: own.models,
+            providers: own.providers,
+            server: own.server.unwrap_or_default(),
         })
     }
 

@@ -75,6 +75,14 @@ impl Inner {
         false
     }
 
+    /// Forgets a name: nothing was taken in under it.
+    pub(super) fn forget(&self, job_id: &str) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.names.remove(job_id) {
+            recent.order.retain(|name| name != job_id);
+        }
+    }
+
     /// Finds session and agent: what the sender picks, a session that is bound to the place, or what the bindings say.
     pub(super) fn where_to(&self, incoming: &Incoming) -> Result<(String, String), Refusal> {
         let grammar = self.parts.contract.session_keys;

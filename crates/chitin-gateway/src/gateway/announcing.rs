@@ -5,7 +5,8 @@ use super::{Inner, closing, opening};
 use crate::announce::{self, ChildEnd, ChildOutcome, CompletionEvent, Fate, Requester, RunStats};
 use crate::compat;
 use crate::job::{About, ChildMode, Cleanup, Job, JobKind, Outcome, Status};
-use chitin_protocol::rules::BoundFirstRun;
+use crate::silent::is_silent;
+use chitin_protocol::rules::{BoundFirstRun, OutboundRules};
 use chitin_protocol::session_key;
 use chitin_store::Change;
 use serde_json::json;
@@ -65,7 +66,9 @@ impl Inner {
                     }));
                 }
                 // A later turn of a run that waited for others: its words are the newer ones.
-                (NodeState::Waits(ended), _) => ended.go_on(outcome, now),
+                (NodeState::Waits(ended), _) => {
+                    ended.go_on(outcome, now, &self.parts.contract.runtime.outbound);
+                }
                 (NodeState::Runs | NodeState::Told, _) => {}
             }
         }
@@ -94,7 +97,7 @@ impl Inner {
             let parent_closed = self.is_closed(nodes, &run.parent_key);
             let end = ChildEnd {
                 words: &ended.outcome.text,
-                is_silent: is_silent(&ended.outcome.text),
+                is_silent: is_silent(&ended.outcome.text, &self.parts.contract.runtime.outbound),
                 expects_message: run.expects_completion,
                 open_descendants: open,
                 parent_closed,
@@ -317,10 +320,10 @@ fn part(child_key: &str, agent_id: &str, run: &crate::job::ChildRun, after: &mut
 
 impl Ended {
     /// A later turn of the same session ended.
-    fn go_on(&mut self, outcome: &Outcome, now: i64) {
+    fn go_on(&mut self, outcome: &Outcome, now: i64, rules: &OutboundRules) {
         if outcome.status == Status::Ok
             && !outcome.text.trim().is_empty()
-            && !is_silent(&outcome.text)
+            && !is_silent(&outcome.text, rules)
         {
             self.outcome.text.clone_from(&outcome.text);
         }
@@ -328,11 +331,6 @@ impl Ended {
         self.outcome.output_tokens += outcome.output_tokens;
         self.ended = now;
     }
-}
-
-/// Tells whether words mean silence.
-fn is_silent(text: &str) -> bool {
-    text.trim() == compat::NO_REPLY
 }
 
 /// Says how a run ended, as its parent hears it.

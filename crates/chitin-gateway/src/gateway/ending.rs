@@ -3,7 +3,7 @@
 use super::announcing::{Aftermath, left, reopening};
 use super::sessions::{Marks, StopCause};
 use super::tree::{Leaving, NodeState, STOPPED, STOPPED_QUIETLY};
-use super::{Inner, closing, opening};
+use super::{Inner, What, closing, opening};
 use crate::job::{Job, Outcome, Status};
 use chitin_store::Change;
 use std::sync::Arc;
@@ -169,6 +169,9 @@ impl Inner {
         drop(busy);
         for job in &gone {
             self.parts.ledger.note(vec![closing(&job.id)]);
+            self.tell(&job.session_key, &job.id, || What::Dropped {
+                reason: "its session was stopped".to_owned(),
+            });
         }
         self.open.fetch_sub(gone.len(), Ordering::Relaxed);
         gone.len()

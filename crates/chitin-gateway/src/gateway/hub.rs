@@ -114,6 +114,8 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub struct Hub {
     topics: Arc<Mutex<HashMap<Topic, broadcast::Sender<Arc<Happening>>>>>,
+    /// Jobs whose work another one does: whoever listens to them hears of that one. By that one's name.
+    followed: Mutex<HashMap<String, Vec<String>>>,
     seq: AtomicU64,
 }
 
@@ -148,6 +150,28 @@ impl Hub {
         }
     }
 
+    /// From now on, whoever listens to a job hears of another one that does its work, until that one is over. Called
+    /// before the other one begins, so that nothing of it is missed.
+    pub(super) fn follow(&self, job_id: &str, other: &str) {
+        let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        if topics.contains_key(&Topic::Job(job_id.to_owned())) {
+            let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+            let followers = followed.entry(other.to_owned()).or_default();
+            followers.push(job_id.to_owned());
+        }
+    }
+
+    /// A job is over: nobody follows it any more.
+    pub(super) fn forget(&self, job_id: &str) {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.remove(job_id);
+    }
+
+    fn followers(&self, job_id: &str) -> Vec<String> {
+        let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.get(job_id).cloned().unwrap_or_default()
+    }
+
     /// Tells what happened. Nothing is made when nobody listens.
     pub(super) fn tell(
         &self,
@@ -160,11 +184,14 @@ impl Hub {
         if topics.is_empty() {
             return;
         }
-        let wanted = [
-            topics.get(&Topic::Job(job_id.to_owned())),
-            topics.get(&Topic::Session(session_key.to_owned())),
-            topics.get(&Topic::All),
+        let topic = |topic: Topic| topics.get(&topic);
+        let mut wanted = vec![
+            topic(Topic::Job(job_id.to_owned())),
+            topic(Topic::Session(session_key.to_owned())),
+            topic(Topic::All),
         ];
+        let followers = self.followers(job_id).into_iter();
+        wanted.extend(followers.map(|job| topic(Topic::Job(job))));
         if wanted.iter().all(Option::is_none) {
             return;
         }

@@ -17,13 +17,16 @@ mod recovering;
 mod running;
 mod sessions;
 mod spawning;
+mod speaking;
 mod standing;
+mod streaming;
 mod tree;
 mod wording;
 
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
 pub use sessions::StopCause;
 pub use spawning::Spawned;
+pub use speaking::{ChildState, Letter, OpenChild};
 
 use crate::address::Address;
 use crate::host::{AgentHost, HostError};
@@ -266,7 +269,18 @@ impl Gateway {
             session_key,
             agent_id,
         };
-        inner.take_in(job, Some(settings)).await
+        let id = job.id.clone();
+        let taken = inner.take_in(job, Some(settings)).await;
+        if taken.is_err() {
+            inner.forget(&id);
+        }
+        taken
+    }
+
+    /// Tells whether a job waits or runs.
+    pub fn is_open(&self, job_id: &str) -> bool {
+        let busy = self.0.busy.lock();
+        busy.values().any(|session| session.has(job_id))
     }
 
     /// Returns the same gateway, without keeping it.

@@ -199,6 +199,7 @@ impl Inner {
             self.tell(&one.session_key, &one.id, || What::Merged {
                 into: job.id.clone(),
             });
+            self.hub.follow(&one.id, &job.id);
         }
         Some(job)
     }

@@ -54,6 +54,7 @@ impl Inner {
             let outcome = outcome.clone();
             self.tell(&job.session_key, id, || What::Finished { outcome });
         }
+        self.hub.forget(&job.id);
     }
 
     /// Waits for room; nothing comes back when the job is stopped before there is some.

@@ -53,6 +53,18 @@ pub enum StopCause {
     TimedOut,
 }
 
+impl Session {
+    /// Tells whether a job waits or runs here.
+    pub(super) fn has(&self, job_id: &str) -> bool {
+        let active = self.active.iter();
+        active
+            .flat_map(|active| std::iter::once(&*active.job).chain(&active.steered))
+            .chain(self.first.iter().map(|(job, _)| job))
+            .chain(self.pending.iter())
+            .any(|job| job.id == job_id)
+    }
+}
+
 impl Busy {
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<String, Session>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -111,6 +111,11 @@ impl<T: Said> Pending<T> {
         Some(ready.saturating_sub(now_ms))
     }
 
+    /// Returns the messages that wait, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|(item, _)| item)
+    }
+
     /// Takes the oldest message; what was let go is told with it.
     pub fn take_one(&mut self) -> Option<Batch<T>> {
         let (item, _) = self.items.pop_front()?;

@@ -185,10 +185,10 @@ impl Binding {
             return never("type", "route", foreign);
         }
         if self.channel.is_empty() {
-            return never("match.channel", "a channel", "nothing");
+            return never("match.channel", "a channel", "missing");
         }
         if self.peer == PeerRule::Unusable {
-            return never("match.peer", "a kind and an id", "less");
+            return never("match.peer", "a kind and an id", "incomplete");
         }
         Ok(())
     }

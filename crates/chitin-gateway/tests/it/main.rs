@@ -1,6 +1,11 @@
 //! The gateway as its users see it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod announce;
 mod flow;
+mod heartbeat;
+mod queue;
+mod route;
+mod spawn;
 mod spawning;
 mod stage;

@@ -73,6 +73,23 @@ const MODEL: &[Field] = &[
     ("tokenizer", Shape::OneOf(&["none", "o200k_base"])),
 ];
 
+/// How many of something a server may hold.
+const MANY: Shape = Shape::Whole(1, 1_000_000);
+
+const SERVER: &[Field] = &[
+    ("address", Shape::SomeText),
+    ("allowRemote", Shape::Flag),
+    ("directories", Shape::Map(&Shape::SomeText)),
+    ("drainSeconds", Shape::Whole(0, 86_400)),
+    ("hosts", TEXTS),
+    ("maxBodyBytes", Shape::Whole(1_024, 1 << 30)),
+    ("maxConnections", MANY),
+    ("maxOpenJobs", MANY),
+    ("origins", TEXTS),
+    ("port", Shape::Whole(0, 65_535)),
+    ("requestsPerMinute", MANY),
+];
+
 const CHITIN: Shape = Shape::Object(&[
     OVERRIDES,
     RUN,
@@ -81,6 +98,7 @@ const CHITIN: Shape = Shape::Object(&[
         ("agents", Shape::Map(&Shape::Object(&[OVERRIDES, RUN]))),
         ("models", Shape::Map(&Shape::Object(&[MODEL]))),
         ("providers", Shape::Map(&Shape::Object(&[PROVIDER]))),
+        ("server", Shape::Object(&[SERVER])),
     ],
 ]);
 

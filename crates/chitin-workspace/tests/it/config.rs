@@ -548,6 +548,33 @@ fn layers_say_where_a_value_comes_from() {
 }
 
 #[test]
+fn what_a_parent_hears_of_its_children_is_said_for_all_agents_and_for_one() {
+    let test = TestEnv::new();
+    test.file(
+        "home/.chitin/chitin.json5",
+        "{
+  subagents: { announce: { expectsCompletionMessage: false } },
+  agents: { ops: { subagents: { announce: { action: 'Post the result to the log.' } } } },
+}",
+    );
+    let own = load_chitin_config(&test.home().join(".chitin"))
+        .expect("loads")
+        .expect("is there");
+    assert_eq!(tell(&test, &own.issues), "");
+    let layers = Layers::built_in(&contract::CANONICAL).with_chitin(&own);
+    let of = |agent: &str| {
+        let agent = chitin_protocol::agent_id::AgentId::normalize(agent);
+        let settings = layers.settings(Some(&agent)).subagents;
+        settings.announce.expect("is said")
+    };
+    assert_eq!(of("main").expects_completion_message, Some(false));
+    assert_eq!(
+        of("ops").action.as_deref(),
+        Some("Post the result to the log.")
+    );
+}
+
+#[test]
 fn our_own_file_warns_of_unknown_keys_and_keeps_the_rest() {
     let test = TestEnv::new();
     test.file(

@@ -4,7 +4,7 @@ mod agents;
 mod cache;
 mod check;
 mod config;
-mod context;
+pub(crate) mod context;
 pub(crate) mod contracts;
 mod diff;
 mod init;
@@ -41,7 +41,7 @@ pub(crate) const SHIPPING: [&str; 11] = [
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// List the configured agents with their workspaces, and say why each lives where it does.
+    /// List the configured agents with their workspaces, or say who gets a message and why.
     Agents(agents::Args),
     /// Look at the local store of artifacts, check it, or make room.
     Cache(cache::Args),
@@ -89,7 +89,7 @@ impl Command {
     /// Does what the user asked for and prints it.
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {
-            Self::Agents(args) => printer.result(&args.run(host, printer)?),
+            Self::Agents(args) => args.run(host, printer),
             Self::Check(args) => args.run(host, printer),
             Self::Config(args) => args.run(host, printer),
             Self::Context(args) => args.run(host, printer),

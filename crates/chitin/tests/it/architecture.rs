@@ -81,11 +81,19 @@ fn arrows_point_one_way() {
         "chitin-workspace",
     ];
     assert_eq!(ours("chitin-agent"), below_agent);
+    let mut below_gateway = [&["chitin-agent"], below_agent.as_slice()].concat();
+    below_gateway.sort_unstable();
+    assert_eq!(ours("chitin-gateway"), below_gateway);
     assert_eq!(ours("chitin-pack"), ["chitin-protocol", "chitin-workspace"]);
     let below_registry = ["chitin-pack", "chitin-protocol", "chitin-workspace"];
     assert_eq!(ours("chitin-registry"), below_registry);
     let mut all = [
-        &["chitin-agent", "chitin-pack", "chitin-registry"],
+        &[
+            "chitin-agent",
+            "chitin-gateway",
+            "chitin-pack",
+            "chitin-registry",
+        ],
         below_agent.as_slice(),
     ]
     .concat();

@@ -46,6 +46,96 @@ fn regex_free_times(text: &str) -> String {
         .collect()
 }
 
+/// Four agents, and bindings of every strength.
+const BINDINGS: &str = "{
+  session: { dmScope: 'per-peer', identityLinks: { alice: ['telegram:5', 'discord:777'] } },
+  agents: { list: [{ id: 'main', default: true }, { id: 'ops' }, { id: 'Sales Team' }] },
+  bindings: [
+    { agentId: 'ops', match: { channel: 'discord', guildId: 'g1' } },
+    { agentId: 'sales team', match: { channel: 'discord', guildId: 'g1', roles: ['lead', 'seller'] } },
+    { agentId: 'ops', match: { channel: 'discord', peer: { kind: 'channel', id: 'c-ops' } } },
+    { agentId: 'ops', match: { channel: 'slack', accountId: 'work' } },
+    { agentId: 'ghost', match: { channel: 'signal' } },
+    { agentId: 'ops', match: { channel: 'matrix', peer: { kind: 'group', id: '' } } },
+  ],
+}";
+
+#[test]
+fn a_route_is_explained_binding_by_binding() {
+    let env = TestEnv::new();
+    env.file("home/.openclaw/openclaw.json", BINDINGS);
+    let route = |rest: &[&str]| {
+        let arguments = [&["agents", "route", "--channel"], rest].concat();
+        transcript(&env, &arguments)
+    };
+    let mut story = route(&[
+        "discord",
+        "--peer",
+        "channel:9",
+        "--guild",
+        "g1",
+        "--role",
+        "lead",
+    ]);
+    story += &route(&[
+        "discord",
+        "--peer",
+        "channel:th1",
+        "--parent",
+        "channel:c-ops",
+    ]);
+    story += &route(&[
+        "Slack",
+        "--peer",
+        "channel:C1",
+        "--account",
+        "Work",
+        "--thread",
+        "17.A",
+    ]);
+    story += &route(&["telegram", "--peer", "dm:5"]);
+    story += &route(&["signal", "--peer", "direct:5"]);
+    story += &route(&[
+        "signal",
+        "--peer",
+        "direct:5",
+        "--contract",
+        "openclaw-2026.9",
+    ]);
+    insta::assert_snapshot!(story);
+    let json = route(&[
+        "discord",
+        "--peer",
+        "channel:th1",
+        "--parent",
+        "channel:c-ops",
+        "--json",
+    ]);
+    insta::assert_snapshot!("a_route_as_json", json);
+}
+
+#[test]
+fn a_message_for_nobody_ends_with_a_hint_and_the_code_for_configuration() {
+    let env = TestEnv::new();
+    env.file(
+        "home/.openclaw/openclaw.json",
+        "{ agents: { list: [{ id: 'one' }, { id: 'two' }] } }",
+    );
+    let arguments = [
+        "agents",
+        "route",
+        "--channel",
+        "discord",
+        "--contract",
+        "openclaw-2026.9",
+    ];
+    let story = transcript(&env, &arguments);
+    assert!(story.contains("hint: Mark one agent"), "{story}");
+    assert!(story.ends_with("[exit 4]\n"), "{story}");
+    let story = transcript(&env, &["agents", "route", "--channel", "x", "--peer", "42"]);
+    assert!(story.contains("say a kind and an id"), "{story}");
+}
+
 #[test]
 fn agents_say_where_they_live_and_why() {
     let env = TestEnv::new();

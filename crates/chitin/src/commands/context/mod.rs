@@ -130,17 +130,40 @@ pub(crate) fn show(
     model: &str,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let turn = TurnArgs {
-        session: Some(session.to_owned()),
-        ..TurnArgs::plain()
-    };
+    let known = chitin_context::models::find(model, &setup.configuration.models).is_ok();
+    printer.result(&figures(
+        host,
+        setup,
+        session,
+        Some(model).filter(|_| known),
+    )?)
+}
+
+/// Returns what `--json` prints for the next turn of a session.
+pub(crate) fn report(
+    host: &Host,
+    setup: &Setup,
+    session: &str,
+) -> Result<serde_json::Value, CliError> {
+    let figures = figures(host, setup, session, None)?;
+    serde_json::to_value(&figures).map_err(|error| {
+        CliError::new(Kind::Internal, "The context cannot be shown.").caused_by(error)
+    })
+}
+
+/// Looks at a session as the command line would.
+fn figures(
+    host: &Host,
+    setup: &Setup,
+    session: &str,
+    model: Option<&str>,
+) -> Result<Figures, CliError> {
     let args = Args {
         target: Target::default(),
         turn: TurnArgs {
-            model: chitin_context::models::find(model, &setup.configuration.models)
-                .is_ok()
-                .then(|| model.to_owned()),
-            ..turn
+            session: Some(session.to_owned()),
+            model: model.map(str::to_owned),
+            ..TurnArgs::plain()
         },
         text: false,
         explain: None,
@@ -150,5 +173,5 @@ pub(crate) fn show(
         tokens: Tokens::Estimate,
     };
     let seen = args.turn.look(host, setup, Place::Here)?;
-    printer.result(&args.figures(host, setup, &seen))
+    Ok(args.figures(host, setup, &seen))
 }

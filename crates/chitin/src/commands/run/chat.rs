@@ -1,11 +1,11 @@
 //! One turn, or one after the other.
 
 use super::Args;
-use super::models::sentence;
 use super::wiring::Wiring;
 use crate::commands::{context, sessions};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
+use crate::kit::sentence;
 use crate::printer::Printer;
 use crate::terminal::editor::{Editor, Known, Typed};
 use crate::terminal::screen::Screen;
@@ -105,7 +105,7 @@ pub(super) async fn talk(
                 })
             }
             Input::Command(Slash::Model { name: Some(name) }) => wiring
-                .take_model(args, &name, printer)
+                .take_model(args, &name)
                 .await
                 .map(|()| printer.note(&format!("From here on: {name}"))),
             Input::Command(command) => show(&wiring, command, printer).await,

@@ -3,9 +3,6 @@
 mod chat;
 mod dry_run;
 mod images;
-mod models;
-mod reset;
-mod tools;
 mod wiring;
 
 use crate::error::{CliError, Kind};

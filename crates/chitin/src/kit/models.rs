@@ -1,6 +1,6 @@
 //! Which models are asked, and what is known of them.
 
-use super::Args;
+use super::Wish;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::setup::Setup;
@@ -20,24 +20,19 @@ use std::sync::Arc;
 const COMMON_ANSWER: u64 = 8_192;
 
 /// The models of a conversation.
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     /// In the order in which they are tried.
-    pub(super) candidates: Vec<Candidate>,
+    pub(crate) candidates: Vec<Candidate>,
     /// Whether the user named the first.
-    pub(super) named: bool,
+    pub(crate) named: bool,
     /// What must never be seen.
-    pub(super) secrets: Vec<SecretString>,
+    pub(crate) secrets: Vec<SecretString>,
     /// What people should know.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Finds the models: what was typed, what is configured, what the environment offers, the offline one.
-pub(super) fn choose(
-    args: &Args,
-    typed: Option<&str>,
-    host: &Host,
-    setup: &Setup,
-) -> Result<Chosen, CliError> {
+pub(super) fn choose(wish: &Wish<'_>, host: &Host, setup: &Setup) -> Result<Chosen, CliError> {
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let config = setup.configuration.value();
     let openclaw = config.get("models");
@@ -50,7 +45,7 @@ pub(super) fn choose(
         directory: host.env.working_directory(),
         home,
     };
-    let said = typed.or(args.model.as_deref());
+    let said = wish.model;
     let configured = from_openclaw(config, setup);
     let mut notes = Vec::new();
     let (first, kind) = match (said, &own.model, configured.first()) {
@@ -69,7 +64,10 @@ pub(super) fn choose(
     if own.fallbacks.is_empty() && own.model.is_none() {
         wanted.extend(configured.into_iter().skip(1));
     }
-    let thinking = args.thinking.clone().or_else(|| own.thinking.clone());
+    let thinking = wish
+        .thinking
+        .map(str::to_owned)
+        .or_else(|| own.thinking.clone());
     let thinking = thinking.filter(|level| level != "off");
     let mut chosen = Chosen {
         candidates: Vec::new(),
@@ -103,7 +101,7 @@ pub(super) fn choose(
                 .extend(headers.map(|(_, value)| value.clone()));
         }
         let mut model = resolved.open().map_err(|error| unusable(name, &error))?;
-        if let Some(file) = &args.record {
+        if let Some(file) = wish.record {
             let file = host.env.working_directory().join(file);
             model = Arc::new(RecordModel::new(model, &file));
         }
@@ -178,7 +176,7 @@ fn unusable(name: &str, error: &ModelError) -> CliError {
 }
 
 /// Makes a sentence of what an error says.
-pub(super) fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters
         .next()

@@ -1,4 +1,4 @@
-//! `chitin agents`: who is configured, where each lives, and why there.
+//! `chitin agents list`: who is configured, where each lives, and why there.
 
 use crate::error::{CliError, Kind};
 use crate::host::Host;
@@ -12,13 +12,8 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 
-/// List the configured agents with their workspaces, and say why each lives where it does.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  chitin agents
-  chitin agents ops
-  chitin agents --contract openclaw-2026.9 --json")]
-pub(crate) struct Args {
+pub(super) struct ListArgs {
     /// Only this agent; it need not be configured.
     id: Option<String>,
 
@@ -30,7 +25,7 @@ pub(crate) struct Args {
 /// Who there is.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Report {
+pub(super) struct Report {
     contract: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<PathBuf>,
@@ -54,8 +49,8 @@ struct Agent {
     shown: String,
 }
 
-impl Args {
-    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Report, CliError> {
+impl ListArgs {
+    pub(super) fn run(&self, host: &Host, printer: &Printer) -> Result<Report, CliError> {
         let configuration = Configuration::read(host, self.contract.as_deref(), printer)?;
         let (config, contract) = (configuration.value(), configuration.contract);
         let default = agents::default_agent(config, contract);

@@ -12,7 +12,7 @@ use chitin_tools::approval::{Gate, Rules};
 use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
 use chitin_tools::files::{FileOptions, file_tools};
 use chitin_tools::mcp::{McpServers, McpSurroundings, servers};
-use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender};
 use chitin_tools::process::{Jobs, ProcessTool};
 use chitin_tools::redact::Redactor;
 use chitin_tools::sandbox::{Sandbox, SandboxConfig};
@@ -28,6 +28,28 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The tools that there are, whoever may use which, and the rules that every call must pass. Made once: commands that run
+/// in the background and tool servers belong to all turns of an agent.
+#[derive(Clone)]
+pub(crate) struct Tools {
+    offers: Vec<Offer>,
+    screen: Screen,
+}
+
+/// Who wants to use tools.
+pub(crate) struct User<'a> {
+    /// The session.
+    pub(crate) session: &'a str,
+    /// How deep in a tree of subagents it is, where that is known.
+    pub(crate) depth: Option<u32>,
+    /// Who speaks.
+    pub(crate) sender: Sender,
+    /// The model.
+    pub(crate) candidate: &'a Candidate,
+    /// Tools besides the agent's own.
+    pub(crate) more: &'a [Offer],
+}
+
 /// What the tools are made of.
 pub(super) struct Making<'a> {
     pub(super) host: &'a Arc<Host>,
@@ -35,17 +57,51 @@ pub(super) struct Making<'a> {
     pub(super) own: &'a ChitinSettings,
     pub(super) state: &'a Path,
     pub(super) store: &'a Arc<FileStore>,
-    pub(super) session: &'a str,
     pub(super) candidate: &'a Candidate,
     pub(super) redactor: &'a Arc<Redactor>,
     pub(super) printer: &'a Printer,
 }
 
-impl Making<'_> {
-    /// Makes the toolbox.
-    pub(super) async fn toolbox(&self) -> Result<(Arc<Toolbox>, Screen), CliError> {
-        let contract = self.setup.contract();
+impl Tools {
+    /// Returns the tools that somebody may use.
+    pub(super) fn for_user(
+        &self,
+        setup: &Setup,
+        own: &ChitinSettings,
+        redactor: &Arc<Redactor>,
+        user: &User<'_>,
+        printer: &Printer,
+    ) -> (Arc<Toolbox>, Screen) {
+        let contract = setup.contract();
+        let config =
+            PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
+        let mut input = PolicyInput::new(&config, contract.session_keys, user.session);
+        input.agent_id = Some(setup.agent.as_str());
+        input.provider = Some(user.candidate.model.provider());
+        input.model = Some(user.candidate.model.name());
+        input.depth = user.depth;
+        input.sender = user.sender;
+        let offers = self.offers.iter().chain(user.more).cloned().collect();
         let rules = &contract.runtime.tools;
+        let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
+        for entry in toolbox.unknown_entries() {
+            let near = entry.nearest.as_deref();
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let (path, entry) = (&entry.path, &entry.entry);
+            printer.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
+        }
+        let output = own.tools.output.clone().unwrap_or_default();
+        (
+            Arc::new(toolbox.with_output(&output)),
+            Arc::clone(&self.screen),
+        )
+    }
+}
+
+impl Making<'_> {
+    /// Makes the tools.
+    pub(super) async fn tools(&self) -> Result<Tools, CliError> {
+        let rules = &self.setup.contract().runtime.tools;
         let mut offers: Vec<Offer> = file_tools(rules, self.files())
             .into_iter()
             .map(Offer::Own)
@@ -62,23 +118,10 @@ impl Making<'_> {
         offers.extend(self.servers(&sandbox).await?);
         let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref());
         offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
-        let config = PolicyConfig::from_value(self.setup.configuration.value())
-            .with_settings(&self.own.tools);
-        let mut input = PolicyInput::new(&config, contract.session_keys, self.session);
-        input.agent_id = Some(self.setup.agent.as_str());
-        input.provider = Some(self.candidate.model.provider());
-        input.model = Some(self.candidate.model.name());
-        let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(self.redactor));
-        for entry in toolbox.unknown_entries() {
-            let near = entry.nearest.as_deref();
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            let (path, entry) = (&entry.path, &entry.entry);
-            self.printer
-                .note(&format!("`{entry}` in `{path}` names no tool{hint}"));
-        }
-        let output = self.own.tools.output.clone().unwrap_or_default();
-        let screen: Screen = Arc::new(move |_, arguments| gate.rules().screened(arguments));
-        Ok((Arc::new(toolbox.with_output(&output)), screen))
+        Ok(Tools {
+            offers,
+            screen: Arc::new(move |_, arguments| gate.rules().screened(arguments)),
+        })
     }
 
     /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.

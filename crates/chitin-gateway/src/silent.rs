@@ -1,1 +1,0 @@
-//! Answers that mean "say nothing" (R70–R72).

@@ -1,0 +1,44 @@
+//! How `chitin serve` is reached, and what it takes at most.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How `chitin serve` is reached, and what it takes at most. What is left out has a safe default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServerSettings {
+    /// The address that it listens on; left out, `127.0.0.1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The port; left out, 7717. 0 picks a free one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Whether it may listen on an address that other machines reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_remote: Option<bool>,
+    /// Further origins whose pages may talk to it, such as `https://yard.example`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origins: Option<Vec<String>>,
+    /// Further names under which it may be addressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// The longest request body, in bytes; left out, 8 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_body_bytes: Option<u32>,
+    /// How many connections it holds; left out, 4,096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_connections: Option<u32>,
+    /// How many requests one client may make in a minute; left out, 6,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u32>,
+    /// How many jobs may be open at once; left out, 10,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_open_jobs: Option<u32>,
+    /// How long turns may go on after it was told to end, in seconds; left out, 30.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain_seconds: Option<u32>,
+    /// Directories that are surfaces: files in, files out; by the name of the surface.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub directories: BTreeMap<String, String>,
+}

@@ -1,0 +1,36 @@
+//! A stream of what happens.
+
+use crate::body::{Body, events as stream};
+use crate::feed::{Feed, Until};
+use crate::problem::Problem;
+use crate::route::Query;
+use crate::shared::Shared;
+use chitin_gateway::Topic;
+use hyper::Response;
+
+/// Tells what happens: to one job until it is over, to one session, or to all.
+pub(crate) fn events(shared: &Shared, query: &Query) -> Result<Response<Body>, Problem> {
+    let (topic, until) = match (query.get("job"), query.get("session")) {
+        (Some(_), Some(_)) => {
+            return Err(Problem::bad("Either `job` or `session`, not both."));
+        }
+        (Some(job), None) => (Topic::Job(job.to_owned()), Until::JobEnds),
+        (None, Some(key)) => (
+            Topic::Session(super::sessions::key(shared, key)?),
+            Until::ServerEnds,
+        ),
+        (None, None) => (Topic::All, Until::ServerEnds),
+    };
+    let room = shared.stream()?;
+    let subscription = shared.gateway.subscribe(topic.clone());
+    // Asked after listening began: whatever is open now is heard to its end.
+    if let Topic::Job(job) = &topic
+        && !shared.gateway.is_open(job)
+    {
+        return Err(Problem::missing("No such job waits or runs.")
+            .hint("What a job that is over said is in its session."));
+    }
+    Ok(stream(
+        Feed::new(shared, subscription, until, room).stream(),
+    ))
+}

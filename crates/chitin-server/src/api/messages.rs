@@ -1,0 +1,258 @@
+//! A message for an agent.
+
+use super::earlier;
+use super::sessions::agent_of;
+use crate::body::{Body, events, json, read_json};
+use crate::feed::{Feed, Until, frame};
+use crate::follow::{self, End};
+use crate::images;
+use crate::problem::Problem;
+use crate::shared::Shared;
+use chitin_gateway::queue::{QueueWish, mode};
+use chitin_gateway::route::Inbound;
+use chitin_gateway::{Accepted, Incoming as Said, Outcome, Place, Topic};
+use hyper::body::Incoming;
+use hyper::header::ACCEPT;
+use hyper::{HeaderMap, Request, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::json as value;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The longest name that a client may give a message, in bytes.
+const LONGEST_KEY: usize = 256;
+
+/// A message, as a client sends it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct SendMessage {
+    text: String,
+    images: Vec<Image>,
+    agent: Option<String>,
+    session: Option<String>,
+    /// The place that it comes from; without one, its words are only told as events.
+    from: Option<Inbound>,
+    sender_name: Option<String>,
+    model: Option<String>,
+    queue: Option<Queue>,
+    /// Whether to answer when the turn is over.
+    wait: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Image {
+    data: String,
+    mime_type: String,
+}
+
+/// How a message wants to wait: a word, or more.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Queue {
+    Mode(String),
+    More(Wish),
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Wish {
+    mode: Option<String>,
+    debounce_ms: Option<u64>,
+    cap: Option<u32>,
+    drop: Option<String>,
+}
+
+/// How a message ended, for a client that waited.
+#[derive(Serialize)]
+struct Done<'a> {
+    #[serde(flatten)]
+    accepted: &'a Accepted,
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+}
+
+/// What a client wants to hear.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    /// That the message is taken in.
+    Receipt,
+    /// How its turn ends.
+    End,
+    /// Everything until then.
+    Events,
+}
+
+/// Takes a message in.
+pub(crate) async fn send(
+    shared: Arc<Shared>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Problem> {
+    let (head, body) = request.into_parts();
+    let message: SendMessage = read_json(&head.headers, body, &shared.limits).await?;
+    let wants = match wants_events(&head.headers) {
+        true => Wants::Events,
+        false if message.wait => Wants::End,
+        false => Wants::Receipt,
+    };
+    let said = message.said(&shared, key(&head.headers)?)?;
+    let job = said.job_id.clone().unwrap_or_default();
+    if wants == Wants::Receipt {
+        let accepted = shared.accept(said).await?;
+        return Ok(json(StatusCode::ACCEPTED, &accepted));
+    }
+    let room = shared.stream()?;
+    let mut subscription = shared.gateway.subscribe(Topic::Job(job.clone()));
+    let accepted = shared.accept(said).await?;
+    if accepted.place == Place::Known && !shared.gateway.is_open(&job) {
+        return known(&shared, accepted, wants).await;
+    }
+    if wants == Wants::Events {
+        let feed = Feed::new(&shared, subscription, Until::JobEnds, room);
+        return Ok(events(feed.stream()));
+    }
+    match follow::end(&mut subscription, shared.phase.clone()).await? {
+        End::Finished(outcome) => Ok(done(&accepted, &outcome)),
+        End::Dropped(reason) => Err(follow::dropped(&reason)),
+    }
+}
+
+/// Answers for a message that was handed in before and whose turn is over.
+async fn known(
+    shared: &Shared,
+    accepted: Accepted,
+    wants: Wants,
+) -> Result<Response<Body>, Problem> {
+    let (key, job) = (accepted.session_key.clone(), accepted.job_id.clone());
+    let found = shared.blocking(move |gateway| {
+        let store = gateway.parts().host.store(&agent_of(gateway, &key)?)?;
+        Ok(match store.find(&key)? {
+            Some(_) => earlier::outcome(&store.read(&key)?.entries, &job),
+            None => None,
+        })
+    });
+    let Some(outcome) = found.await? else {
+        // Another turn did its work, or its session began anew since.
+        return Ok(json(StatusCode::ACCEPTED, &accepted));
+    };
+    if wants != Wants::Events {
+        return Ok(done(&accepted, &outcome));
+    }
+    let happening = value!({
+        "sessionKey": accepted.session_key, "jobId": accepted.job_id, "kind": "finished", "outcome": outcome,
+    });
+    let event = frame(None, "finished", &happening);
+    Ok(events(Box::pin(futures_util::stream::iter([event]))))
+}
+
+fn done(accepted: &Accepted, outcome: &Outcome) -> Response<Body> {
+    json(StatusCode::OK, &Done { accepted, outcome })
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(ACCEPT).into_iter();
+    let mut values = values.filter_map(|value| value.to_str().ok());
+    values.any(|value| {
+        let kinds = value.split(',').filter_map(|kind| kind.split(';').next());
+        kinds
+            .map(str::trim)
+            .any(|kind| kind.eq_ignore_ascii_case("text/event-stream"))
+    })
+}
+
+/// Reads the name that a client gives its message, so that it can send it again.
+fn key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let value = value.to_str().unwrap_or_default();
+    check_key(value).map(Some)
+}
+
+/// Checks the name that a client gives its message.
+pub(crate) fn check_key(key: &str) -> Result<&str, Problem> {
+    if key.is_empty() || key.len() > LONGEST_KEY {
+        return Err(Problem::bad(format!(
+            "The name of a message has 1 to {LONGEST_KEY} characters."
+        )));
+    }
+    Ok(key)
+}
+
+impl SendMessage {
+    /// Makes of it what the gateway takes. Its job has a name beforehand, so that nothing of it is missed.
+    pub(crate) fn said(self, shared: &Shared, key: Option<&str>) -> Result<Said, Problem> {
+        let inbound = self.from.unwrap_or_default();
+        let channel = match inbound.channel.trim() {
+            "" => crate::WebSurface::ID.to_owned(),
+            _ => inbound.channel.clone(),
+        };
+        let images = self.images.iter();
+        let images = images.map(|image| images::checked(&image.mime_type, &image.data));
+        Ok(Said {
+            inbound: Inbound { channel, ..inbound },
+            text: self.text,
+            images: images.collect::<Result<_, _>>()?,
+            message_id: None,
+            sender_name: self.sender_name,
+            is_owner: true,
+            agent: self.agent,
+            session: self.session,
+            model: self.model,
+            queue: self.queue.map_or(Ok(QueueWish::default()), |queue| {
+                queue.wish(
+                    shared
+                        .gateway
+                        .parts()
+                        .contract
+                        .runtime
+                        .dispatch
+                        .queue
+                        .old_words,
+                )
+            })?,
+            job_id: Some(match key {
+                Some(key) => job_of(key),
+                None => shared.gateway.new_job_id(),
+            }),
+            ..Said::default()
+        })
+    }
+}
+
+/// Returns the name of the job of a message that its client named: always the same one.
+fn job_of(key: &str) -> String {
+    let digest = Sha256::digest(key);
+    let name = digest.iter().take(16);
+    name.fold("k-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
+}
+
+impl Queue {
+    fn wish(self, old_words: chitin_protocol::rules::OldQueueWords) -> Result<QueueWish, Problem> {
+        let wish = match self {
+            Self::Mode(mode) => Wish {
+                mode: Some(mode),
+                ..Wish::default()
+            },
+            Self::More(wish) => wish,
+        };
+        let known = |what: &str, word: &str| {
+            let word = images::short(word);
+            Problem::bad(format!("`{word}` is no {what} of a queue.")).param("queue")
+        };
+        let mode = wish.mode.map(|word| {
+            let mode = mode::parse(&word, old_words);
+            mode.ok_or_else(|| known("mode", &word))
+        });
+        let drop = wish.drop.map(|word| {
+            let policy = mode::parse_drop(&word);
+            policy.ok_or_else(|| known("drop policy", &word))
+        });
+        Ok(QueueWish {
+            mode: mode.transpose()?,
+            debounce_ms: wish.debounce_ms,
+            cap: wish.cap,
+            drop_policy: drop.transpose()?,
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! One connection.
+
+use crate::answer::{Caller, answer};
+use crate::phase::Phase;
+use crate::shared::Shared;
+use crate::stall::Stall;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Serves a connection until either side ends it. It keeps its room until then.
+pub(crate) async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    shared: Arc<Shared>,
+    room: OwnedSemaphorePermit,
+) {
+    // Events are small and wanted at once.
+    let _ = stream.set_nodelay(true);
+    let Ok(local) = stream.local_addr() else {
+        return;
+    };
+    let caller = Caller {
+        address: peer.ip(),
+        local: local.ip(),
+        _seat: Arc::new(Seat::take(&shared, room)),
+    };
+    let limits = &shared.limits;
+    let io = TokioIo::new(Stall::new(stream, limits.stall_time));
+    let service = service_fn(|request| {
+        let (shared, caller) = (Arc::clone(&shared), caller.clone());
+        async move { Ok::<_, Infallible>(answer(shared, caller, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .max_buf_size(limits.head.max(8 << 10))
+        .max_headers(limits.header_lines)
+        .serve_connection(io, service)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    let mut phase = shared.phase.clone();
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = phase.wait_for(|phase| *phase != Phase::Open) => {}
+    }
+    // What is being answered is answered; idle ones end now.
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}
+
+/// The room of a connection, also while it is a WebSocket.
+pub(crate) struct Seat {
+    shared: Arc<Shared>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Seat {
+    fn take(shared: &Arc<Shared>, room: OwnedSemaphorePermit) -> Self {
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        Self {
+            shared: Arc::clone(shared),
+            _room: room,
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,142 @@
+//! Server-sent events.
+
+use crate::follow::End;
+use crate::phase::Phase;
+use crate::shared::Shared;
+use bytes::Bytes;
+use chitin_gateway::gateway::What;
+use chitin_gateway::{Heard, Subscription};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use serde::Serialize;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+/// Makes one event.
+pub(crate) fn frame(id: Option<u64>, event: &str, data: &impl Serialize) -> Bytes {
+    let mut text = String::new();
+    if let Some(id) = id {
+        let _ = writeln!(text, "id: {id}");
+    }
+    if !event.is_empty() {
+        let _ = writeln!(text, "event: {event}");
+    }
+    // JSON has no line breaks of its own.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let _ = write!(text, "data: {data}\n\n");
+    text.into()
+}
+
+/// A comment, which only says that the server is there.
+pub(crate) fn comment() -> Bytes {
+    Bytes::from_static(b": here\n\n")
+}
+
+/// When a stream of happenings ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// With the job that it is about.
+    JobEnds,
+    /// With the server.
+    ServerEnds,
+}
+
+/// Happenings on their way to one client. They are made when the client takes them: a slow one costs nothing, and misses
+/// some.
+pub(crate) struct Feed {
+    subscription: Subscription,
+    phase: watch::Receiver<Phase>,
+    keep_alive: Duration,
+    until: Until,
+    ready: VecDeque<Bytes>,
+    over: bool,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Feed {
+    pub(crate) fn new(
+        shared: &Shared,
+        subscription: Subscription,
+        until: Until,
+        room: OwnedSemaphorePermit,
+    ) -> Self {
+        let mut phase = shared.phase.clone();
+        phase.mark_unchanged();
+        Self {
+            subscription,
+            phase,
+            keep_alive: shared.limits.keep_alive,
+            until,
+            // Sent at once, so that the client knows that it is heard.
+            ready: VecDeque::from([comment()]),
+            over: false,
+            _room: room,
+        }
+    }
+
+    pub(crate) fn stream(self) -> BoxStream<'static, Bytes> {
+        let next = |mut feed: Self| async move {
+            let event = feed.next().await?;
+            Some((event, feed))
+        };
+        stream::unfold(self, next).boxed()
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some(ready) = self.ready.pop_front() {
+            return Some(ready);
+        }
+        if self.over {
+            return None;
+        }
+        tokio::select! {
+            // What happened goes before the news that nothing more will.
+            biased;
+            heard = self.subscription.next() => match heard {
+                Some(heard) => Some(self.told(&heard)),
+                None => None,
+            },
+            changed = self.phase.changed() => {
+                let phase = *self.phase.borrow_and_update();
+                match phase {
+                    _ if changed.is_err() => None,
+                    Phase::Open => Some(comment()),
+                    Phase::Draining => Some(frame(None, "draining", &json!({}))),
+                    Phase::Closed => {
+                        self.over = true;
+                        Some(frame(None, "closing", &json!({})))
+                    }
+                }
+            }
+            () = tokio::time::sleep(self.keep_alive) => Some(comment()),
+        }
+    }
+
+    fn told(&mut self, heard: &Heard) -> Bytes {
+        match heard {
+            Heard::Happening(happening) => {
+                let ends = End::of(&happening.what).is_some();
+                self.over = ends && self.until == Until::JobEnds;
+                frame(Some(happening.seq), kind(&happening.what), &**happening)
+            }
+            Heard::Missed(count) => frame(None, "missed", &json!({ "count": count })),
+        }
+    }
+}
+
+/// Returns the name of the event, as it also stands in its data.
+pub(crate) fn kind(what: &What) -> &'static str {
+    match what {
+        What::Accepted { .. } => "accepted",
+        What::Turn { .. } => "turn",
+        What::Delivered { .. } => "delivered",
+        What::NotDelivered { .. } => "not-delivered",
+        What::Merged { .. } => "merged",
+        What::Dropped { .. } => "dropped",
+        What::Spawned { .. } => "spawned",
+        What::Finished { .. } => "finished",
+    }
+}

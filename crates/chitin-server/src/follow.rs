@@ -1,0 +1,76 @@
+//! How a job ends, for those who wait for it.
+
+use crate::phase::Phase;
+use crate::problem::{Problem, sentence};
+use chitin_gateway::gateway::What;
+use chitin_gateway::{Heard, Outcome, Subscription};
+use hyper::StatusCode;
+use tokio::sync::watch;
+
+/// How a job ended.
+#[derive(Debug, Clone)]
+pub(crate) enum End {
+    /// Its turn is over.
+    Finished(Outcome),
+    /// It was let go.
+    Dropped(String),
+}
+
+impl End {
+    /// Says whether something that happened is the end of a job.
+    pub(crate) fn of(what: &What) -> Option<Self> {
+        match what {
+            What::Finished { outcome } => Some(Self::Finished(outcome.clone())),
+            What::Dropped { reason } => Some(Self::Dropped(reason.clone())),
+            What::Accepted { .. }
+            | What::Turn { .. }
+            | What::Delivered { .. }
+            | What::NotDelivered { .. }
+            | What::Merged { .. }
+            | What::Spawned { .. } => None,
+        }
+    }
+}
+
+/// Waits for the next thing that is heard of a job; a problem when the server ends before it.
+pub(crate) async fn next(
+    subscription: &mut Subscription,
+    phase: &mut watch::Receiver<Phase>,
+) -> Result<Heard, Problem> {
+    tokio::select! {
+        biased;
+        heard = subscription.next() => heard.ok_or_else(unfinished),
+        _ = phase.wait_for(|phase| *phase == Phase::Closed) => Err(unfinished()),
+    }
+}
+
+/// Waits for the end of a job.
+pub(crate) async fn end(
+    subscription: &mut Subscription,
+    mut phase: watch::Receiver<Phase>,
+) -> Result<End, Problem> {
+    loop {
+        // The end is the last thing that is told, so it is never among what was missed.
+        if let Heard::Happening(happening) = next(subscription, &mut phase).await?
+            && let Some(end) = End::of(&happening.what)
+        {
+            return Ok(end);
+        }
+    }
+}
+
+/// The server ends before the turn. The message is kept.
+fn unfinished() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "unfinished",
+        "The server ended before the turn did.",
+    )
+    .hint("The message is kept, and its turn goes on when the server is there again.")
+}
+
+/// The message was let go.
+pub(crate) fn dropped(reason: &str) -> Problem {
+    let message = format!("The message was let go. {}", sentence(reason));
+    Problem::new(StatusCode::CONFLICT, "dropped", message)
+}

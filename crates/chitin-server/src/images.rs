@@ -1,0 +1,60 @@
+//! Pictures that a client sends.
+
+use crate::problem::Problem;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chitin_protocol::message::ImageBlock;
+
+/// The kinds that models take.
+const KINDS: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Takes a picture as `data:image/png;base64,…`. Nothing is fetched.
+pub(crate) fn from_url(url: &str) -> Result<ImageBlock, Problem> {
+    let Some(rest) = url
+        .get(..5)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    else {
+        return Err(Problem::bad("A picture must be a `data:` URL.")
+            .hint("This server fetches nothing: send the bytes in base 64."));
+    };
+    let rest = &url[rest.len()..];
+    let Some((head, data)) = rest.split_once(',') else {
+        return Err(Problem::bad("A `data:` URL of a picture has no data."));
+    };
+    let mut words = head.split(';').map(str::trim);
+    let kind = words.next().unwrap_or_default();
+    if !words.any(|word| word.eq_ignore_ascii_case("base64")) {
+        return Err(Problem::bad("A picture must be in base 64."));
+    }
+    checked(kind, data)
+}
+
+/// Takes a picture of a kind that models take, in base 64.
+pub(crate) fn checked(kind: &str, data: &str) -> Result<ImageBlock, Problem> {
+    let kind = kind.to_ascii_lowercase();
+    let kind = if kind == "image/jpg" {
+        "image/jpeg"
+    } else {
+        kind.as_str()
+    };
+    if !KINDS.contains(&kind) {
+        let message = format!("`{}` is no kind of picture that is taken.", short(kind));
+        return Err(Problem::bad(message).hint(format!("Taken are {}.", KINDS.join(", "))));
+    }
+    if data.is_empty() || STANDARD.decode(data).is_err() {
+        return Err(Problem::bad("A picture is not in base 64."));
+    }
+    Ok(ImageBlock {
+        data: data.to_owned(),
+        mime_type: kind.to_owned(),
+        ..ImageBlock::default()
+    })
+}
+
+/// Shortens what a client sent, for a message.
+pub(crate) fn short(text: &str) -> String {
+    match text.char_indices().nth(64) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

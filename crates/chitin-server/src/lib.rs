@@ -1,0 +1,35 @@
+//! The gateway over HTTP and WebSocket.
+//!
+//! In: requests on a socket, nearly always of this machine. Out: messages for the gateway, and what happens to them, as
+//! JSON, as server-sent events or over a WebSocket. `/v1/chat/completions` speaks as OpenAI does, so that its clients can
+//! talk to an agent. Everything is bounded: bodies, headers, connections, streams, and the time that each may take.
+//!
+//! It speaks no TLS. It listens on the loopback address, or, when told so, on another one behind a proxy that does.
+//!
+//! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `door.rs` (who may), then `api/`, `openai/`.
+
+mod answer;
+mod api;
+mod body;
+mod compat;
+mod connection;
+mod door;
+mod feed;
+mod follow;
+mod images;
+pub mod openai;
+mod phase;
+mod problem;
+mod rate;
+pub mod route;
+mod server;
+mod settings;
+mod shared;
+mod socket;
+mod stall;
+mod web;
+
+pub use problem::Problem;
+pub use server::{Bound, Ended, Server};
+pub use settings::{BindError, Limits, Reach, ServerSettings};
+pub use web::WebSurface;

@@ -1,0 +1,136 @@
+//! Answers in OpenAI's shape.
+
+use crate::follow::{End, dropped};
+use crate::problem::{Problem, sentence};
+use chitin_gateway::gateway::What;
+use chitin_gateway::{Outcome, Status};
+use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::StopReason;
+use hyper::StatusCode;
+use serde_json::{Value, json};
+
+/// What stands between two answers of one turn.
+pub(crate) const BETWEEN: &str = "\n\n";
+
+/// The name and the facts of an answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Heading {
+    pub(crate) id: String,
+    pub(crate) created: i64,
+    pub(crate) model: String,
+}
+
+/// What is known of a turn so far.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// The answers, each whole.
+    answers: Vec<String>,
+    ran_out: bool,
+    cached: u64,
+}
+
+impl Heard {
+    /// Notes something that happened.
+    pub(crate) fn note(&mut self, what: &What) {
+        match what {
+            What::Turn {
+                event: TurnEvent::Said { text, .. },
+            } if !text.trim().is_empty() => self.answers.push(text.clone()),
+            What::Turn {
+                event:
+                    TurnEvent::TurnFinished {
+                        stop_reason, usage, ..
+                    },
+            } => {
+                self.ran_out = *stop_reason == StopReason::Length;
+                self.cached = usage.cache_read;
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns all that was said.
+    pub(crate) fn text(&self, outcome: &Outcome) -> String {
+        if self.answers.is_empty() {
+            return outcome.text.clone();
+        }
+        self.answers.join(BETWEEN)
+    }
+
+    pub(crate) fn finish_reason(&self) -> &'static str {
+        if self.ran_out { "length" } else { "stop" }
+    }
+
+    pub(crate) fn usage(&self, outcome: &Outcome) -> Value {
+        json!({
+            "prompt_tokens": outcome.input_tokens,
+            "completion_tokens": outcome.output_tokens,
+            "total_tokens": outcome.input_tokens + outcome.output_tokens,
+            "prompt_tokens_details": {"cached_tokens": self.cached},
+        })
+    }
+
+    /// Makes the whole answer.
+    pub(crate) fn whole(&self, heading: &Heading, outcome: &Outcome) -> Value {
+        json!({
+            "id": heading.id,
+            "object": "chat.completion",
+            "created": heading.created,
+            "model": heading.model,
+            "choices": [{
+                "index": 0,
+                "message": {"role": "assistant", "content": self.text(outcome), "refusal": null},
+                "logprobs": null,
+                "finish_reason": self.finish_reason(),
+            }],
+            "usage": self.usage(outcome),
+        })
+    }
+}
+
+impl Heading {
+    /// Makes a piece of an answer.
+    pub(crate) fn piece(&self, delta: &Value, finish_reason: Option<&str>) -> Value {
+        json!({
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+            "choices": [{
+                "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason,
+            }],
+        })
+    }
+
+    /// Makes the piece that counts tokens.
+    pub(crate) fn count(&self, usage: &Value) -> Value {
+        json!({
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+            "choices": [],
+            "usage": usage,
+        })
+    }
+}
+
+/// Returns how a turn ended, when that was well.
+pub(crate) fn well(end: End) -> Result<Outcome, Problem> {
+    let outcome = match end {
+        End::Finished(outcome) => outcome,
+        End::Dropped(reason) => return Err(dropped(&reason)),
+    };
+    let (status, code, otherwise) = match outcome.status {
+        Status::Ok => return Ok(outcome),
+        Status::TimedOut => (
+            StatusCode::GATEWAY_TIMEOUT,
+            "timeout",
+            "the turn took too long",
+        ),
+        Status::Stopped => (StatusCode::CONFLICT, "stopped", "the turn was stopped"),
+        Status::Failed => (StatusCode::BAD_GATEWAY, "turn_failed", "the turn failed"),
+    };
+    let message = outcome.error.as_deref().unwrap_or(otherwise);
+    Err(Problem::new(status, code, sentence(message)))
+}

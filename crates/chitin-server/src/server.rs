@@ -1,0 +1,137 @@
+//! Sockets: listening, connections, the end.
+
+use crate::connection;
+use crate::phase::Phase;
+use crate::problem::{Face, Problem};
+use crate::settings::{BindError, ServerSettings};
+use crate::shared::Shared;
+use chitin_gateway::Gateway;
+use hyper::StatusCode;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::{Semaphore, watch};
+
+/// How many connections wait to be accepted.
+const BACKLOG: u32 = 1024;
+/// How long to wait when no connection can be accepted, because the process has no file descriptors left, say.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long connections may take to end after the last word.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Makes servers.
+#[derive(Debug, Clone, Copy)]
+pub struct Server;
+
+/// A server that has its address and serves nobody yet.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+    settings: ServerSettings,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Whether all turns were done. What was not is in the ledger, and is taken up on the next start.
+    pub drained: bool,
+}
+
+impl Server {
+    /// Takes the address. Inside a runtime.
+    pub fn bind(settings: ServerSettings) -> Result<Bound, BindError> {
+        settings.check()?;
+        let listen = || {
+            let socket = match settings.address {
+                SocketAddr::V4(_) => TcpSocket::new_v4()?,
+                SocketAddr::V6(_) => TcpSocket::new_v6()?,
+            };
+            socket.set_reuseaddr(true)?;
+            socket.bind(settings.address)?;
+            let listener = socket.listen(BACKLOG)?;
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        };
+        match listen() {
+            Ok((listener, address)) => Ok(Bound {
+                listener,
+                address,
+                settings,
+            }),
+            Err(source) => Err(BindError::Io {
+                address: settings.address,
+                source,
+            }),
+        }
+    }
+}
+
+impl Bound {
+    /// Returns where it listens, with the port that it got.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves a gateway until it is told to end. Then it accepts no more connections, tells its streams, lets turns go on
+    /// for as long as its settings say, and ends. Dropped, it ends at once, and what was not done stays in the ledger.
+    pub async fn serve(self, gateway: Gateway, shutdown: impl Future<Output = ()>) -> Ended {
+        let (phase, watching) = watch::channel(Phase::Open);
+        let shared = Arc::new(Shared::new(gateway.clone(), &self.settings, watching));
+        let _cut_when_dropped = shared.cut.clone().drop_guard();
+        let accepting = accept(self.listener, Arc::clone(&shared));
+        tokio::select! {
+            () = accepting => {}
+            () = shutdown => {}
+        }
+        phase.send_replace(Phase::Draining);
+        let drained = gateway.drain(self.settings.limits.drain_time).await;
+        phase.send_replace(Phase::Closed);
+        shared.tasks.close();
+        if tokio::time::timeout(LAST_WORDS, shared.tasks.wait())
+            .await
+            .is_err()
+        {
+            shared.cut.cancel();
+            shared.tasks.wait().await;
+        }
+        Ended { drained }
+    }
+}
+
+/// Accepts connections for ever. The listener is gone when this is dropped.
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let room = Arc::new(Semaphore::new(shared.limits.connections));
+    loop {
+        let Ok((stream, peer)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            refuse(&stream);
+            continue;
+        };
+        let serving = connection::serve(stream, peer, Arc::clone(&shared), permit);
+        let cut = shared.cut.clone();
+        shared.tasks.spawn(async move {
+            tokio::select! {
+                () = serving => {}
+                () = cut.cancelled() => {}
+            }
+        });
+    }
+}
+
+/// Says that there is no room, as far as that can be said at once.
+fn refuse(stream: &TcpStream) {
+    let problem = Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too_many_connections",
+        "Too many connections are open already.",
+    );
+    let body = problem.body(Face::Own).to_string();
+    let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\nconnection: close";
+    let said = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let _ = stream.try_write(said.as_bytes());
+}

@@ -1,0 +1,116 @@
+//! What all connections of a server share.
+
+use crate::door::Door;
+use crate::phase::Phase;
+use crate::problem::Problem;
+use crate::rate::Rate;
+use crate::settings::{Limits, ServerSettings};
+use chitin_gateway::{Accepted, Gateway, Incoming};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// What all connections of a server share.
+pub(crate) struct Shared {
+    pub(crate) gateway: Gateway,
+    pub(crate) door: Door,
+    pub(crate) limits: Limits,
+    pub(crate) phase: watch::Receiver<Phase>,
+    pub(crate) tasks: TaskTracker,
+    /// Ends every connection at once.
+    pub(crate) cut: CancellationToken,
+    pub(crate) began: Instant,
+    pub(crate) connections: AtomicUsize,
+    streams: Arc<Semaphore>,
+    requests: Rate,
+    failures: Rate,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        gateway: Gateway,
+        settings: &ServerSettings,
+        phase: watch::Receiver<Phase>,
+    ) -> Self {
+        let limits = settings.limits.clone();
+        Self {
+            gateway,
+            door: Door::new(settings),
+            phase,
+            tasks: TaskTracker::new(),
+            cut: CancellationToken::new(),
+            began: Instant::now(),
+            connections: AtomicUsize::new(0),
+            streams: Arc::new(Semaphore::new(limits.streams)),
+            requests: Rate::new(limits.request_burst, limits.requests_per_second),
+            failures: Rate::new(limits.failure_burst, 1),
+            limits,
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        *self.phase.borrow() == Phase::Open
+    }
+
+    /// Counts a request of an address.
+    pub(crate) fn count_request(&self, address: IpAddr) -> Result<(), Problem> {
+        self.requests.take(address).map_err(|wait| {
+            let message = "Too many requests came from this address.";
+            Problem::too_many("too_many_requests", message, wait.as_secs() + 1)
+        })
+    }
+
+    /// Counts a wrong token of an address. The right one always passes: somebody else's mistake shuts nobody out, and a
+    /// token of this length is not found by trying.
+    pub(crate) fn count_failure(&self, address: IpAddr) -> Result<(), Problem> {
+        self.failures.take(address).map_err(|wait| {
+            let message = "Too many wrong tokens came from this address.";
+            Problem::too_many("too_many_failures", message, wait.as_secs() + 1)
+        })
+    }
+
+    /// Takes room for something that stays open.
+    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let room = Arc::clone(&self.streams).try_acquire_owned();
+        room.map_err(|_| Problem {
+            retry_after: Some(5),
+            ..Problem::new(
+                hyper::StatusCode::SERVICE_UNAVAILABLE,
+                "too_many_streams",
+                "Too many streams are open already.",
+            )
+        })
+    }
+
+    pub(crate) fn open_streams(&self) -> usize {
+        self.limits.streams - self.streams.available_permits()
+    }
+
+    /// Hands a message in. It is taken in wholly even if its sender goes away meanwhile.
+    pub(crate) async fn accept(&self, incoming: Incoming) -> Result<Accepted, Problem> {
+        let gateway = self.gateway.clone();
+        let accepting = self
+            .tasks
+            .spawn(async move { gateway.accept(incoming).await });
+        match accepting.await {
+            Ok(accepted) => Ok(accepted?),
+            Err(_) => Err(Problem::internal("The message could not be taken in.")),
+        }
+    }
+
+    /// Does something that waits for the disk, off the threads that serve.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Gateway) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let gateway = self.gateway.clone();
+        match tokio::task::spawn_blocking(move || work(&gateway)).await {
+            Ok(done) => done,
+            Err(_) => Err(Problem::internal("Something went wrong inside.")),
+        }
+    }
+}

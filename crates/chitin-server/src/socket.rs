@@ -1,0 +1,467 @@
+//! The same over a WebSocket: messages in, happenings out.
+
+use crate::answer::Caller;
+use crate::api::{self, SendMessage};
+use crate::body::Body;
+use crate::door::{PROTOCOL, protocols};
+use crate::follow::End;
+use crate::phase::Phase;
+use crate::problem::{Face, Problem};
+use crate::shared::Shared;
+use chitin_gateway::gateway::Happening;
+use chitin_gateway::{Heard, Subscription, Topic};
+use futures_util::stream::{BoxStream, SelectAll};
+use futures_util::{SinkExt, StreamExt, stream};
+use hyper::body::Incoming;
+use hyper::header::{
+    CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::upgrade::Upgraded;
+use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Bytes, Message};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// How many numbers of happenings are remembered, so that none is told twice to who listens to two topics.
+const REMEMBERED: usize = 4096;
+/// The buffers of one socket, in bytes.
+const BUFFER: usize = 4 << 10;
+
+/// What a client sends. `id` is the client's own name for it, and comes back.
+#[derive(Deserialize)]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+enum Command {
+    /// A message for an agent; what happens to it is told until it is over.
+    Message {
+        #[serde(default)]
+        id: Value,
+        #[serde(default)]
+        idempotency_key: Option<String>,
+        message: Box<SendMessage>,
+    },
+    /// Wants to hear of a session, a job, or everything.
+    Subscribe {
+        #[serde(default)]
+        id: Value,
+        #[serde(flatten)]
+        topic: Wanted,
+    },
+    /// Wants to hear of it no more.
+    Unsubscribe {
+        #[serde(default)]
+        id: Value,
+        #[serde(flatten)]
+        topic: Wanted,
+    },
+    /// Stops the turn of a session.
+    Stop {
+        #[serde(default)]
+        id: Value,
+        session: String,
+    },
+    /// Asks whether anybody is there.
+    Ping {
+        #[serde(default)]
+        id: Value,
+    },
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    session: Option<String>,
+    job: Option<String>,
+    #[serde(default)]
+    all: bool,
+}
+
+/// A happening, as a client gets it.
+#[derive(Serialize)]
+struct Told<'a> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    happening: &'a Happening,
+}
+
+/// Turns a request into a WebSocket.
+pub(crate) fn upgrade(
+    shared: Arc<Shared>,
+    caller: Caller,
+    mut request: Request<Incoming>,
+) -> Result<Response<Body>, Problem> {
+    let accept = accept(request.headers())?;
+    let room = shared.stream()?;
+    let mut response = Response::new(Body::Whole(None));
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    if protocols(request.headers()).any(|protocol| protocol == PROTOCOL) {
+        let protocol = HeaderValue::from_static(PROTOCOL);
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
+    }
+    let upgrading = hyper::upgrade::on(&mut request);
+    let tasks = shared.tasks.clone();
+    let cut = shared.cut.clone();
+    tasks.spawn(async move {
+        if let Ok(upgraded) = upgrading.await {
+            let serving = Box::pin(serve(shared, caller, upgraded, room));
+            tokio::select! {
+                () = serving => {}
+                () = cut.cancelled() => {}
+            }
+        }
+    });
+    Ok(response)
+}
+
+/// Checks that a client wants a WebSocket, and says what its key is answered with.
+fn accept(headers: &HeaderMap) -> Result<HeaderValue, Problem> {
+    let says = |name: HeaderName, word: &str| {
+        let values = headers.get_all(name).into_iter();
+        let mut words = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','));
+        words.any(|one| one.trim().eq_ignore_ascii_case(word))
+    };
+    if !says(UPGRADE, "websocket") || !says(CONNECTION, "upgrade") {
+        return Err(Problem::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "no_websocket",
+            "This endpoint is a WebSocket.",
+        ));
+    }
+    if !says(SEC_WEBSOCKET_VERSION, "13") {
+        return Err(Problem::bad("Only version 13 of WebSockets is spoken."));
+    }
+    let key = headers.get(SEC_WEBSOCKET_KEY);
+    let accept = key.map(|key| derive_accept_key(key.as_bytes()));
+    accept
+        .and_then(|accept| HeaderValue::try_from(accept).ok())
+        .ok_or_else(|| Problem::bad("The request has no `Sec-WebSocket-Key`."))
+}
+
+async fn serve(
+    shared: Arc<Shared>,
+    caller: Caller,
+    upgraded: Upgraded,
+    room: OwnedSemaphorePermit,
+) {
+    let config = WebSocketConfig::default()
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(0)
+        .max_write_buffer_size(shared.limits.body.max(4 << 20))
+        .max_message_size(Some(shared.limits.body))
+        .max_frame_size(Some(shared.limits.body));
+    let io = TokioIo::new(upgraded);
+    let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await;
+    let mut phase = shared.phase.clone();
+    phase.mark_unchanged();
+    let mut talk = Talk {
+        socket,
+        phase,
+        listening: Listening::default(),
+        shared,
+        caller,
+        _room: room,
+    };
+    // Whatever ended it, the other side hears that it is over, if it still listens.
+    let close = talk.run().await;
+    let _ = talk.socket.close(close).await;
+}
+
+/// One client on its socket.
+struct Talk {
+    socket: WebSocketStream<TokioIo<Upgraded>>,
+    phase: watch::Receiver<Phase>,
+    listening: Listening,
+    shared: Arc<Shared>,
+    caller: Caller,
+    _room: OwnedSemaphorePermit,
+}
+
+/// What the next thing is.
+enum Next {
+    Came(Option<Message>),
+    Heard(Topic, Heard),
+    Tick,
+    Phase,
+}
+
+impl Talk {
+    /// Talks until either side ends it; says what is said at the end. A client that takes nothing of what it is sent makes
+    /// a write fail, which ends it too: in between, it misses happenings, and nobody waits for it.
+    async fn run(&mut self) -> Option<CloseFrame> {
+        let keep_alive = self.shared.limits.keep_alive;
+        let mut ticks = interval(keep_alive);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.reset();
+        let mut last = Instant::now();
+        loop {
+            let next = tokio::select! {
+                came = self.socket.next() => Next::Came(came.and_then(Result::ok)),
+                Some((topic, heard)) = self.listening.streams.next() => Next::Heard(topic, heard),
+                _ = ticks.tick() => Next::Tick,
+                _ = self.phase.changed() => Next::Phase,
+            };
+            let written = match next {
+                Next::Came(None | Some(Message::Close(_))) => return None,
+                Next::Came(Some(Message::Text(text))) => {
+                    last = Instant::now();
+                    let reply = self.reply(text.as_str()).await;
+                    self.say(&reply).await
+                }
+                Next::Came(Some(Message::Binary(_))) => {
+                    return Some(farewell(CloseCode::Unsupported, "messages are text"));
+                }
+                Next::Came(Some(_)) => {
+                    last = Instant::now();
+                    // What tungstenite answers by itself, it writes now.
+                    self.socket.flush().await.ok()
+                }
+                Next::Heard(topic, heard) => self.tell(&topic, &heard).await,
+                Next::Tick if last.elapsed() > keep_alive * 2 => {
+                    return Some(farewell(CloseCode::Policy, "nothing was heard of you"));
+                }
+                Next::Tick => self.send(Message::Ping(Bytes::new())).await,
+                Next::Phase => {
+                    let phase = *self.phase.borrow_and_update();
+                    match phase {
+                        Phase::Open => Some(()),
+                        Phase::Draining => self.say(&json!({"type": "draining"})).await,
+                        Phase::Closed => {
+                            self.tell_the_rest().await;
+                            return Some(farewell(CloseCode::Away, "the server ends"));
+                        }
+                    }
+                }
+            };
+            written?;
+        }
+    }
+
+    async fn send(&mut self, message: Message) -> Option<()> {
+        self.socket.send(message).await.ok()
+    }
+
+    async fn say(&mut self, value: &impl Serialize) -> Option<()> {
+        let text = serde_json::to_string(value).unwrap_or_default();
+        self.send(Message::text(text)).await
+    }
+
+    async fn tell(&mut self, topic: &Topic, heard: &Heard) -> Option<()> {
+        match heard {
+            Heard::Missed(count) => self.say(&json!({"type": "missed", "count": count})).await,
+            Heard::Happening(happening) => {
+                if matches!(topic, Topic::Job(_)) && End::of(&happening.what).is_some() {
+                    self.listening.forget(topic);
+                }
+                if !self.listening.is_new(happening.seq) {
+                    return Some(());
+                }
+                let told = Told {
+                    r#type: "happening",
+                    happening,
+                };
+                self.say(&told).await
+            }
+        }
+    }
+
+    /// Tells what happened before the end and was not told yet.
+    async fn tell_the_rest(&mut self) {
+        use futures_util::FutureExt;
+        while let Some(Some((topic, heard))) = self.listening.streams.next().now_or_never() {
+            if self.tell(&topic, &heard).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Does what a client asks for, and says what came of it.
+    async fn reply(&mut self, text: &str) -> Value {
+        if let Err(problem) = self.shared.count_request(self.caller.address) {
+            return refused(&Value::Null, &problem);
+        }
+        let command = match serde_json::from_str::<Command>(text) {
+            Ok(command) => command,
+            Err(error) => {
+                let message = format!("The message cannot be understood: {error}.");
+                return refused(&Value::Null, &Problem::bad(message));
+            }
+        };
+        let (id, done) = match command {
+            Command::Message {
+                id,
+                idempotency_key,
+                message,
+            } => (id, self.message(*message, idempotency_key).await),
+            Command::Subscribe { id, topic } => (id, self.subscribe(topic)),
+            Command::Unsubscribe { id, topic } => {
+                let topic = self.topic(topic);
+                let done = topic.map(|topic| {
+                    self.listening.forget(&topic);
+                    json!({"type": "unsubscribed"})
+                });
+                (id, done)
+            }
+            Command::Stop { id, session } => {
+                let key = api::key(&self.shared, &session);
+                let done = key.map(|key| {
+                    let stopped = self.shared.gateway.stop(&key);
+                    json!({"type": "stopped", "sessionKey": key, "stopped": stopped})
+                });
+                (id, done)
+            }
+            Command::Ping { id } => (id, Ok(json!({"type": "pong"}))),
+        };
+        match done {
+            Ok(mut reply) => {
+                if !id.is_null() {
+                    reply["id"] = id;
+                }
+                reply
+            }
+            Err(problem) => refused(&id, &problem),
+        }
+    }
+
+    async fn message(
+        &mut self,
+        message: SendMessage,
+        key: Option<String>,
+    ) -> Result<Value, Problem> {
+        if !self.shared.is_open() {
+            return Err(Problem::closing());
+        }
+        let key = key.as_deref().map(api::check_key).transpose()?;
+        let said = message.said(&self.shared, key)?;
+        let topic = Topic::Job(said.job_id.clone().unwrap_or_default());
+        self.listen(&topic)?;
+        let accepted = match self.shared.accept(said).await {
+            Ok(accepted) => accepted,
+            Err(problem) => {
+                self.listening.forget(&topic);
+                return Err(problem);
+            }
+        };
+        if !self.shared.gateway.is_open(&accepted.job_id)
+            && accepted.place == chitin_gateway::Place::Known
+        {
+            self.listening.forget(&topic);
+        }
+        let mut reply = serde_json::to_value(&accepted).unwrap_or_default();
+        reply["type"] = json!("accepted");
+        Ok(reply)
+    }
+
+    fn subscribe(&mut self, wanted: Wanted) -> Result<Value, Problem> {
+        let topic = self.topic(wanted)?;
+        self.listen(&topic)?;
+        if let Topic::Job(job) = &topic
+            && !self.shared.gateway.is_open(job)
+        {
+            self.listening.forget(&topic);
+            return Err(Problem::missing("No such job waits or runs."));
+        }
+        Ok(json!({"type": "subscribed"}))
+    }
+
+    fn topic(&self, wanted: Wanted) -> Result<Topic, Problem> {
+        match (wanted.session, wanted.job, wanted.all) {
+            (Some(session), None, false) => Ok(Topic::Session(api::key(&self.shared, &session)?)),
+            (None, Some(job), false) => Ok(Topic::Job(job)),
+            (None, None, true) => Ok(Topic::All),
+            _ => Err(Problem::bad("One of `session`, `job` and `all` is needed.")),
+        }
+    }
+
+    fn listen(&mut self, topic: &Topic) -> Result<(), Problem> {
+        let most = self.shared.limits.topics;
+        if self.listening.topics.contains_key(topic) {
+            return Ok(());
+        }
+        if self.listening.topics.len() >= most {
+            let message = format!("A socket listens to {most} topics at most.");
+            return Err(Problem::too_many("too_many_topics", message, 1));
+        }
+        let subscription = self.shared.gateway.subscribe(topic.clone());
+        self.listening.add(topic, subscription);
+        Ok(())
+    }
+}
+
+/// What a client listens to.
+#[derive(Default)]
+struct Listening {
+    streams: SelectAll<BoxStream<'static, (Topic, Heard)>>,
+    /// Dropped, a topic's stream ends.
+    topics: HashMap<Topic, DropGuard>,
+    told: HashSet<u64>,
+    order: VecDeque<u64>,
+}
+
+impl Listening {
+    fn add(&mut self, topic: &Topic, subscription: Subscription) {
+        let end = CancellationToken::new();
+        let ended = end.clone().cancelled_owned();
+        let name = topic.clone();
+        let next = |(mut subscription, name): (Subscription, Topic)| async move {
+            let heard = subscription.next().await?;
+            Some(((name.clone(), heard), (subscription, name)))
+        };
+        let stream = stream::unfold((subscription, name), next);
+        self.streams
+            .push(stream.take_until(Box::pin(ended)).boxed());
+        self.topics.insert(topic.clone(), end.drop_guard());
+    }
+
+    fn forget(&mut self, topic: &Topic) {
+        self.topics.remove(topic);
+    }
+
+    /// Tells whether a happening was not told yet. Only those who listen to several topics can hear one twice.
+    fn is_new(&mut self, seq: u64) -> bool {
+        if !self.told.insert(seq) {
+            return false;
+        }
+        self.order.push_back(seq);
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.told.remove(&oldest);
+        }
+        true
+    }
+}
+
+fn refused(id: &Value, problem: &Problem) -> Value {
+    let mut reply = problem.body(Face::Own);
+    reply["type"] = json!("error");
+    if !id.is_null() {
+        reply["id"] = id.clone();
+    }
+    reply
+}
+
+fn farewell(code: CloseCode, reason: &'static str) -> CloseFrame {
+    CloseFrame {
+        code,
+        reason: reason.into(),
+    }
+}

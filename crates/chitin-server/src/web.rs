@@ -1,0 +1,54 @@
+//! The surface of whoever talks over HTTP.
+
+use chitin_gateway::surface::Threads;
+use chitin_gateway::text::Format;
+use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use futures_util::future::BoxFuture;
+
+/// The surface of whoever talks over HTTP. Words that go there are told as events, and kept in the transcript like all
+/// others; nothing else is kept. So there are addresses such as `web:direct:ada`.
+#[derive(Debug)]
+pub struct WebSurface {
+    capabilities: Capabilities,
+}
+
+impl WebSurface {
+    /// What it is called.
+    pub const ID: &str = "web";
+}
+
+impl Default for WebSurface {
+    fn default() -> Self {
+        Self {
+            capabilities: Capabilities {
+                format: Format::Markdown,
+                // An event is no chat message: nobody has to cut it.
+                max_chars: 1 << 20,
+                max_lines: None,
+                actions: vec!["send".to_owned()],
+                typing: false,
+                threads: Threads::Inside,
+            },
+        }
+    }
+}
+
+impl Surface for WebSurface {
+    fn id(&self) -> &str {
+        Self::ID
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn send<'a>(
+        &'a self,
+        _: &'a Address,
+        message: &'a Outgoing,
+    ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
+        // The gateway tells whoever listens that it is delivered, with its text.
+        let message_id = message.key.clone();
+        Box::pin(std::future::ready(Ok(Sent { message_id })))
+    }
+}

@@ -1,0 +1,46 @@
+//! `chitin agents`: who is configured, where each lives, and who gets a message.
+
+mod list;
+mod route;
+
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use clap::Subcommand;
+
+/// List the configured agents with their workspaces, or say who gets a message and why.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  chitin agents
+  chitin agents ops
+  chitin agents --contract openclaw-2026.9 --json
+  chitin agents route --channel discord --peer channel:42"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    #[command(flatten)]
+    list: list::ListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the configured agents, and say why each lives where it does.
+    List(list::ListArgs),
+    /// Say which agent and session a message goes to, step by step.
+    Route(Box<route::RouteArgs>),
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match &self.action {
+            None => printer.result(&self.list.run(host, printer)?),
+            Some(Action::List(args)) => printer.result(&args.run(host, printer)?),
+            Some(Action::Route(args)) => printer.result(&args.run(host, printer)?),
+        }
+    }
+}

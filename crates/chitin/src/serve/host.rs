@@ -1,0 +1,251 @@
+//! Makes the agents of a gateway from this machine's configuration. Everything that costs something is made when a message
+//! first needs it, and kept.
+
+use crate::commands::context;
+use crate::error::CliError;
+use crate::host::Host;
+use crate::kit::{Bench, Kit, User, Wish};
+use crate::printer::Printer;
+use crate::setup::{Configuration, Setup, Target};
+use chitin_agent::turn::Agent;
+use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::session_key;
+use chitin_store::SessionStore;
+use chitin_tools::policy::Sender;
+use chitin_tools::{Approval, Approver};
+use chitin_workspace::agents;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many kinds of agents are kept. When there are more, all are made anew.
+const MOST_KINDS: usize = 256;
+
+/// Makes the agents of a gateway.
+pub(crate) struct ServeHost {
+    host: Arc<Host>,
+    target: Target,
+    model: Option<String>,
+    printer: Printer,
+    agents: Vec<AgentSummary>,
+    default: Option<AgentId>,
+    workshops: Mutex<HashMap<String, Arc<Workshop>>>,
+}
+
+/// What the turns of one agent share.
+struct Workshop {
+    kit: Kit,
+    /// By the model that was asked for. Held while one is made, so that tool servers are started once.
+    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
+    kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
+}
+
+/// What makes one agent different from another of the same workshop.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Kind {
+    /// Subagents have fewer tools, by depth.
+    subagent: bool,
+    depth: Option<u32>,
+    owner: bool,
+    channel: Option<String>,
+    model: Option<String>,
+    workspace: Option<PathBuf>,
+}
+
+impl ServeHost {
+    pub(crate) fn new(
+        host: &Arc<Host>,
+        target: &Target,
+        model: Option<&str>,
+        configuration: &Configuration,
+        printer: &Printer,
+    ) -> Result<Self, CliError> {
+        let (config, contract) = (configuration.value(), configuration.contract);
+        let default = match &target.agent {
+            Some(id) => Some(AgentId::normalize(id)),
+            None => agents::default_agent(config, contract).ok(),
+        };
+        let mut ids: Vec<AgentId> = agents::roster(config, contract)
+            .into_iter()
+            .map(|entry| entry.id)
+            .collect();
+        ids.extend(default.clone().filter(|default| !ids.contains(default)));
+        let mut found: Vec<AgentSummary> = Vec::new();
+        for id in ids {
+            if found.iter().any(|known| known.id == id.as_str()) {
+                continue;
+            }
+            let is_default = default.as_ref() == Some(&id);
+            let workspace = match &target.directory {
+                Some(given) if is_default => host.env.working_directory().join(given),
+                Some(_) | None => {
+                    agents::workspace_directory(config, id.as_str(), &host.env, contract)
+                        .map(|(directory, _)| directory)
+                        .unwrap_or_default()
+                }
+            };
+            found.push(AgentSummary {
+                workspace: workspace.display().to_string(),
+                id: id.to_string(),
+                is_default,
+            });
+        }
+        Ok(Self {
+            host: Arc::clone(host),
+            target: target.clone(),
+            model: model.map(str::to_owned),
+            printer: printer.clone(),
+            agents: found,
+            default,
+            workshops: Mutex::default(),
+        })
+    }
+
+    fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
+        let mut workshops = self
+            .workshops
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(workshop) = workshops.get(agent_id) {
+            return Ok(Arc::clone(workshop));
+        }
+        let is_default = self
+            .default
+            .as_ref()
+            .is_some_and(|default| default.as_str() == agent_id);
+        let target = Target {
+            directory: self.target.directory.clone().filter(|_| is_default),
+            agent: Some(agent_id.to_owned()),
+            contract: self.target.contract.clone(),
+        };
+        let quiet = self.printer.without_notes();
+        let setup = Setup::find(&self.host, &target, &quiet).map_err(|error| said(&error))?;
+        let kit = Kit::new(&self.host, Arc::new(setup), &self.printer);
+        let workshop = Arc::new(Workshop {
+            kit: kit.map_err(|error| said(&error))?,
+            benches: tokio::sync::Mutex::default(),
+            kinds: Mutex::default(),
+        });
+        workshops.insert(agent_id.to_owned(), Arc::clone(&workshop));
+        Ok(workshop)
+    }
+
+    async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
+        let workshop = self.workshop(ask.agent_id)?;
+        let contract = workshop.kit.setup.contract();
+        let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
+        let kind = Kind {
+            subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
+            depth: ask.depth,
+            owner: ask.sender.is_none_or(|sender| sender.is_owner),
+            channel: ask.channel.map(str::to_owned),
+            model: model.clone(),
+            workspace: ask.workspace.clone(),
+        };
+        if let Some(agent) = workshop.kept(&kind) {
+            return Ok(agent);
+        }
+        let bench = workshop.bench(model).await.map_err(|error| said(&error))?;
+        let user = User {
+            session: ask.session_key,
+            depth: ask.depth,
+            sender: if kind.owner {
+                Sender::Owner
+            } else {
+                Sender::Other
+            },
+            candidate: &bench.chosen.candidates[0],
+            more: &ask.offers,
+        };
+        let made = workshop.kit.agent(
+            &bench,
+            &user,
+            Arc::new(Nobody),
+            ask.workspace.as_deref(),
+            "serve",
+        );
+        let agent = Arc::new(made.map_err(|error| said(&error))?);
+        Ok(workshop.keep(kind, agent))
+    }
+}
+
+impl Workshop {
+    fn kept(&self, kind: &Kind) -> Option<Arc<Agent>> {
+        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        kinds.get(kind).map(Arc::clone)
+    }
+
+    /// Keeps an agent, unless one of its kind was made meanwhile: turns of a session must share one.
+    fn keep(&self, kind: Kind, agent: Arc<Agent>) -> Arc<Agent> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        if kinds.len() >= MOST_KINDS {
+            kinds.clear();
+        }
+        Arc::clone(kinds.entry(kind).or_insert(agent))
+    }
+
+    async fn bench(&self, model: Option<String>) -> Result<Arc<Bench>, CliError> {
+        let mut benches = self.benches.lock().await;
+        if let Some(bench) = benches.get(&model) {
+            return Ok(Arc::clone(bench));
+        }
+        let bench = self.kit.bench(&Wish {
+            model: model.as_deref(),
+            ..Wish::default()
+        });
+        let bench = Arc::new(bench.await?);
+        if benches.len() >= MOST_KINDS {
+            benches.clear();
+        }
+        benches.insert(model, Arc::clone(&bench));
+        Ok(bench)
+    }
+}
+
+impl AgentHost for ServeHost {
+    fn agents(&self) -> Vec<AgentSummary> {
+        self.agents.clone()
+    }
+
+    fn store(&self, agent_id: &str) -> Result<Arc<dyn SessionStore>, HostError> {
+        let workshop = self.workshop(agent_id)?;
+        Ok(Arc::clone(&workshop.kit.store) as Arc<dyn SessionStore>)
+    }
+
+    fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
+        async move { self.make(&ask).await }.boxed()
+    }
+
+    fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
+        let workshop = self.workshop(agent_id)?;
+        let report = context::report(&self.host, &workshop.kit.setup, session_key);
+        report.map_err(|error| said(&error))
+    }
+}
+
+/// Nobody is there to be asked for permission.
+struct Nobody;
+
+impl Approver for Nobody {
+    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody }.boxed()
+    }
+}
+
+/// Says an error of the command line to whoever sent the message.
+fn said(error: &CliError) -> HostError {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message} {cause}");
+        source = cause.source();
+    }
+    HostError {
+        message,
+        hint: error.hints().first().cloned(),
+    }
+}

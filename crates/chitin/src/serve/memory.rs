@@ -1,0 +1,103 @@
+//! Gives memory back that a resting server does not need.
+//!
+//! Most of what a process of ours holds is its own program: the kernel maps large pieces of the file around every place
+//! that was touched at the start. They are pages of a file, shared by all processes and read again when they are touched
+//! again, so a server that rests can let them go. What it has of its own is a few hundred kilobytes.
+
+/// Lets go of the program's pages; those that are needed come back by themselves.
+#[cfg(target_os = "linux")]
+pub(crate) fn give_back() {
+    linux::give_back();
+}
+
+/// Other systems look after it themselves.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn give_back() {}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ops::Range;
+
+    /// Where the kernel says what is mapped.
+    const MAPS: &str = "/proc/self/smaps";
+
+    pub(super) fn give_back() {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the kernel's own account of this process"
+        )]
+        let Ok(maps) = std::fs::read_to_string(MAPS) else {
+            return;
+        };
+        for range in unchanged(&maps) {
+            let length = range.end - range.start;
+            let start = std::ptr::with_exposed_provenance_mut(range.start);
+            // SAFETY: the range is a mapping of a file that cannot be written to and of which no page was changed: what
+            // is dropped is read from the file again, the same bytes, when it is next touched.
+            #[expect(unsafe_code, reason = "advice about memory has no safe form")]
+            let _ = unsafe { libc::madvise(start, length, libc::MADV_DONTNEED) };
+        }
+    }
+
+    /// Finds the mappings of files that can only be read or run, and of which no page is private.
+    fn unchanged(maps: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut current: Option<Range<usize>> = None;
+        for line in maps.lines() {
+            if let Some(head) = head(line) {
+                current = head;
+            } else if line.strip_prefix("Anonymous:").map(str::trim) == Some("0 kB") {
+                found.extend(current.take());
+            }
+        }
+        found
+    }
+
+    /// Reads the first line of a mapping: `Some(Some(range))` for a file that is only read or run.
+    fn head(line: &str) -> Option<Option<Range<usize>>> {
+        let mut words = line.split_ascii_whitespace();
+        let (start, end) = words.next()?.split_once('-')?;
+        let start = usize::from_str_radix(start, 16).ok()?;
+        let end = usize::from_str_radix(end, 16).ok()?;
+        let rights = words.next()?;
+        let path = words.nth(3).unwrap_or_default();
+        let wanted = matches!(rights, "r-xp" | "r--p") && path.starts_with('/');
+        Some(wanted.then_some(start..end))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        const MAPS: &str = "\
+00400000-00500000 r--p 00000000 fe:00 12 /usr/bin/chitin
+Rss:                  64 kB
+Anonymous:             0 kB
+00500000-01400000 r-xp 00100000 fe:00 12 /usr/bin/chitin
+Anonymous:             0 kB
+01400000-01410000 r--p 01000000 fe:00 12 /usr/bin/chitin
+Anonymous:            64 kB
+01410000-01420000 rw-p 01010000 fe:00 12 /usr/bin/chitin
+Anonymous:             0 kB
+02000000-02100000 rw-p 00000000 00:00 0 [heap]
+Anonymous:           400 kB
+7f0000000000-7f0000001000 r--p 00000000 00:00 0 [vvar]
+Anonymous:             0 kB
+";
+
+        #[test]
+        fn only_files_that_nobody_writes_to_are_let_go() {
+            assert_eq!(
+                unchanged(MAPS),
+                [0x0040_0000..0x0050_0000, 0x0050_0000..0x0140_0000]
+            );
+        }
+
+        #[test]
+        fn the_program_goes_on_after_its_pages_went() {
+            let before = "still here".to_owned();
+            give_back();
+            assert_eq!(before, "still here");
+        }
+    }
+}
