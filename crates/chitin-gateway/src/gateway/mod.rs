@@ -7,6 +7,7 @@
 
 mod accepting;
 mod announcing;
+mod beginning;
 mod bindings;
 mod delivering;
 mod ending;
@@ -23,9 +24,9 @@ mod streaming;
 mod tree;
 mod wording;
 
+pub use beginning::Spawned;
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
 pub use sessions::StopCause;
-pub use spawning::Spawned;
 pub use speaking::{ChildState, Letter, OpenChild};
 
 use crate::address::Address;

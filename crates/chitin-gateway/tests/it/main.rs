@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod announce;
+mod announcing;
+mod crashes;
 mod flow;
 mod heartbeat;
 mod queue;
