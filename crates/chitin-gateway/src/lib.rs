@@ -24,7 +24,10 @@ pub mod threads;
 pub mod tools;
 
 pub use address::Address;
-pub use gateway::{Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Subscription, Topic};
+pub use gateway::{
+    Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Spawned, Subscription, Topic,
+    WeakGateway,
+};
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
 pub use incoming::{Answer, Incoming};
 pub use job::{Job, JobKind, Outcome, Sender, Status};

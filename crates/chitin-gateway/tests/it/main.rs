@@ -6,7 +6,9 @@
 )]
 
 mod announce;
+mod announcing;
 mod beats;
+mod crashes;
 mod cron;
 mod directory;
 mod flow;
@@ -15,5 +17,6 @@ mod message_tool;
 mod queue;
 mod route;
 mod spawn;
+mod spawning;
 mod stage;
 mod threads;

@@ -24,6 +24,7 @@ use chitin_model::{Retention, RetryPolicy, ScriptedModel};
 use chitin_protocol::message::CostShares;
 use chitin_protocol::script::ScriptReply;
 use chitin_protocol::session_key::ChatType;
+use chitin_protocol::settings::SubagentSettings;
 use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
 use chitin_test::TestEnv;
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
@@ -108,6 +109,7 @@ impl Setting {
             state: self.env.home().join(".chitin"),
             model: Arc::new(ScriptedModel::new("scripted", replies)),
             clock: Arc::clone(&clock),
+            asked: Mutex::default(),
         });
         let surface = Arc::new(Chat::new("chat"));
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
@@ -126,6 +128,7 @@ impl Setting {
             most_open: 10_000,
             note: Arc::new(|_| {}),
         });
+        gateway.offer_tools(chitin_gateway::tools::offers(&gateway));
         gateway.recover(open);
         Stage {
             env: self.env,
@@ -208,8 +211,10 @@ pub(crate) fn message(channel: &str, text: &str) -> Incoming {
 #[derive(Default)]
 pub(crate) struct StageClock {
     pushed: AtomicI64,
-    names: AtomicU64,
 }
+
+/// How many names were made up. A stage that is set again after a crash makes up others.
+static NAMES: AtomicU64 = AtomicU64::new(0);
 
 impl StageClock {
     pub(crate) fn push(&self, milliseconds: i64) {
@@ -226,7 +231,7 @@ impl Clock for StageClock {
     }
 
     fn unique(&self) -> String {
-        let name = self.names.fetch_add(1, Ordering::Relaxed);
+        let name = NAMES.fetch_add(1, Ordering::Relaxed);
         format!("{:08x}-{name}", std::process::id())
     }
 }
@@ -239,9 +244,25 @@ pub(crate) struct StageHost {
     pub(crate) state: PathBuf,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) clock: Arc<StageClock>,
+    pub(crate) asked: Mutex<Vec<Asked>>,
+}
+
+/// What an agent was wanted for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) agent_id: String,
+    pub(crate) session_key: String,
+    pub(crate) depth: Option<u32>,
+    pub(crate) thinking: Option<String>,
+    pub(crate) workspace: Option<PathBuf>,
 }
 
 impl StageHost {
+    /// Returns what agents were wanted for.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
     pub(crate) fn file_store(&self, agent: &str) -> FileStore {
         let directory = FileStore::directory_of(&self.state, agent);
         FileStore::new(directory, &self.contract.runtime.transcript, RandomIds)
@@ -273,6 +294,11 @@ impl AgentHost for StageHost {
         async move { Ok(Arc::new(self.make(&ask))) }.boxed()
     }
 
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let said = &self.config["chitin"]["subagents"];
+        serde_json::from_value(said[agent_id].clone()).unwrap_or_default()
+    }
+
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         Ok(json!({"agent": agent_id, "session": session_key}))
     }
@@ -280,6 +306,13 @@ impl AgentHost for StageHost {
 
 impl StageHost {
     fn make(&self, ask: &AgentAsk<'_>) -> Agent {
+        self.asked.lock().unwrap().push(Asked {
+            agent_id: ask.agent_id.to_owned(),
+            session_key: ask.session_key.to_owned(),
+            depth: ask.depth,
+            thinking: ask.thinking.map(str::to_owned),
+            workspace: ask.workspace.clone(),
+        });
         let contract = self.contract;
         let rules = &contract.runtime;
         let config = PolicyConfig::from_value(&self.config);
