@@ -43,7 +43,7 @@ const FIRST_REST: Duration = Duration::from_millis(500);
 
 Talk to it:
   TOKEN=$(cat ~/.chitin/server-token)
-  curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7717/api/messages -d '{\"text\":\"hi\",\"wait\":true}'
+  curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7717/api/messages --json '{\"text\":\"hi\",\"wait\":true}'
 
 docs/reference/http.md lists every endpoint. Settings stand under `server` in `chitin.json5`.
 Exit codes: 0 ended and all done; 3 the address, the token or the state cannot be used; 130 ended at once.")]
