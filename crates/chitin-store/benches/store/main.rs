@@ -248,6 +248,17 @@ fn open_a_transcript(bencher: Bencher<'_, '_>, before: u64) {
     bencher.bench_local(|| open(&store));
 }
 
+#[divan::bench(args = [0, LARGE])]
+fn fork_a_transcript(bencher: Bencher<'_, '_>, before: u64) {
+    let (store, _) = filled(before);
+    let mut number = 0;
+    bencher.bench_local(|| {
+        number += 1;
+        let key = format!("agent:main:subagent:{number}");
+        store.store.fork(KEY, &key, &BEGIN).unwrap()
+    });
+}
+
 /// Collects durations of floor and subject in turns, so that noise hits both alike, and compares the medians.
 fn ratio(rounds: usize, mut pair: impl FnMut() -> (Duration, Duration)) -> Measured {
     let (mut floors, mut subjects): (Vec<_>, Vec<_>) = (0..rounds).map(|_| pair()).unzip();
