@@ -95,12 +95,6 @@ pub const CRON_LANE: &str = "cron";
 pub const HEARTBEAT_FILE: &str = "HEARTBEAT.md";
 /// A reply that means: nothing needs attention.
 pub const HEARTBEAT_OK: &str = "HEARTBEAT_OK";
-/// The answer that means "say nothing".
-pub const NO_REPLY: &str = "NO_REPLY";
-
-/// The answer that means "nothing to report" to a heartbeat.
-pub const HEARTBEAT_OK: &str = "HEARTBEAT_OK";
-
 /// How reasoning begins that is shown in italics as a whole.
 pub const REASONING_OPENING: &str = "Reasoning:\n_";
 

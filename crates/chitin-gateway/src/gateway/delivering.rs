@@ -1,9 +1,11 @@
 //! Where the words of a turn go: silent ones nowhere, the others in pieces to the place that the job names.
 
 use super::sessions::Marks;
+use super::streaming::Blocks;
 use super::{Inner, What};
 use crate::address::Address;
 use crate::job::{Job, JobKind, Outcome, Status};
+use crate::reply::{Reply, ReplyFilter};
 use crate::surface::{Action, Again, Outgoing, Surface, SurfaceError};
 use chitin_protocol::event::TurnEvent;
 use chitin_store::Change;
@@ -27,8 +29,12 @@ pub(super) struct Delivery {
     /// Which pieces are out already.
     marks: Marks,
     to: Option<(Arc<dyn Surface>, Address)>,
-    /// Whether a message went out that replies to the one that began the turn.
-    replied: bool,
+    /// Which answers point at the message that began the turn.
+    replies: Option<ReplyFilter>,
+    /// The answer that is being written, where answers go out in blocks.
+    blocks: Option<Blocks>,
+    /// How many blocks of it went out.
+    block: usize,
     /// Whether anything went out.
     said: bool,
 }
@@ -39,8 +45,11 @@ impl Delivery {
             let surface = inner.parts.surfaces.get(&address.channel)?;
             Some((Arc::clone(surface), address.clone()))
         });
+        let replies = to.as_ref().map(|(_, to)| inner.reply_filter(to));
         Self {
-            replied: !marks.is_empty(),
+            replies,
+            blocks: None,
+            block: 0,
             said: !marks.is_empty(),
             inner,
             job,
@@ -58,14 +67,56 @@ impl Delivery {
                     self.show_typing();
                     None
                 }
+                TurnEvent::TextDelta { delta } => {
+                    self.hear(delta).await;
+                    None
+                }
                 _ => None,
             };
             self.inner
                 .tell(&self.job.session_key, &self.job.id, || What::Turn { event });
             if let Some((index, text)) = said {
-                self.say(&index.to_string(), &text).await;
+                self.answered(index, &text).await;
             }
         }
+    }
+
+    /// Hears some of an answer; blocks of it go out where that is wanted.
+    async fn hear(&mut self, delta: &str) {
+        let Some((surface, address)) = &self.to else {
+            return;
+        };
+        if self.blocks.is_none() {
+            self.blocks = Blocks::begin(&self.inner, &**surface, address);
+        }
+        let ready = self.blocks.as_mut().map(|blocks| blocks.hear(delta));
+        for block in ready.into_iter().flatten() {
+            self.send_block(&block).await;
+        }
+    }
+
+    /// One answer is whole. What of it went out in blocks is not said again.
+    async fn answered(&mut self, index: u32, text: &str) {
+        let left = self.blocks.take().and_then(Blocks::end);
+        let Some(left) = left else {
+            return self.say(&index.to_string(), text).await;
+        };
+        for block in left {
+            self.send_block(&block).await;
+        }
+        self.block = 0;
+        // After a crash this answer counts as said, whole.
+        let (id, mark) = (self.job.id.clone(), format!("{index}:all"));
+        self.inner
+            .parts
+            .ledger
+            .note(vec![Change::Mark { id, mark }]);
+    }
+
+    async fn send_block(&mut self, block: &str) {
+        let part = format!("block-{}", self.block);
+        self.block += 1;
+        self.pieces(&part, block).await;
     }
 
     /// The turn is over. A person who waits hears when nothing came of it.
@@ -98,18 +149,25 @@ impl Delivery {
         }
     }
 
-    /// Sends a text, piece by piece. Pieces that are out already are not sent again.
+    /// Sends what people see of a text.
     async fn say(&mut self, part: &str, text: &str) {
-        let Some((surface, address)) = self.to.clone() else {
+        if self.marks.contains(&format!("{part}:all")) {
             return;
-        };
-        let Some(text) = self.inner.shown(&self.job, text) else {
+        }
+        if let Some(text) = self.inner.shown(text) {
+            self.pieces(part, &text).await;
+        }
+    }
+
+    /// Sends a text, piece by piece. Pieces that are out already are not sent again.
+    async fn pieces(&mut self, part: &str, text: &str) {
+        let Some((surface, address)) = self.to.clone() else {
             return;
         };
         self.said = true;
         for (piece, cut) in self
             .inner
-            .cut(&*surface, &address, &text)
+            .cut(&*surface, &address, text)
             .into_iter()
             .enumerate()
         {
@@ -120,8 +178,8 @@ impl Delivery {
             }
             let message = Outgoing {
                 key: format!("{}:{mark}", self.job.id),
-                text: cut.text,
-                plain: cut.plain,
+                plain: cut.plain.unwrap_or_else(|| cut.body.clone()),
+                text: cut.body,
                 reply_to,
                 ..Outgoing::default()
             };
@@ -154,10 +212,15 @@ impl Delivery {
         }
     }
 
-    /// Returns the message that the next piece replies to (R74, R75).
+    /// Returns the message that the next piece points at.
     fn reply_to(&mut self) -> Option<String> {
-        let first = !std::mem::replace(&mut self.replied, true);
-        self.inner.reply_to(&self.job, first)
+        let reply = Reply {
+            to: self.job.message_id.as_deref(),
+            explicit: false,
+            notice: false,
+        };
+        let filter = self.replies.as_mut()?;
+        filter.apply(reply).map(str::to_owned)
     }
 }
 

@@ -14,6 +14,7 @@ mod lanes;
 mod queueing;
 mod running;
 mod sessions;
+mod streaming;
 mod wording;
 
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};

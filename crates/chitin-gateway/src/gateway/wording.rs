@@ -3,13 +3,11 @@
 use super::Inner;
 use crate::address::Address;
 use crate::job::{Job, JobKind};
+use crate::reply::{self, ReplyFilter};
+use crate::silent;
 use crate::surface::Surface;
-
-/// A piece of text, as it is sent and without format.
-pub(super) struct Cut {
-    pub(super) text: String,
-    pub(super) plain: String,
-}
+use crate::text::settings::{self, ChannelAccount};
+use crate::text::{self, Limits, Piece};
 
 impl Inner {
     /// Returns what the model hears: with the time before it, as in a run of OpenClaw's gateway (R25).
@@ -28,25 +26,43 @@ impl Inner {
         format!("[{}] ", now.strftime("%a %Y-%m-%d %H:%M %Z"))
     }
 
-    /// Returns what people see of an answer; nothing when it is meant for nobody.
-    pub(super) fn shown(&self, job: &Job, text: &str) -> Option<String> {
-        let _ = (self, job);
-        let text = text.trim();
-        (!text.is_empty()).then(|| text.to_owned())
+    /// Returns what people see of an answer; nothing when it is meant for nobody (R70, R71).
+    pub(super) fn shown(&self, text: &str) -> Option<String> {
+        let spoken = silent::spoken(text, &self.parts.contract.runtime.outbound)?;
+        let spoken = spoken.trim();
+        (!spoken.is_empty()).then(|| spoken.to_owned())
     }
 
-    /// Cuts text into pieces that a surface takes.
-    pub(super) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Cut> {
-        let _ = (self, surface, to);
-        vec![Cut {
-            text: text.to_owned(),
-            plain: text.to_owned(),
-        }]
+    /// Cuts text into pieces that a surface takes (R50–R56).
+    pub(super) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Piece> {
+        let rules = &self.parts.contract.runtime.outbound;
+        let can = surface.capabilities();
+        let place = place_of(to);
+        let config = &self.parts.config;
+        let limits = Limits {
+            max_chars: settings::text_limit(config, place, Some(can.max_chars), rules)
+                .min(can.max_chars),
+            max_lines: can.max_lines.unwrap_or(usize::MAX),
+            mode: settings::mode(config, place, rules),
+            ..Limits::of(can.format)
+        };
+        text::pieces(text, &limits, rules)
     }
 
-    /// Returns the message that a piece replies to.
-    pub(super) fn reply_to(&self, job: &Job, first: bool) -> Option<String> {
-        let _ = self;
-        job.message_id.clone().filter(|_| first)
+    /// Says which answers on a place point at the message that they answer (R74, R75).
+    pub(super) fn reply_filter(&self, to: &Address) -> ReplyFilter {
+        let rules = &self.parts.contract.runtime.outbound;
+        let account = to.account_id.as_deref().unwrap_or_default();
+        let kind = to.peer.kind.as_str();
+        let mode = reply::reply_mode(&self.parts.config, &to.channel, account, kind, rules);
+        ReplyFilter::new(mode, &to.channel)
+    }
+}
+
+/// Returns how configuration knows a place.
+pub(super) fn place_of(to: &Address) -> ChannelAccount<'_> {
+    ChannelAccount {
+        channel: &to.channel,
+        account: to.account_id.as_deref().unwrap_or_default(),
     }
 }

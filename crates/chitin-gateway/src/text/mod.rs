@@ -1,19 +1,3 @@
-//! Text on its way out: cut into pieces that a surface takes (R50–R58).
-
-/// How a surface wants text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// As it is.
-    Plain,
-    /// As Markdown.
-    Markdown,
-    /// As Discord reads it.
-    Discord,
-    /// As Slack reads it.
-    Slack,
-    /// As Telegram reads it.
-    Telegram,
-}
 //! Text on its way out, in pieces that a surface takes (R50–R58).
 //!
 //! In: what an agent says, in Markdown. Out: pieces within the limits of a surface, each readable by itself. All of it is plain

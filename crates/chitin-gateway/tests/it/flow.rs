@@ -188,3 +188,68 @@ fn what_a_crash_leaves_open_is_done_once() {
         assert_eq!(told.count(), 1, "the words are in the transcript once");
     });
 }
+
+#[tokio::test]
+async fn an_answer_that_means_nothing_is_sent_nowhere() {
+    let stage = Setting::replies(&[
+        json!({"text": "NO_REPLY"}),
+        json!({"text": "Noted. NO_REPLY"}),
+    ])
+    .stage();
+    stage.say_and_wait("yard", "Not for you").await;
+    assert_eq!(stage.surface.sent(), [""; 0]);
+    stage.say_and_wait("yard", "Nor this").await;
+    assert_eq!(stage.surface.sent(), ["chat:channel:yard: Noted."]);
+}
+
+#[tokio::test]
+async fn a_long_answer_is_cut_to_what_the_surface_takes_and_points_at_its_question_once() {
+    let long = format!(
+        "{}\n\n```rust\n{}```\n",
+        "word ".repeat(500),
+        "let x = 1;\n".repeat(60)
+    );
+    let stage = Setting::replies(&[json!({"text": long})])
+        .config(json!({"channels": {"chat": {"replyToMode": "first"}}}))
+        .stage();
+    let mut incoming = message("yard", "Tell me everything");
+    incoming.message_id = Some("55".to_owned());
+    stage.gateway.accept(incoming).await.unwrap();
+    stage.rest().await;
+    let sent = stage.surface.outgoing();
+    assert!(sent.len() > 1);
+    for message in &sent {
+        assert!(message.text.encode_utf16().count() <= 2_000);
+        assert_eq!(
+            message.text.matches("```").count() % 2,
+            0,
+            "{}",
+            message.text
+        );
+    }
+    let replies: Vec<bool> = sent
+        .iter()
+        .map(|message| message.reply_to.is_some())
+        .collect();
+    assert_eq!(replies[0], true);
+    assert!(replies[1..].iter().all(|reply| !reply));
+}
+
+#[tokio::test]
+async fn blocks_of_an_answer_go_out_while_it_is_written_where_that_is_wanted() {
+    let paragraph = |name: &str| format!("{name} {}", "goes on and on ".repeat(20));
+    let text = ["One", "Two", "Three"].map(paragraph).join("\n\n");
+    let config = json!({"agents": {"defaults": {
+        "blockStreamingDefault": "on",
+        "blockStreamingChunk": {"minChars": 100, "maxChars": 400},
+    }}});
+    let stage = Setting::replies(&[json!({"text": text})])
+        .config(config)
+        .stage();
+    stage.say_and_wait("yard", "Tell me").await;
+    let sent = stage.surface.sent().join(" ");
+    assert!(stage.surface.sent().len() >= 3);
+    for name in ["One", "Two", "Three"] {
+        assert_eq!(sent.matches(name).count(), 1, "{sent}");
+    }
+}
