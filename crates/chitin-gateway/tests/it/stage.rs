@@ -56,6 +56,8 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) replies: Vec<Value>,
     pub(crate) env: TestEnv,
+    /// Surfaces besides the chat.
+    pub(crate) surfaces: Surfaces,
 }
 
 impl Default for Setting {
@@ -68,6 +70,7 @@ impl Default for Setting {
             config: json!({}),
             replies: Vec::new(),
             env,
+            surfaces: Surfaces::default(),
         }
     }
 }
@@ -82,6 +85,11 @@ impl Setting {
 
     pub(crate) fn config(mut self, config: Value) -> Self {
         self.config = config;
+        self
+    }
+
+    pub(crate) fn with_surface(mut self, surface: Arc<dyn Surface>) -> Self {
+        self.surfaces = self.surfaces.with(surface);
         self
     }
 
@@ -107,7 +115,7 @@ impl Setting {
             contract: self.contract,
             config: Arc::new(self.config),
             host: Arc::clone(&host) as Arc<dyn AgentHost>,
-            surfaces: Surfaces::default().with(Arc::clone(&surface) as Arc<dyn Surface>),
+            surfaces: self.surfaces.with(Arc::clone(&surface) as Arc<dyn Surface>),
             ledger,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,
