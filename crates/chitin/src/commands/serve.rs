@@ -7,7 +7,7 @@ use crate::kit::HostClock;
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{ServeHost, Token, give_back, token};
 use crate::setup::{Configuration, Target, chitin_home};
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surface, Surfaces};
+use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surface, Surfaces, tools};
 use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use serde::Serialize;
@@ -142,6 +142,7 @@ impl Args {
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
             note: Arc::new(move |text| say.note(text)),
         });
+        gateway.offer_tools(tools::offers(&gateway));
         let resumed = gateway.recover(open);
         printer.result(&Listening {
             address: format!("http://{}", bound.address()),
