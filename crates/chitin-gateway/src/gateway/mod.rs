@@ -123,6 +123,7 @@ pub(crate) struct Inner {
     closing: AtomicBool,
     ending: CancellationToken,
     tasks: TaskTracker,
+    activity: tokio::sync::Notify,
     offers: OnceLock<Offering>,
     pub(crate) schedules: OnceLock<scheduling::Schedules>,
 }
@@ -234,6 +235,7 @@ impl Gateway {
             closing: AtomicBool::new(false),
             ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            activity: tokio::sync::Notify::new(),
             offers: OnceLock::new(),
             schedules: OnceLock::new(),
             parts,
@@ -347,6 +349,11 @@ impl Gateway {
         &self.0.routing
     }
 
+    /// Waits until the next job is taken in, or one was since the last time.
+    pub async fn activity(&self) {
+        self.0.activity.notified().await;
+    }
+
     /// Tells whether it is about to end.
     pub fn is_closing(&self) -> bool {
         self.0.closing.load(Ordering::Relaxed)
@@ -402,6 +409,7 @@ impl Inner {
     ) -> Result<Accepted, Refusal> {
         self.write(vec![opening(&job)]).await?;
         self.open.fetch_add(1, Ordering::Relaxed);
+        self.activity.notify_one();
         let accepted = Accepted {
             job_id: job.id.clone(),
             session_key: job.session_key.clone(),

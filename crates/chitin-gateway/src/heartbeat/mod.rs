@@ -13,7 +13,7 @@ mod words;
 
 pub use beats::{Beats, DueBeat};
 pub use content::is_empty;
-pub use hours::{ActiveHours, Zone};
+pub use hours::{ActiveHours, Zone, user_zone};
 pub use settings::{HeartbeatSettings, beating};
 pub use skip::{Beat, Skip, is_repeat, skip};
 pub use visibility::Visibility;

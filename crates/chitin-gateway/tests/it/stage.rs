@@ -57,7 +57,8 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) replies: Vec<Value>,
     pub(crate) env: TestEnv,
-    pub(crate) surfaces: Vec<Arc<dyn Surface>>,
+    /// Surfaces besides the chat.
+    pub(crate) surfaces: Surfaces,
 }
 
 impl Default for Setting {
@@ -70,7 +71,7 @@ impl Default for Setting {
             config: json!({}),
             replies: Vec::new(),
             env,
-            surfaces: Vec::new(),
+            surfaces: Surfaces::default(),
         }
     }
 }
@@ -88,9 +89,8 @@ impl Setting {
         self
     }
 
-    /// Puts another surface beside the chat.
-    pub(crate) fn surface(mut self, surface: Arc<dyn Surface>) -> Self {
-        self.surfaces.push(surface);
+    pub(crate) fn with_surface(mut self, surface: Arc<dyn Surface>) -> Self {
+        self.surfaces = self.surfaces.with(surface);
         self
     }
 
@@ -117,11 +117,7 @@ impl Setting {
             contract: self.contract,
             config: Arc::new(self.config),
             host: Arc::clone(&host) as Arc<dyn AgentHost>,
-            surfaces: self
-                .surfaces
-                .into_iter()
-                .fold(Surfaces::default(), Surfaces::with)
-                .with(Arc::clone(&surface) as Arc<dyn Surface>),
+            surfaces: self.surfaces.with(Arc::clone(&surface) as Arc<dyn Surface>),
             ledger,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,
