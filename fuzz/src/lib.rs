@@ -25,6 +25,7 @@ pub mod recipe;
 pub mod scratch;
 pub mod session_keys;
 pub mod skill_discovery;
+pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
@@ -41,7 +42,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 18] = [
     Target {
         name: "check_text",
         run: check_text::run,
@@ -116,6 +117,11 @@ pub const TARGETS: [Target; 17] = [
         name: "skill_discovery",
         run: skill_discovery::run,
         dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "text",
+        run: text::run,
+        dictionary: text::DICTIONARY,
     },
     Target {
         name: "transcript",
