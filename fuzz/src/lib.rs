@@ -27,6 +27,7 @@ pub mod route;
 pub mod scratch;
 pub mod session_keys;
 pub mod skill_discovery;
+pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
@@ -43,7 +44,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -128,6 +129,11 @@ pub const TARGETS: [Target; 19] = [
         name: "skill_discovery",
         run: skill_discovery::run,
         dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "text",
+        run: text::run,
+        dictionary: text::DICTIONARY,
     },
     Target {
         name: "transcript",
