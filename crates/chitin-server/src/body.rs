@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 /// How many times the limit is read and thrown away of a body that is too long, so that its sender sees why.
 const THROWN_AWAY: usize = 4;
 /// How long that may take.
-const THROWING_AWAY: Duration = Duration::from_secs(5);
+const THROWING_AWAY: Duration = Duration::from_secs(2);
 
 /// The body of an answer.
 pub(crate) enum Body {

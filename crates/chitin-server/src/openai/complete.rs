@@ -136,7 +136,8 @@ async fn session(
         });
     };
     if named.trim().is_empty() || named.len() > LONGEST_NAME || named.contains(char::is_control) {
-        let message = format!("The name of a session has 1 to {LONGEST_NAME} characters.");
+        let message =
+            format!("The name of a session has 1 to {LONGEST_NAME} characters that can be seen.");
         return Err(Problem::bad(message).param("user"));
     }
     let key = api::session_key(&shared.gateway, &named, &agent)?;

@@ -21,7 +21,8 @@ async fn what_runs_is_finished_and_streams_are_told() {
     let body = json!({"text": "Me too"}).to_string();
     let length = body.len().to_string();
     let half = [("content-length", length.as_str())];
-    late.request("POST", "/api/messages", &half, &body[..5]).await;
+    late.request("POST", "/api/messages", &half, &body[..5])
+        .await;
     let mut idle = served.connect().await;
     assert_eq!(idle.ask("GET", "/health", &[], "").await.status, 200);
     while served.stage.gateway.busy().is_empty() {
@@ -29,7 +30,10 @@ async fn what_runs_is_finished_and_streams_are_told() {
     }
     served.stop();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(TcpStream::connect(served.address).await.is_err(), "no longer accepted");
+    assert!(
+        TcpStream::connect(served.address).await.is_err(),
+        "no longer accepted"
+    );
     assert!(idle.chunk().await.is_none(), "idle ones end");
     late.write(&body[5..]).await;
     assert_eq!(late.response().await.problem(), "503 draining");
@@ -47,7 +51,9 @@ async fn what_runs_is_finished_and_streams_are_told() {
 #[tokio::test]
 async fn what_is_not_done_in_time_is_kept_and_done_after_the_next_start() {
     let setting = Setting::replies(&[json!({"text": "Too late.", "delayMs": 60_000})]);
-    let mut served = Served::with(setting, |limits| limits.drain_time = Duration::from_millis(200));
+    let mut served = Served::with(setting, |limits| {
+        limits.drain_time = Duration::from_millis(200)
+    });
     let mut waits = served.connect().await;
     let body = json!({"text": "Go", "wait": true}).to_string();
     waits.request("POST", "/api/messages", &[], &body).await;

@@ -48,7 +48,10 @@ async fn a_message_is_taken_in_and_its_session_shows_what_was_said() {
     assert_eq!(listed["sessions"][0]["key"], "agent:main:main");
     let session = served.get("/api/sessions/agent%3Amain%3Amain").await.json();
     let history = session["history"].as_array().unwrap();
-    let said: Vec<&Value> = history.iter().map(|entry| &entry["message"]["role"]).collect();
+    let said: Vec<&Value> = history
+        .iter()
+        .map(|entry| &entry["message"]["role"])
+        .collect();
     assert_eq!(said.last().unwrap(), &"assistant", "{session:#}");
     assert!(history.last().unwrap().to_string().contains("Five larch."));
     let short = served.get("/api/sessions/main?limit=1").await.json();
@@ -93,7 +96,10 @@ async fn the_same_key_is_the_same_message_also_when_its_turn_is_over() {
     let body = json!({"text": "What is on the board?", "wait": true}).to_string();
     let key = [("idempotency-key", "order-77")];
     let mut client = served.connect().await;
-    let first = client.ask("POST", "/api/messages", &key, &body).await.json();
+    let first = client
+        .ask("POST", "/api/messages", &key, &body)
+        .await
+        .json();
     let second = client.ask("POST", "/api/messages", &key, &body).await;
     assert_eq!(second.status, 200);
     let second = second.json();
@@ -106,7 +112,8 @@ async fn the_same_key_is_the_same_message_also_when_its_turn_is_over() {
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].1["outcome"]["text"], "Five larch.");
     let store = served.stage.host.file_store("main");
-    assert_eq!(store.read("agent:main:main").unwrap().entries.len(), 4, "one turn");
+    let told = format!("{:?}", store.read("agent:main:main").unwrap().entries);
+    assert_eq!(told.matches("What is on the board?").count(), 1, "one turn");
 }
 
 #[tokio::test]
@@ -143,7 +150,10 @@ async fn a_turn_can_be_stopped() {
         .ask("POST", "/api/sessions/main/stop", &[], "")
         .await
         .json();
-    assert_eq!(stopped, json!({"sessionKey": "agent:main:main", "stopped": 1}));
+    assert_eq!(
+        stopped,
+        json!({"sessionKey": "agent:main:main", "stopped": 1})
+    );
     let mut last = None;
     while let Some(event) = listener.event().await {
         last = Some(event);
@@ -174,7 +184,12 @@ async fn what_cannot_be_done_is_refused_clearly() {
     let mut client = served.connect().await;
     for (method, path, headers, body) in [
         ("POST", "/api/messages", vec![], "{"),
-        ("POST", "/api/messages", vec![("content-type", "text/plain")], "{}"),
+        (
+            "POST",
+            "/api/messages",
+            vec![("content-type", "text/plain")],
+            "{}",
+        ),
         ("POST", "/api/messages", vec![("content-length", "")], ""),
         ("GET", "/api/messages", vec![], ""),
         ("GET", "/nothing", vec![], ""),
@@ -184,7 +199,12 @@ async fn what_cannot_be_done_is_refused_clearly() {
         ("GET", "/api/sessions?agent=nobody", vec![], ""),
         ("GET", "/api/events?job=none", vec![], ""),
         ("GET", "/api/socket", vec![], ""),
-        ("POST", "/api/messages", vec![("idempotency-key", &*"k".repeat(300))], "{\"text\": \"Hi\"}"),
+        (
+            "POST",
+            "/api/messages",
+            vec![("idempotency-key", &*"k".repeat(300))],
+            "{\"text\": \"Hi\"}",
+        ),
     ] {
         let answer = client.ask(method, path, &headers, body).await;
         said.push(format!("{} {}", answer.status, answer.body));

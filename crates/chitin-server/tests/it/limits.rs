@@ -19,7 +19,9 @@ async fn without_the_token_nobody_learns_anything() {
         ("/no/such/path", "Bearer wrong"),
         ("/api/socket", ""),
     ] {
-        let answer = client.ask("GET", path, &[("authorization", token)], "").await;
+        let answer = client
+            .ask("GET", path, &[("authorization", token)], "")
+            .await;
         assert_eq!(answer.problem(), "401 unauthorized", "{path}");
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         assert_eq!(
@@ -33,7 +35,12 @@ async fn without_the_token_nobody_learns_anything() {
     assert_eq!(answer.status, 401);
     // OpenAI's clients read another shape.
     let answer = client
-        .ask("GET", "/v1/models", &[("authorization", "Bearer wrong")], "")
+        .ask(
+            "GET",
+            "/v1/models",
+            &[("authorization", "Bearer wrong")],
+            "",
+        )
         .await;
     assert_eq!(answer.problem(), "429 too_many_failures");
     assert_eq!(answer.json()["error"]["type"], "rate_limit_error");
@@ -78,7 +85,9 @@ async fn a_body_that_is_too_long_is_refused_however_it_comes() {
     client.request("POST", "/api/messages", &chunked, "").await;
     for part in body.as_bytes().chunks(3_000) {
         let part = std::str::from_utf8(part).unwrap();
-        client.write(&format!("{:x}\r\n{part}\r\n", part.len())).await;
+        client
+            .write(&format!("{:x}\r\n{part}\r\n", part.len()))
+            .await;
     }
     client.write("0\r\n\r\n").await;
     assert_eq!(client.response().await.problem(), "413 too_large");
@@ -97,8 +106,13 @@ async fn heads_that_are_too_long_are_refused() {
     let mut client = served.connect().await;
     let answer = client.ask("GET", "/health", &[("x-long", &long)], "").await;
     assert_eq!(answer.status, 431);
-    let many: Vec<(String, String)> = (0..200).map(|n| (format!("x-{n}"), "y".to_owned())).collect();
-    let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let many: Vec<(String, String)> = (0..200)
+        .map(|n| (format!("x-{n}"), "y".to_owned()))
+        .collect();
+    let many: Vec<(&str, &str)> = many
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
     let mut client = served.connect().await;
     let answer = client.ask("GET", "/health", &many, "").await;
     assert_eq!(answer.status, 431);
@@ -114,8 +128,13 @@ async fn who_drips_is_cut_and_others_are_served() {
     drips.write("GET /health HTTP/1.1\r\nhost: loc").await;
     let mut silent = served.connect().await;
     let mut half = served.connect().await;
-    half.request("POST", "/api/messages", &[("content-length", "50")], "{\"text\":")
-        .await;
+    half.request(
+        "POST",
+        "/api/messages",
+        &[("content-length", "50")],
+        "{\"text\":",
+    )
+    .await;
     assert_eq!(served.get("/api/agents").await.status, 200);
     // Those who say nothing whole are cut without a word, who sent half a body hears why.
     for connection in [&mut drips, &mut silent] {
@@ -130,11 +149,18 @@ async fn who_drips_is_cut_and_others_are_served() {
 
 #[tokio::test]
 async fn who_goes_away_in_the_middle_leaves_nothing_behind() {
-    let served = Served::new(Setting::replies(&[json!({"text": "Here.", "delayMs": 100})]));
+    let served = Served::new(Setting::replies(&[
+        json!({"text": "Here.", "delayMs": 100}),
+    ]));
     for _ in 0..20 {
         let mut client = served.connect().await;
         client
-            .request("POST", "/api/messages", &[("content-length", "50")], "{\"text\":")
+            .request(
+                "POST",
+                "/api/messages",
+                &[("content-length", "50")],
+                "{\"text\":",
+            )
             .await;
     }
     // Its sender is gone before the answer; the message is not.
@@ -198,8 +224,13 @@ async fn too_many_connections_and_requests_are_told_so() {
 async fn what_is_not_http_harms_nobody() {
     let served = Served::new(Setting::default());
     for text in [
-        "\0\0\0\0", "\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        "\u{16}\u{3}\u{1}", "POST /api/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n",
+        "\0\0\0\0",
+        "\r\n\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "\u{16}\u{3}\u{1}",
+        "POST /api/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n",
         "POST /api/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx",
     ] {
         let mut client = served.connect().await;

@@ -17,11 +17,22 @@ async fn models_are_agents() {
     let config = json!({"agents": {"list": [{"id": "main", "default": true}, {"id": "dock"}]}});
     let served = Served::new(Setting::default().config(config));
     let models = served.get("/v1/models").await.json();
-    let ids: Vec<&Value> = models["data"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
+    let ids: Vec<&Value> = models["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|model| &model["id"])
+        .collect();
     assert_eq!(ids, ["chitin", "chitin/main", "chitin/dock"]);
-    assert_eq!(served.get("/v1/models/chitin%2Fdock").await.json()["object"], "model");
+    assert_eq!(
+        served.get("/v1/models/chitin%2Fdock").await.json()["object"],
+        "model"
+    );
     assert_eq!(served.get("/v1/models/chitin/dock").await.status, 200);
-    assert_eq!(served.get("/v1/models/gpt-4").await.problem(), "404 model_not_found");
+    assert_eq!(
+        served.get("/v1/models/gpt-4").await.problem(),
+        "404 model_not_found"
+    );
 }
 
 #[tokio::test]
@@ -31,7 +42,8 @@ async fn an_answer_has_the_shape_that_clients_expect() {
     assert!(answer["id"].as_str().unwrap().starts_with("chatcmpl-"));
     assert!(answer["created"].as_i64().unwrap() > 1_700_000_000);
     let usage = answer["usage"].take();
-    let total = usage["prompt_tokens"].as_u64().unwrap() + usage["completion_tokens"].as_u64().unwrap();
+    let total =
+        usage["prompt_tokens"].as_u64().unwrap() + usage["completion_tokens"].as_u64().unwrap();
     assert_eq!(usage["total_tokens"], total);
     assert!(total > 0);
     answer["id"].take();
@@ -51,13 +63,19 @@ async fn pieces_make_up_the_answer_and_end_as_clients_expect() {
     let answer = served.post(PATH, &body).await;
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     assert!(answer.body.ends_with("data: [DONE]\n\n"));
-    let pieces: Vec<Value> = events(&answer.body).into_iter().map(|(_, data)| data).collect();
+    let pieces: Vec<Value> = events(&answer.body)
+        .into_iter()
+        .map(|(_, data)| data)
+        .collect();
     let (done, pieces) = pieces.split_last().unwrap();
     assert_eq!(done, "[DONE]");
     let (count, pieces) = pieces.split_last().unwrap();
     assert_eq!(count["choices"], json!([]));
     assert!(count["usage"]["total_tokens"].as_u64().unwrap() > 0);
-    assert_eq!(pieces[0]["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
+    assert_eq!(
+        pieces[0]["choices"][0]["delta"],
+        json!({"role": "assistant", "content": ""})
+    );
     let text: String = pieces
         .iter()
         .filter_map(|piece| piece["choices"][0]["delta"]["content"].as_str())
@@ -100,20 +118,27 @@ async fn a_new_session_is_told_what_was_said_before_and_one_that_remembers_is_no
     assert_eq!(told.matches("on the board?").count(), 2);
     let named = [("x-session-key", "agent:main:watch")];
     let mut client = served.connect().await;
-    let answer = client.ask("POST", PATH, &named, &said("And now?").to_string()).await;
+    let answer = client
+        .ask("POST", PATH, &named, &said("And now?").to_string())
+        .await;
     assert_eq!(answer.status, 200);
     assert!(store.find("agent:main:watch").unwrap().is_some());
 }
 
 #[tokio::test]
 async fn every_request_of_one_session_has_its_own_answer() {
-    let replies: Vec<Value> = (0..5).map(|n| json!({"text": format!("Answer {n}."), "delayMs": 20})).collect();
+    let replies: Vec<Value> = (0..5)
+        .map(|n| json!({"text": format!("Answer {n}."), "delayMs": 20}))
+        .collect();
     let served = Served::new(Setting::replies(&replies));
     let ask = async |n: usize| {
         let mut body = said(&format!("Question {n}"));
         body["user"] = json!("ada");
         let answer = served.post(PATH, &body).await.json();
-        answer["choices"][0]["message"]["content"].as_str().unwrap().to_owned()
+        answer["choices"][0]["message"]["content"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let (a, b, c, d, e) = tokio::join!(ask(0), ask(1), ask(2), ask(3), ask(4));
     let mut answers = [a, b, c, d, e];
@@ -154,9 +179,7 @@ async fn a_turn_that_fails_has_a_status_and_is_not_to_be_tried_again() {
 #[tokio::test]
 async fn what_cannot_be_done_is_refused_in_the_shape_that_clients_read() {
     let served = Served::new(Setting::default());
-    let picture = |url: &str| {
-        json!({"model": "chitin", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}]})
-    };
+    let picture = |url: &str| json!({"model": "chitin", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}]});
     let with = |key: &str, value: Value| {
         let mut body = said("Hi");
         body[key] = value;
@@ -174,7 +197,10 @@ async fn what_cannot_be_done_is_refused_in_the_shape_that_clients_read() {
         with("model", json!("gpt-4")),
         with("model", json!("chitin/nobody")),
         with("n", json!(2)),
-        with("tools", json!([{"type": "function", "function": {"name": "f"}}])),
+        with(
+            "tools",
+            json!([{"type": "function", "function": {"name": "f"}}]),
+        ),
         with("response_format", json!({"type": "json_object"})),
         with("user", json!("a\u{7}b")),
         with("stream", json!("yes")),
@@ -203,7 +229,10 @@ async fn pictures_come_with_the_message() {
 
 #[tokio::test]
 async fn silence_is_an_empty_answer() {
-    let served = Served::new(Setting::replies(&[json!({"text": "NO_REPLY"}), json!({"text": "NO_REPLY"})]));
+    let served = Served::new(Setting::replies(&[
+        json!({"text": "NO_REPLY"}),
+        json!({"text": "NO_REPLY"}),
+    ]));
     let answer = served.post(PATH, &said("Psst")).await.json();
     assert_eq!(answer["choices"][0]["message"]["content"], "");
     let mut body = said("Psst");

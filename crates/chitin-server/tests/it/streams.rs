@@ -26,13 +26,21 @@ async fn a_message_can_be_followed_to_its_end() {
         .await;
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     let events = events(&answer.body);
-    let seqs: Vec<u64> = events.iter().filter_map(|(_, data)| data["seq"].as_u64()).collect();
+    let seqs: Vec<u64> = events
+        .iter()
+        .filter_map(|(_, data)| data["seq"].as_u64())
+        .collect();
     assert!(seqs.is_sorted(), "{seqs:?}");
     let mut names = names(&events);
     // When a message is taken in is told beside its turn, not before it.
     names.retain(|name| name != "accepted" && name != "stored" && name != "text-delta");
     let expected = [
-        "turn-started", "request-sent", "said", "delivered", "turn-finished", "finished",
+        "turn-started",
+        "request-sent",
+        "said",
+        "delivered",
+        "turn-finished",
+        "finished",
     ];
     assert_eq!(names, expected);
     let delivered = events.iter().find(|(name, _)| name == "delivered");
@@ -88,7 +96,10 @@ async fn whose_words_another_turn_hears_or_takes_along_hears_of_that_turn() {
         send("two", "collect", 100),
         send("three", "collect", 150)
     );
-    assert_eq!(said, ("First.".into(), "All of it.".into(), "All of it.".into()));
+    assert_eq!(
+        said,
+        ("First.".into(), "All of it.".into(), "All of it.".into())
+    );
     let said = tokio::join!(send("Go", "steer", 0), send("No, right", "steer", 100));
     assert_eq!(said, ("Right.".into(), "Right.".into()));
 }
@@ -103,11 +114,16 @@ async fn a_reader_that_never_reads_is_cut_and_nobody_waits_for_it() {
     let mut sleeper = served.connect().await;
     sleeper.request("GET", "/api/events", &[], "").await;
     let began = std::time::Instant::now();
-    for _ in 0..40 {
-        let body = json!({"text": "Speak", "wait": true});
-        assert_eq!(served.post("/api/messages", &body).await.status, 200);
+    for n in 0..40 {
+        let body = json!({"text": "Speak", "session": format!("s{n}"), "wait": true});
+        let done = served.post("/api/messages", &body).await.json();
+        assert_eq!(done["text"].as_str().map(str::len), Some(long.len()));
     }
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        began.elapsed()
+    );
     for _ in 0..200 {
         let status = served.get("/api/status").await.json();
         if status["streams"] == 0 {
