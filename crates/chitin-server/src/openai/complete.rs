@@ -57,11 +57,11 @@ pub(crate) async fn complete(
     shared: Arc<Shared>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
-    let (head, body) = request.into_parts();
-    let bytes = read(&head.headers, body, &shared.limits).await?;
+    let (parts, body) = request.into_parts();
+    let bytes = read(&parts.headers, body, &shared.limits).await?;
     let request = ChatRequest::parse(&bytes)?;
     drop(bytes);
-    let session = session(&shared, &head.headers, &request).await?;
+    let session = session(&shared, &parts.headers, &request).await?;
     let room = shared.stream()?;
     let job = shared.gateway.new_job_id();
     let mut subscription = shared.gateway.subscribe(Topic::Job(job.clone()));
@@ -152,9 +152,10 @@ async fn session(
         Ok(store.find(&wanted)?.is_some())
     });
     Ok(Session {
-        memory: match known.await? {
-            true => Memory::Remembers,
-            false => Memory::Fresh,
+        memory: if known.await? {
+            Memory::Remembers
+        } else {
+            Memory::Fresh
         },
         key,
         agent,
