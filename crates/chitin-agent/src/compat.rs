@@ -15,6 +15,8 @@ pub const PUBLIC_OWNER: &str = "public-sdk";
 pub const IDEMPOTENCY_KEY: &str = "idempotencyKey";
 /// The field of words that no person said: where they come from (R25).
 pub const PROVENANCE: &str = "provenance";
+/// The field that names the turn that heard a message while it ran. Ours.
+pub const STEERED_INTO: &str = "steeredInto";
 
 /// Stands for a picture that was old enough to go (C61).
 pub const IMAGE_AGED: &str = "[image data removed - already processed by model]";

@@ -52,6 +52,8 @@ pub const INSTRUCTION: &str = "Instruction:";
 pub const INTER_SESSION: &str = "[Inter-session message]";
 /// The tool that such a line names for announces.
 pub const ANNOUNCE_TOOL: &str = "subagent_announce";
+/// What the provenance of such a message says of its kind (R25).
+pub const INTER_SESSION_KIND: &str = "inter_session";
 /// The channel that such a line names.
 pub const INTERNAL_CHANNEL: &str = "internal";
 /// A reply that means: say nothing.

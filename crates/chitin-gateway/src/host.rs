@@ -2,6 +2,7 @@
 
 use crate::job::Sender;
 use chitin_agent::turn::Agent;
+use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::Offer;
 use futures_util::future::BoxFuture;
@@ -22,6 +23,12 @@ pub trait AgentHost: Send + Sync {
     /// Returns an agent for turns of a session, with the tools that the gateway offers besides its own.
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>>;
 
+    /// Returns what the sessions of an agent hear of those that they began: what the user set for all agents, and for this one.
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let _ = agent_id;
+        SubagentSettings::default()
+    }
+
     /// Says what the model would get in the next turn of a session.
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError>;
 }
@@ -41,6 +48,8 @@ pub struct AgentAsk<'a> {
     pub channel: Option<&'a str>,
     /// The model, when one is asked for.
     pub model: Option<&'a str>,
+    /// How deeply the model thinks, when that is asked for.
+    pub thinking: Option<&'a str>,
     /// The directory to work in, when it is not the agent's own.
     pub workspace: Option<PathBuf>,
     /// Tools of the gateway. The same for the same channel, so that agents can be kept.

@@ -1,8 +1,10 @@
 //! A job: one turn that is to be run. It is in the ledger from before anybody hears of it until it is over.
 
 use crate::address::Address;
+use crate::announce::CompletionTarget;
 use crate::queue::Said;
 use chitin_protocol::message::ImageBlock;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -55,6 +57,9 @@ pub struct Job {
     /// What is known of a run that another session began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child: Option<Box<ChildRun>>,
+    /// The run that it brings news of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Box<About>>,
 }
 
 /// What a job is.
@@ -129,10 +134,38 @@ pub struct ChildRun {
     /// Text for its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+    /// How deeply its model thinks, when its parent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+    /// The id of its transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// For whom its result is.
+    #[serde(default)]
+    pub target: CompletionTarget,
+}
+
+/// News of a run that another session began (R40–R48).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct About {
+    /// The session of the run.
+    pub child_key: String,
+    /// Its agent.
+    pub child_agent: String,
+    /// The run.
+    pub run: ChildRun,
+    /// When the run ended, in milliseconds since 1970.
+    pub ended_at: i64,
+    /// The how manieth attempt to tell of it this is, from one on.
+    pub attempt: u32,
+    /// When it is tried again at the earliest, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<i64>,
 }
 
 /// Whether a session lives on after its first run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ChildMode {
     /// One run.
@@ -142,7 +175,7 @@ pub enum ChildMode {
 }
 
 /// What becomes of a session after its run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Cleanup {
     /// It is kept.

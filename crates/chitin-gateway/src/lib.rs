@@ -19,9 +19,13 @@ pub mod silent;
 pub mod spawn;
 pub mod surface;
 pub mod text;
+pub mod tools;
 
 pub use address::Address;
-pub use gateway::{Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Subscription, Topic};
+pub use gateway::{
+    Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Spawned, Subscription, Topic,
+    WeakGateway,
+};
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
 pub use incoming::{Answer, Incoming};
 pub use job::{Job, JobKind, Outcome, Sender, Status};

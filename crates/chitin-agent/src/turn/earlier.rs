@@ -18,19 +18,25 @@ pub(crate) struct Earlier {
     pub(crate) said: Vec<AssistantMessage>,
     /// Results for calls that have none.
     pub(crate) missing: Vec<ToolResultMessage>,
+    /// Whether another turn heard the words, so that what was said to them was said there.
+    pub(crate) elsewhere: bool,
 }
 
 impl Earlier {
-    /// Finds a turn by its name.
+    /// Finds a turn by its name. One that did not get to its end is only found when nothing came after it: otherwise there is
+    /// no place to go on from, and it begins again.
     pub(crate) fn find(entries: &[Entry], key: &str, now_ms: i64) -> Option<Self> {
-        let begins = entries.iter().rposition(|entry| match &entry.body {
-            EntryBody::Message(Message::User(message)) => {
-                message.extra.get(compat::IDEMPOTENCY_KEY) == Some(&key.into())
-            }
-            _ => false,
-        })?;
+        let begins = entries
+            .iter()
+            .rposition(|entry| field(entry, compat::IDEMPOTENCY_KEY) == Some(key))?;
+        if field(&entries[begins], compat::STEERED_INTO).is_some() {
+            return Some(Self {
+                elsewhere: true,
+                ..Self::default()
+            });
+        }
         let mut earlier = Self::default();
-        for entry in &entries[begins..] {
+        for entry in &entries[begins + 1..] {
             match &entry.body {
                 EntryBody::Message(Message::Assistant(message)) => {
                     let calls = message.tool_calls();
@@ -49,19 +55,35 @@ impl Earlier {
                     let missing = &mut earlier.missing;
                     missing.retain(|one| one.tool_call_id != result.tool_call_id);
                 }
+                // Words that the turn heard while it ran are part of it.
+                EntryBody::Message(Message::User(_))
+                    if field(entry, compat::STEERED_INTO) == Some(key) => {}
                 // The next turn: what follows is not of this one.
-                EntryBody::Message(Message::User(_)) if earlier.is_done() => break,
+                EntryBody::Message(Message::User(_)) => {
+                    return earlier.is_done().then_some(earlier);
+                }
                 _ => {}
             }
         }
         Some(earlier)
     }
 
-    /// Tells whether nothing is left to do.
+    /// Tells whether nothing is left to do. A turn that failed is tried again.
     pub(crate) fn is_done(&self) -> bool {
-        self.missing.is_empty()
-            && self.said.last().is_some_and(|last| {
-                last.stop_reason != Some(StopReason::ToolUse) || last.tool_calls().next().is_none()
-            })
+        self.elsewhere
+            || (self.missing.is_empty()
+                && self.said.last().is_some_and(|last| match last.stop_reason {
+                    Some(StopReason::ToolUse) => last.tool_calls().next().is_none(),
+                    Some(StopReason::Error) => false,
+                    _ => true,
+                }))
+    }
+}
+
+/// Returns a field of somebody's words.
+fn field<'a>(entry: &'a Entry, name: &str) -> Option<&'a str> {
+    match &entry.body {
+        EntryBody::Message(Message::User(message)) => message.extra.get(name)?.as_str(),
+        _ => None,
     }
 }

@@ -512,7 +512,7 @@ impl<'a> Running<'a> {
             if !wants_tools && came.is_empty() {
                 return Ok(());
             }
-            pending = self.heard(came).await;
+            pending = self.heard(came, input.key.as_deref()).await;
         }
     }
 
@@ -532,8 +532,8 @@ impl<'a> Running<'a> {
         Some(bodies)
     }
 
-    /// Makes records of words that came while the turn ran.
-    async fn heard(&self, came: Vec<Steer>) -> Vec<EntryBody> {
+    /// Makes records of words that came while the turn ran. They say which turn heard them.
+    async fn heard(&self, came: Vec<Steer>, turn: Option<&str>) -> Vec<EntryBody> {
         let now_ms = self.agent.parts.clock.now_ms();
         let mut bodies = Vec::new();
         for steer in came {
@@ -542,7 +542,12 @@ impl<'a> Running<'a> {
                     key: steer.key.clone(),
                 })
                 .await;
-            bodies.push(EntryBody::Message(message_of(steer, now_ms)));
+            let mut message = message_of(steer, now_ms);
+            if let (Message::User(message), Some(turn)) = (&mut message, turn) {
+                let extra = &mut message.extra;
+                extra.insert(compat::STEERED_INTO.to_owned(), turn.into());
+            }
+            bodies.push(EntryBody::Message(message));
         }
         bodies
     }

@@ -44,20 +44,31 @@ impl Gateway {
             session_key: session_key.to_owned(),
             agent_id: agent_id.to_owned(),
         };
-        let inner = &self.0;
-        inner
-            .write(vec![Change::Open {
-                id: name(&bound.place),
-                body: serde_json::to_value(&bound).unwrap_or_default(),
-            }])
-            .await?;
-        inner.bindings.put(bound);
+        self.0.write(vec![bound.opening()]).await?;
+        self.0.bindings.put(bound);
         Ok(())
     }
 
     /// Frees the places of a session.
     pub fn unbind(&self, session_key: &str) {
-        let bindings = &self.0.bindings.0;
+        self.0.unbind(session_key);
+    }
+}
+
+impl Bound {
+    /// Makes the change that keeps it.
+    pub(super) fn opening(&self) -> Change {
+        Change::Open {
+            id: name(&self.place),
+            body: serde_json::to_value(self).unwrap_or_default(),
+        }
+    }
+}
+
+impl Inner {
+    /// Frees the places of a session.
+    pub(super) fn unbind(&self, session_key: &str) {
+        let bindings = &self.bindings.0;
         let mut bindings = bindings.write().unwrap_or_else(PoisonError::into_inner);
         let mut freed = Vec::new();
         bindings.retain(|name, bound| {
@@ -68,12 +79,10 @@ impl Gateway {
             keep
         });
         if !freed.is_empty() {
-            self.0.parts.ledger.note(freed);
+            self.parts.ledger.note(freed);
         }
     }
-}
 
-impl Inner {
     /// Returns the session, and its agent, that a message's place belongs to.
     pub(super) fn bound_session(&self, inbound: &Inbound) -> Option<(String, String)> {
         let place = Address::of(&inbound.normalized())?;

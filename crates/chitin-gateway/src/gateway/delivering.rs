@@ -58,6 +58,11 @@ impl Delivery {
         }
     }
 
+    /// Returns which pieces are out.
+    pub(super) fn into_marks(self) -> Marks {
+        self.marks
+    }
+
     /// Tells the events of a turn, and sends what is said in it.
     pub(super) async fn listen(&mut self, mut events: mpsc::Receiver<TurnEvent>) {
         while let Some(event) = events.recv().await {
@@ -187,6 +192,7 @@ impl Delivery {
             match sent {
                 Ok(sent) => {
                     let id = self.job.id.clone();
+                    self.marks.insert(mark.clone());
                     self.inner
                         .parts
                         .ledger

@@ -11,6 +11,8 @@ pub(super) struct Lanes {
     main: Arc<Semaphore>,
     subagent: Arc<Semaphore>,
     scheduled: Arc<Semaphore>,
+    /// Turns that another turn may wait for. They have room of their own, so that the two never wait for each other.
+    inside: Arc<Semaphore>,
 }
 
 impl Lanes {
@@ -20,6 +22,7 @@ impl Lanes {
             main: lane(concurrency.agent),
             subagent: lane(concurrency.subagent),
             scheduled: lane(concurrency.agent),
+            inside: lane(concurrency.agent),
         }
     }
 
@@ -29,10 +32,9 @@ impl Lanes {
             JobKind::Subagent => &self.subagent,
             JobKind::Cron => &self.scheduled,
             // News for a subagent is a turn of that subagent.
-            JobKind::Announce | JobKind::SessionSend if job.child.is_some() => &self.subagent,
-            JobKind::Message | JobKind::Announce | JobKind::SessionSend | JobKind::Heartbeat => {
-                &self.main
-            }
+            JobKind::Announce if job.child.is_some() => &self.subagent,
+            JobKind::SessionSend => &self.inside,
+            JobKind::Message | JobKind::Announce | JobKind::Heartbeat => &self.main,
         };
         // A lane is never closed.
         Arc::clone(lane).acquire_owned().await.ok()

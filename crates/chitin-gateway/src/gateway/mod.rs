@@ -6,19 +6,27 @@
 //! `running.rs` (one turn), `delivering.rs` (where its words go), `ending.rs` (what follows from it).
 
 mod accepting;
+mod announcing;
 mod bindings;
 mod delivering;
 mod ending;
 mod hub;
 mod lanes;
 mod queueing;
+mod recovering;
 mod running;
 mod sessions;
+mod spawning;
+mod speaking;
+mod standing;
 mod streaming;
+mod tree;
 mod wording;
 
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
 pub use sessions::StopCause;
+pub use spawning::Spawned;
+pub use speaking::{ChildState, Letter, OpenChild};
 
 use crate::address::Address;
 use crate::host::{AgentHost, HostError};
@@ -28,9 +36,9 @@ use crate::queue::QueueSettings;
 use crate::queue::lane::Concurrency;
 use crate::route::{RouteError, Routing};
 use crate::surface::Surfaces;
-use bindings::{Bindings, Bound};
+use bindings::Bindings;
 use chitin_agent::clock::Clock;
-use chitin_store::{Change, Ledger, OpenItem, StoreError};
+use chitin_store::{Change, Ledger, StoreError};
 use chitin_tools::Offer;
 use chitin_workspace::contract::Contract;
 use lanes::Lanes;
@@ -38,10 +46,12 @@ use serde::Serialize;
 use serde_json::Value;
 use sessions::{Busy, Marks};
 use std::collections::{HashSet, VecDeque};
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 use tokio_util::task::TaskTracker;
+use tree::Tree;
 
 /// How many names of messages are remembered, so that none is taken in twice.
 const REMEMBERED: usize = 8192;
@@ -72,6 +82,23 @@ pub struct GatewayParts {
 #[derive(Clone)]
 pub struct Gateway(pub(crate) Arc<Inner>);
 
+/// A gateway that whoever holds this does not keep.
+#[derive(Clone)]
+pub struct WeakGateway(Weak<Inner>);
+
+impl WeakGateway {
+    /// Returns the gateway, while there is one.
+    pub fn get(&self) -> Option<Gateway> {
+        self.0.upgrade().map(Gateway)
+    }
+}
+
+impl std::fmt::Debug for WeakGateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WeakGateway").finish_non_exhaustive()
+    }
+}
+
 /// What all parts of the gateway share.
 pub(crate) struct Inner {
     pub(crate) parts: GatewayParts,
@@ -79,11 +106,13 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     busy: Busy,
     bindings: Bindings,
+    tree: Tree,
     lanes: Lanes,
     open: AtomicUsize,
     recent: Mutex<Recent>,
     closing: AtomicBool,
     tasks: TaskTracker,
+    activity: tokio::sync::Notify,
     offers: OnceLock<Offering>,
 }
 
@@ -187,39 +216,16 @@ impl Gateway {
             hub: Hub::default(),
             busy: Busy::default(),
             bindings: Bindings::default(),
+            tree: Tree::default(),
             lanes: Lanes::new(Concurrency::read(&parts.config, &rules.lanes)),
             open: AtomicUsize::new(0),
             recent: Mutex::default(),
             closing: AtomicBool::new(false),
             tasks: TaskTracker::new(),
+            activity: tokio::sync::Notify::new(),
             offers: OnceLock::new(),
             parts,
         }))
-    }
-
-    /// Takes up again what was open when the last process ended. To be called once, inside a runtime.
-    pub fn recover(&self, open: Vec<OpenItem>) -> usize {
-        let mut count = 0;
-        for item in open {
-            let OpenItem { id, body, marks } = item;
-            if id.starts_with(bindings::PREFIX) {
-                if let Ok(bound) = serde_json::from_value::<Bound>(body) {
-                    self.0.bindings.put(bound);
-                }
-                continue;
-            }
-            match serde_json::from_value::<Job>(body) {
-                Ok(job) => {
-                    count += 1;
-                    self.0.open.fetch_add(1, Ordering::Relaxed);
-                    self.0.put_first(job, marks.into_iter().collect());
-                }
-                Err(error) => (self.0.parts.note)(&format!(
-                    "`{id}` was left open and cannot be understood: {error}"
-                )),
-            }
-        }
-        count
     }
 
     /// Takes a message in. When this returns, the message is on the disk.
@@ -261,6 +267,7 @@ impl Gateway {
             afresh: false,
             accepted_at: inner.parts.clock.now_ms(),
             child: None,
+            about: None,
             session_key,
             agent_id,
         };
@@ -276,6 +283,11 @@ impl Gateway {
     pub fn is_open(&self, job_id: &str) -> bool {
         let busy = self.0.busy.lock();
         busy.values().any(|session| session.has(job_id))
+    }
+
+    /// Returns the same gateway, without keeping it.
+    pub fn downgrade(&self) -> WeakGateway {
+        WeakGateway(Arc::downgrade(&self.0))
     }
 
     /// Listens to what happens.
@@ -298,6 +310,11 @@ impl Gateway {
         &self.0.routing
     }
 
+    /// Waits until the next job is taken in, or one was since the last time.
+    pub async fn activity(&self) {
+        self.0.activity.notified().await;
+    }
+
     /// Tells whether it is about to end.
     pub fn is_closing(&self) -> bool {
         self.0.closing.load(Ordering::Relaxed)
@@ -311,7 +328,7 @@ impl Gateway {
         let _ = self.0.offers.set(Arc::new(offers));
     }
 
-    /// Stops the turn of a session and lets go what waits there. Returns how many turns and messages that were.
+    /// Stops the turn of a session, lets go what waits there, and stops all runs below it. Returns how many turns and messages that were.
     pub fn stop(&self, session_key: &str) -> usize {
         self.0.stop(session_key, StopCause::Wanted, true)
     }
@@ -352,6 +369,7 @@ impl Inner {
     ) -> Result<Accepted, Refusal> {
         self.write(vec![opening(&job)]).await?;
         self.open.fetch_add(1, Ordering::Relaxed);
+        self.activity.notify_one();
         let accepted = Accepted {
             job_id: job.id.clone(),
             session_key: job.session_key.clone(),
@@ -370,16 +388,26 @@ impl Inner {
 
     /// Writes changes of the ledger, and waits for the disk.
     pub(crate) async fn write(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.submit(changes).await
+    }
+
+    /// Gives changes to the ledger, at once; what it returns waits for the disk.
+    pub(crate) fn submit(
+        &self,
+        changes: Vec<Change>,
+    ) -> impl Future<Output = Result<(), StoreError>> + use<> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         self.parts.ledger.submit(changes, move |written| {
             let _ = sender.send(written);
         });
-        receiver.await.unwrap_or_else(|_| {
-            Err(StoreError::Damaged {
-                path: "ledger".into(),
-                reason: "its writer has ended".to_owned(),
+        async move {
+            receiver.await.unwrap_or_else(|_| {
+                Err(StoreError::Damaged {
+                    path: "ledger".into(),
+                    reason: "its writer has ended".to_owned(),
+                })
             })
-        })
+        }
     }
 
     pub(crate) fn tell(&self, session_key: &str, job_id: &str, what: impl FnOnce() -> What) {

@@ -1,6 +1,7 @@
 //! What waits in a session, and what goes next.
 
-use super::sessions::{Marks, Session, StopCause};
+use super::sessions::{Active, Marks, Session, StopCause};
+use super::tree::STOPPED;
 use super::{Inner, Place, Refusal, What, closing, opening};
 use crate::job::{Job, JobKind};
 use crate::queue::{Batch, Pushed, QueueMode, QueueSettings, Said};
@@ -214,7 +215,12 @@ impl Session {
 
     /// Puts a job's words into the turn that runs, or gives the job back.
     fn steer(&mut self, job: Job) -> Result<(), Box<Job>> {
-        let Some(active) = self.active.as_mut().filter(|active| active.cause.is_none()) else {
+        let active = self.active.as_mut();
+        let fits = |active: &&mut Active| {
+            // News that is to be told elsewhere needs a turn of its own.
+            active.cause.is_none() && (job.about.is_none() || active.job.deliver == job.deliver)
+        };
+        let Some(active) = active.filter(fits) else {
             return Err(Box::new(job));
         };
         let steer = Steer {
@@ -232,15 +238,37 @@ impl Session {
         }
     }
 
-    /// Stops the turn that runs; tells whether one runs.
+    /// Stops the turn that runs, or waits for room to run; tells whether there is one.
     pub(super) fn stop(&mut self, cause: StopCause) -> bool {
-        match &mut self.active {
-            Some(active) => {
+        match (&mut self.active, &self.entering) {
+            (Some(active), _) => {
                 active.cause.get_or_insert(cause);
                 active.cancel.cancel();
                 true
             }
-            None => false,
+            // A newer message takes the place of a turn, not of words that were not heard yet.
+            (None, Some((_, stop))) if cause == StopCause::Wanted => {
+                stop.cancel();
+                true
+            }
+            (None, _) => false,
+        }
+    }
+
+    /// Stops the turn of a job, wherever it is.
+    pub(super) fn stop_job(&mut self, job_id: &str) {
+        for (job, marks) in &mut self.first {
+            if job.id == job_id {
+                marks.insert(STOPPED.to_owned());
+            }
+        }
+        if let Some((_, stop)) = self.entering.as_ref().filter(|(id, _)| id == job_id) {
+            stop.cancel();
+        }
+        let active = self.active.as_mut();
+        if let Some(active) = active.filter(|active| active.job.id == job_id) {
+            active.cause.get_or_insert(StopCause::Wanted);
+            active.cancel.cancel();
         }
     }
 }

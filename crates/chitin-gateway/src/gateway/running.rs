@@ -2,6 +2,7 @@
 
 use super::delivering::Delivery;
 use super::sessions::{Active, Marks, StopCause};
+use super::tree::{STOPPED, STOPPED_QUIETLY};
 use super::{Inner, What};
 use crate::host::AgentAsk;
 use crate::job::{Job, JobKind, Outcome, Status};
@@ -11,7 +12,7 @@ use chitin_protocol::message::StopReason;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
 
 /// How many events of a turn wait to be told. A turn that is faster waits.
@@ -20,12 +21,20 @@ const EVENTS: usize = 64;
 impl Inner {
     /// Runs a job to its end.
     pub(super) async fn run(self: &Arc<Self>, job: Job, marks: Marks) {
-        let Some(_room) = self.lanes.enter(&job).await else {
+        let Some(_room) = self.enter(&job, &marks).await else {
+            let outcome = self.outcome(
+                Err("it was stopped before it began".to_owned()),
+                Some(StopCause::Wanted),
+                self.parts.clock.now_ms(),
+            );
+            self.finish(&job, Vec::new(), &outcome, marks).await;
+            self.tell(&job.session_key, &job.id, || What::Finished { outcome });
             return;
         };
         let job = Arc::new(job);
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
+        self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
         let outcome = match self.agent_for(&job).await {
             Ok(agent) => {
@@ -37,15 +46,39 @@ impl Inner {
         let (cause, steered) = self.end(&job, &steering);
         let outcome = self.outcome(outcome, cause, began);
         delivery.end(&outcome).await;
-        let heard: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
-        self.finish(&job, steered, &outcome).await;
-        // Those whose words the turn heard are over with it.
-        for id in heard.iter().chain([&job.id]) {
-            self.tell(&job.session_key, id, || What::Finished {
-                outcome: outcome.clone(),
-            });
+        let ids: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
+        self.finish(&job, steered, &outcome, delivery.into_marks())
+            .await;
+        // Those whose words it heard are over as it is.
+        for id in ids.iter().chain([&job.id]) {
+            let outcome = outcome.clone();
+            self.tell(&job.session_key, id, || What::Finished { outcome });
         }
         self.hub.forget(&job.id);
+    }
+
+    /// Waits for room; nothing comes back when the job is stopped before there is some.
+    async fn enter(&self, job: &Job, marks: &Marks) -> Option<OwnedSemaphorePermit> {
+        if marks.contains(STOPPED) || marks.contains(STOPPED_QUIETLY) {
+            return None;
+        }
+        let stop = CancellationToken::new();
+        {
+            let mut busy = self.busy.lock();
+            let session = busy.entry(job.session_key.clone()).or_default();
+            session.entering = Some((job.id.clone(), stop.clone()));
+        }
+        let room = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            room = self.lanes.enter(job) => room,
+        };
+        if room.is_none()
+            && let Some(session) = self.busy.lock().get_mut(&job.session_key)
+        {
+            session.entering = None;
+        }
+        room
     }
 
     /// Marks the session as one whose turn runs.
@@ -53,6 +86,10 @@ impl Inner {
         let (steering, cancel) = (Steering::default(), CancellationToken::new());
         let mut busy = self.busy.lock();
         let session = busy.entry(job.session_key.clone()).or_default();
+        let stopped = session.entering.take();
+        if stopped.is_some_and(|(_, stop)| stop.is_cancelled()) {
+            cancel.cancel();
+        }
         session.active = Some(Active {
             job: Arc::clone(job),
             steering: steering.clone(),
@@ -90,15 +127,20 @@ impl Inner {
             Some(offers) => offers(channel),
             None => Arc::default(),
         };
-        let child = job.child.as_deref();
+        let standing = self.standing(job);
         let ask = AgentAsk {
             agent_id: &job.agent_id,
             session_key: &job.session_key,
-            depth: child.map(|child| child.depth),
+            depth: standing.as_ref().map(|standing| standing.depth),
             sender: job.sender.as_ref(),
             channel,
             model: job.model.as_deref(),
-            workspace: child.and_then(|child| child.workspace.as_ref().map(Into::into)),
+            thinking: standing
+                .as_ref()
+                .and_then(|standing| standing.thinking.as_deref()),
+            workspace: standing
+                .as_ref()
+                .and_then(|standing| standing.workspace.as_ref().map(Into::into)),
             offers,
         };
         let made = self.parts.host.agent(ask).await;
@@ -131,10 +173,9 @@ impl Inner {
                     ContextMode::Full
                 },
                 channel: job.from.as_ref().map(|from| from.channel.clone()),
-                extra: job
-                    .child
-                    .as_ref()
-                    .and_then(|child| child.prompt.as_deref().map(Arc::from)),
+                extra: self
+                    .standing(job)
+                    .and_then(|standing| standing.prompt.as_deref().map(Arc::from)),
             },
             steering: Some(steering),
         }

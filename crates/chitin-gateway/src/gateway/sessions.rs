@@ -23,6 +23,8 @@ pub(super) struct Session {
     pub(super) pending: Pending<Job>,
     /// How messages wait, as the last one said.
     pub(super) settings: Option<QueueSettings>,
+    /// The turn that waits for room in its lane.
+    pub(super) entering: Option<(String, CancellationToken)>,
     /// The turn that runs.
     pub(super) active: Option<Active>,
 }

@@ -13,10 +13,10 @@ impl Inner {
     /// Returns what the model hears: with the time before it, as in a run of OpenClaw's gateway (R25).
     pub(super) fn words(&self, job: &Job) -> String {
         match job.kind {
-            JobKind::Message | JobKind::Subagent | JobKind::SessionSend => {
+            JobKind::Message | JobKind::Subagent | JobKind::Announce | JobKind::SessionSend => {
                 format!("{}{}", self.stamp(), job.words)
             }
-            JobKind::Announce | JobKind::Heartbeat | JobKind::Cron => job.words.clone(),
+            JobKind::Heartbeat | JobKind::Cron => job.words.clone(),
         }
     }
 

@@ -135,6 +135,11 @@ impl Routing {
         }
     }
 
+    /// Returns the key of an agent's main session.
+    pub fn main_key(&self, agent: &AgentId) -> String {
+        session_key::main_key(agent.as_str(), &self.sharing.main_key)
+    }
+
     /// Says where a message goes.
     ///
     /// # Errors

@@ -7,4 +7,5 @@ mod heartbeat;
 mod queue;
 mod route;
 mod spawn;
+mod spawning;
 mod stage;

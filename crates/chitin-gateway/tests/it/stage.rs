@@ -122,6 +122,7 @@ impl Setting {
             most_open: 10_000,
             note: Arc::new(|_| {}),
         });
+        gateway.offer_tools(chitin_gateway::tools::offers(&gateway));
         gateway.recover(open);
         Stage {
             env: self.env,
@@ -204,8 +205,10 @@ pub(crate) fn message(channel: &str, text: &str) -> Incoming {
 #[derive(Default)]
 pub(crate) struct StageClock {
     pushed: AtomicI64,
-    names: AtomicU64,
 }
+
+/// How many names were made up. A stage that is set again after a crash makes up others.
+static NAMES: AtomicU64 = AtomicU64::new(0);
 
 impl StageClock {
     pub(crate) fn push(&self, milliseconds: i64) {
@@ -223,7 +226,7 @@ impl Clock for StageClock {
     }
 
     fn unique(&self) -> String {
-        let name = self.names.fetch_add(1, Ordering::Relaxed);
+        let name = NAMES.fetch_add(1, Ordering::Relaxed);
         format!("{:08x}-{name}", std::process::id())
     }
 }

@@ -9,8 +9,12 @@ use serde::Serialize;
 pub struct SubagentRules {
     /// What a session may begin.
     pub limits: SpawnLimitRules,
+    /// What a model is told of the tool that begins one.
+    pub tool: SpawnToolRules,
     /// What the first message to a child looks like.
     pub first_message: FirstMessage,
+    /// Who speaks where a child is bound, when its first run is done.
+    pub bound_first_run: BoundFirstRun,
     /// What a parent hears when a child is done.
     pub announce: AnnounceRules,
 }
@@ -35,6 +39,36 @@ pub struct SpawnLimitRules {
     pub default_archive_minutes: u64,
     /// How long one attempt to announce may take, in milliseconds, when nothing is said.
     pub default_announce_ms: u64,
+}
+
+/// What a model is told of `sessions_spawn` (R30). What is not told of is taken all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpawnToolRules {
+    /// Parameters that the model is not told of.
+    pub untold: &'static [&'static str],
+    /// When it is told of `thread` and of mode `session`.
+    pub thread: ThreadParameter,
+}
+
+/// When a model is told that a child can have a thread of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ThreadParameter {
+    /// Always.
+    Always,
+    /// Where the channel has threads.
+    WhereThereAreThreads,
+}
+
+/// Who speaks in the thread of a child that stays, when its first run is done (R35).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BoundFirstRun {
+    /// Its parent, which hears of it as of any child.
+    Parent,
+    /// The child itself; its parent hears nothing.
+    Child,
 }
 
 /// What the first message to a child looks like (R33).
@@ -138,9 +172,15 @@ pub struct RetryRules {
 const MINUTE_MS: u64 = 60_000;
 
 impl SubagentRules {
-    /// What the seed documents say: `expectsCompletionMessage: false` is silent. No child's words can leave their fence.
+    /// What the seed documents say: `expectsCompletionMessage: false` is silent, and a child with a thread does not speak there
+    /// of its own accord. No child's words can leave their fence.
     /// Otherwise that of OpenClaw 2026.4.
     pub const CANONICAL: Self = Self {
+        tool: SpawnToolRules {
+            untold: &["taskName", "completionTarget"],
+            thread: ThreadParameter::Always,
+        },
+        bound_first_run: BoundFirstRun::Parent,
         announce: AnnounceRules {
             fence: ResultFence::Markers,
             unexpected: UnexpectedCompletion::Silent,
@@ -160,7 +200,18 @@ impl SubagentRules {
             default_archive_minutes: 60,
             default_announce_ms: 120_000,
         },
+        tool: SpawnToolRules {
+            untold: &[
+                "expectsCompletionMessage",
+                "taskName",
+                "completionTarget",
+                "progress",
+                "action",
+            ],
+            thread: ThreadParameter::Always,
+        },
         first_message: FirstMessage::OneLine,
+        bound_first_run: BoundFirstRun::Child,
         announce: AnnounceRules {
             fence: ResultFence::OpenMarkers,
             turn: AnnounceTurn::Block,
@@ -183,7 +234,12 @@ impl SubagentRules {
             default_depth: 5,
             ..Self::OPENCLAW_2026_4.limits
         },
+        tool: SpawnToolRules {
+            untold: &["timeoutSeconds", "progress", "action"],
+            thread: ThreadParameter::WhereThereAreThreads,
+        },
         first_message: FirstMessage::Paragraphs,
+        bound_first_run: BoundFirstRun::Child,
         announce: AnnounceRules {
             fence: ResultFence::PromptData,
             turn: AnnounceTurn::PlainAndBlock,

@@ -1,0 +1,71 @@
+//! Tools that need the gateway: those about other sessions.
+//!
+//! One file for each. A tool knows who calls it by [`chitin_tools::CallContext::session_key`] and holds the gateway weakly, so
+//! that a gateway that nobody else holds ends.
+
+mod agents_list;
+mod sessions_history;
+mod sessions_list;
+mod sessions_send;
+mod sessions_spawn;
+mod sight;
+mod subagents;
+
+use crate::gateway::{Gateway, WeakGateway};
+use chitin_tools::{Offer, Tool, ToolOutcome};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Says which tools of the gateway the sessions of a channel have: the same ones whenever the same channel is asked for. For
+/// [`Gateway::offer_tools`].
+pub fn offers(gateway: &Gateway) -> impl Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync + use<> {
+    let gateway = gateway.downgrade();
+    let made: Mutex<HashMap<Option<String>, Arc<Vec<Offer>>>> = Mutex::default();
+    move |channel| {
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        // Channels are those of the surfaces: whatever else is named has the tools of none.
+        let known = gateway.get().is_some_and(|gateway| {
+            channel.is_some_and(|channel| gateway.parts().surfaces.get(channel).is_some())
+        });
+        let channel = channel.filter(|_| known);
+        let offers = made
+            .entry(channel.map(str::to_owned))
+            .or_insert_with(|| Arc::new(all(&gateway, channel)));
+        Arc::clone(offers)
+    }
+}
+
+/// Makes the tools for sessions of a channel. A tool more is a line more.
+fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
+    let tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(sessions_spawn::SessionsSpawn::new(gateway, channel)),
+        Arc::new(sessions_list::SessionsList::new(gateway)),
+        Arc::new(sessions_history::SessionsHistory::new(gateway)),
+        Arc::new(sessions_send::SessionsSend::new(gateway)),
+        Arc::new(subagents::Subagents::new(gateway)),
+        Arc::new(agents_list::AgentsList::new(gateway)),
+    ];
+    tools.into_iter().map(Offer::Own).collect()
+}
+
+/// Makes an outcome that the model reads as JSON, and that programs find in the details.
+fn outcome(value: &impl Serialize) -> ToolOutcome {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    ToolOutcome::text(value.to_string()).with_details(value)
+}
+
+/// Makes an outcome that says that something could not be done.
+fn refused(error: impl Into<String>) -> ToolOutcome {
+    outcome(&serde_json::json!({"status": "error", "error": error.into()}))
+}
+
+/// Does what waits for the disk where it is in nobody's way.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok()
+}
+
+/// What a tool says when the gateway has ended under it.
+fn ended() -> ToolOutcome {
+    ToolOutcome::error("The gateway has ended.")
+}

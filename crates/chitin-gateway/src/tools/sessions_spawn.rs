@@ -1,0 +1,87 @@
+//! `sessions_spawn`: begins a session for a task (R30–R36).
+
+use super::{ended, outcome};
+use crate::gateway::WeakGateway;
+use crate::spawn::request::not_taken;
+use crate::spawn::{SpawnRefusal, SpawnRequest};
+use crate::surface::Threads;
+use chitin_protocol::rules::{SpawnToolRules, ThreadParameter};
+use chitin_protocol::tool::ToolSpec;
+use chitin_tools::schema::{arguments, spec};
+use chitin_tools::{CallContext, Tool, ToolOutcome};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+const DESCRIPTION: &str = "Gives a task to a new session that works beside this one. It answers at once; the result comes to you as a message when the task is done, so do not poll. Good for what takes long or stands for itself: the child knows only its task and the files of its workspace.";
+
+/// Begins a session for a task.
+#[derive(Debug)]
+pub(super) struct SessionsSpawn {
+    spec: ToolSpec,
+    gateway: WeakGateway,
+}
+
+impl SessionsSpawn {
+    pub(super) fn new(gateway: &WeakGateway, channel: Option<&str>) -> Self {
+        let mut spec = spec::<SpawnRequest>("sessions_spawn", DESCRIPTION);
+        if let Some(gateway) = gateway.get() {
+            let parts = gateway.parts();
+            let threads = channel
+                .and_then(|channel| parts.surfaces.get(channel))
+                .is_some_and(|surface| surface.capabilities().threads != Threads::None);
+            let rules = &parts.contract.runtime.subagents.tool;
+            leave_out(&mut spec.parameters, rules, threads);
+        }
+        Self {
+            spec,
+            gateway: gateway.clone(),
+        }
+    }
+}
+
+/// Takes out of the schema what the contract does not tell of.
+fn leave_out(schema: &mut Value, rules: &SpawnToolRules, has_threads: bool) {
+    let Some(properties) = schema["properties"].as_object_mut() else {
+        return;
+    };
+    for name in rules.untold {
+        properties.shift_remove(*name);
+    }
+    if rules.thread == ThreadParameter::WhereThereAreThreads && !has_threads {
+        properties.shift_remove("thread");
+        properties.shift_remove("mode");
+    }
+}
+
+impl Tool for SessionsSpawn {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        given: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let Some(gateway) = self.gateway.get() else {
+                return ended();
+            };
+            if let Some(name) = not_taken(&given) {
+                return outcome(&SpawnRefusal::error(format!(
+                    "`{name}` is not taken here: a child speaks through this session. To send something somewhere, use `message` or `sessions_send`."
+                )));
+            }
+            let request: SpawnRequest = match arguments(&self.spec, given) {
+                Ok(request) => request,
+                Err(problem) => return problem,
+            };
+            match gateway.spawn(context.session_key, request).await {
+                Ok(spawned) => outcome(&spawned),
+                Err(refusal) => outcome(&refusal),
+            }
+        }
+        .boxed()
+    }
+}
