@@ -25,6 +25,7 @@ pub mod permissions;
 pub mod recipe;
 pub mod route;
 pub mod scratch;
+pub mod server_request;
 pub mod session_keys;
 pub mod skill_discovery;
 pub mod transcript;
@@ -43,7 +44,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -118,6 +119,11 @@ pub const TARGETS: [Target; 19] = [
         name: "route",
         run: route::run,
         dictionary: route::DICTIONARY,
+    },
+    Target {
+        name: "server_request",
+        run: server_request::run,
+        dictionary: server_request::DICTIONARY,
     },
     Target {
         name: "session_keys",

@@ -183,7 +183,7 @@ pub(crate) fn agent_of(gateway: &Gateway, key: &str) -> Result<String, Problem> 
 }
 
 fn unknown_agent(id: &str) -> Problem {
-    let message = format!("There is no agent `{}`.", crate::images::short(id));
+    let message = format!("There is no agent `{}`.", crate::problem::short(id));
     Problem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
         .hint("`GET /api/agents` lists them.")
 }
