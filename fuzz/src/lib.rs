@@ -25,6 +25,7 @@ pub mod permissions;
 pub mod recipe;
 pub mod route;
 pub mod scratch;
+pub mod server_request;
 pub mod session_keys;
 pub mod skill_discovery;
 pub mod text;
@@ -119,6 +120,11 @@ pub const TARGETS: [Target; 20] = [
         name: "route",
         run: route::run,
         dictionary: route::DICTIONARY,
+    },
+    Target {
+        name: "server_request",
+        run: server_request::run,
+        dictionary: server_request::DICTIONARY,
     },
     Target {
         name: "session_keys",

@@ -65,8 +65,8 @@ impl Served {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    pub(crate) async fn ended(self) -> Ended {
-        let ended = tokio::time::timeout(Duration::from_secs(20), self.serving).await;
+    pub(crate) async fn ended(&mut self) -> Ended {
+        let ended = tokio::time::timeout(Duration::from_secs(20), &mut self.serving).await;
         ended.unwrap().unwrap()
     }
 }
@@ -151,7 +151,7 @@ impl Connection {
         let mut text = format!("{method} {path} HTTP/1.1\r\n");
         for (name, value) in usual.iter().chain(headers) {
             if !value.is_empty() {
-                text += &format!("{name}: {value}\r\n");
+                text.extend([name, ": ", value, "\r\n"]);
             }
         }
         self.write(&format!("{text}\r\n{body}")).await;
