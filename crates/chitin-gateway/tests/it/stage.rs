@@ -57,6 +57,8 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) replies: Vec<Value>,
     pub(crate) env: TestEnv,
+    /// The surface, when an earlier stage had it too.
+    pub(crate) surface: Option<Arc<Chat>>,
 }
 
 impl Default for Setting {
@@ -69,6 +71,7 @@ impl Default for Setting {
             config: json!({}),
             replies: Vec::new(),
             env,
+            surface: None,
         }
     }
 }
@@ -103,7 +106,7 @@ impl Setting {
             clock: Arc::clone(&clock),
             asked: Mutex::default(),
         });
-        let surface = Arc::new(Chat::new("chat"));
+        let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
         let gateway = Gateway::new(GatewayParts {
             contract: self.contract,
