@@ -8,6 +8,7 @@ mod flow;
 mod heartbeat;
 mod queue;
 mod route;
+mod sessions_tools;
 mod spawn;
 mod spawning;
 mod stage;

@@ -382,7 +382,7 @@ fn quiet_journal(logs: &std::path::Path, rules: chitin_protocol::rules::TraceRul
     )
 }
 
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Approver for Nobody {
     fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
