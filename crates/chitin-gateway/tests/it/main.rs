@@ -17,6 +17,7 @@ mod message_tool;
 mod queue;
 mod reply;
 mod route;
+mod sessions_tools;
 mod silent;
 mod spawn;
 mod spawning;
