@@ -19,7 +19,7 @@ struct Post {
 fn post(setting: Setting) -> Post {
     let path = setting.env.home().join("post");
     let surface = DirectorySurface::open(&path).unwrap();
-    let stage = setting.with_surface(Arc::new(surface.clone())).stage();
+    let stage = setting.surface(Arc::new(surface.clone())).stage();
     Post {
         stage,
         surface,

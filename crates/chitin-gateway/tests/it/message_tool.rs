@@ -58,7 +58,7 @@ const YARD: &str = "agent:main:chat:channel:yard";
 async fn a_model_is_shown_what_its_surface_knows_and_nothing_else() {
     let home = chitin_test::TestEnv::new();
     let directory = DirectorySurface::open(&home.home().join("post")).unwrap();
-    let stage = Setting::default().with_surface(Arc::new(directory)).stage();
+    let stage = Setting::default().surface(Arc::new(directory)).stage();
     let shown = |channel| {
         let tool = MessageTool::new(&stage.gateway, channel).unwrap();
         tool.spec().parameters["properties"]["action"]["enum"].clone()
@@ -187,7 +187,7 @@ async fn a_session_stays_on_its_surface_unless_its_owner_allows_more() {
     let send = call(&json!({"action": "send", "target": "radio:channel:1", "message": "Hi"}));
     let setting = || {
         Setting::replies(&[send.clone(), json!({"text": "Done."})])
-            .with_surface(Arc::clone(&other) as Arc<dyn Surface>)
+            .surface(Arc::clone(&other) as Arc<dyn Surface>)
     };
     let stage = with_tool(setting().stage());
     stage.say_and_wait("yard", "Radio it").await;

@@ -59,6 +59,8 @@ pub(crate) struct Setting {
     pub(crate) env: TestEnv,
     /// Surfaces besides the chat.
     pub(crate) surfaces: Surfaces,
+    /// The surface, when an earlier stage had it too.
+    pub(crate) surface: Option<Arc<Chat>>,
 }
 
 impl Default for Setting {
@@ -72,6 +74,7 @@ impl Default for Setting {
             replies: Vec::new(),
             env,
             surfaces: Surfaces::default(),
+            surface: None,
         }
     }
 }
@@ -89,7 +92,8 @@ impl Setting {
         self
     }
 
-    pub(crate) fn with_surface(mut self, surface: Arc<dyn Surface>) -> Self {
+    /// Puts another surface beside the chat.
+    pub(crate) fn surface(mut self, surface: Arc<dyn Surface>) -> Self {
         self.surfaces = self.surfaces.with(surface);
         self
     }
@@ -111,7 +115,7 @@ impl Setting {
             clock: Arc::clone(&clock),
             asked: Mutex::default(),
         });
-        let surface = Arc::new(Chat::new("chat"));
+        let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
         let gateway = Gateway::new(GatewayParts {
             contract: self.contract,
@@ -386,7 +390,7 @@ fn quiet_journal(logs: &std::path::Path, rules: chitin_protocol::rules::TraceRul
     )
 }
 
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Approver for Nobody {
     fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {

@@ -186,7 +186,7 @@ async fn where_replies_are_threads_the_mode_decides() {
         let config = json!({"channels": {"slow": {"replyToMode": mode}}});
         let stage = Setting::replies(&[json!({"text": "Here."})])
             .config(config)
-            .with_surface(Arc::clone(&slow) as Arc<dyn Surface>)
+            .surface(Arc::clone(&slow) as Arc<dyn Surface>)
             .stage();
         let mut asked = message("yard", "Where?");
         asked.inbound.channel = "slow".to_owned();

@@ -4,8 +4,9 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::kit::HostClock;
+use crate::memory::give_back;
 use crate::printer::{Paint, Printer, Render};
-use crate::serve::{ServeHost, Token, give_back, token};
+use crate::serve::{ServeHost, Token, token};
 use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surface, Surfaces, tools};
 use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
@@ -22,8 +23,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const PORT: u16 = 7717;
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
-/// How many threads wait for the disk at most.
-const DISK_THREADS: usize = 16;
+/// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
+const DISK_THREADS: usize = 128;
 /// How long the server rests before it gives memory back.
 const REST: Duration = Duration::from_secs(20);
 /// The same after the start.

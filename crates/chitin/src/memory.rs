@@ -1,12 +1,14 @@
-//! Gives memory back that a resting server does not need.
+//! Gives memory back that a process that waits does not need.
 //!
 //! Most of what a process of ours holds is its own program: the kernel maps large pieces of the file around every place
 //! that was touched at the start. They are pages of a file, shared by all processes and read again when they are touched
-//! again, so a server that rests can let them go. What it has of its own is a few hundred kilobytes.
+//! again, so a process that waits can let them go. What it has of its own is a few hundred kilobytes.
 
-/// Lets go of the program's pages; those that are needed come back by themselves.
+/// Lets go of the program's pages, which come back by themselves when they are needed, and of free memory that the
+/// allocator keeps.
 #[cfg(target_os = "linux")]
 pub(crate) fn give_back() {
+    linux::trim();
     linux::give_back();
 }
 
@@ -20,6 +22,14 @@ mod linux {
 
     /// Where the kernel says what is mapped.
     const MAPS: &str = "/proc/self/smaps";
+
+    /// Has the allocator return what nobody uses.
+    pub(super) fn trim() {
+        #[cfg(target_env = "gnu")]
+        // SAFETY: the call has no condition; it takes the allocator's own locks.
+        #[expect(unsafe_code, reason = "the allocator has no safe form of this")]
+        let _ = unsafe { libc::malloc_trim(0) };
+    }
 
     pub(super) fn give_back() {
         #[expect(
