@@ -235,6 +235,24 @@ async fn a_subagent_must_name_a_place_and_a_heartbeat_by_contract() {
     }
 }
 
+#[tokio::test]
+async fn the_gateway_offers_it_and_schedules_only_where_they_are_kept() {
+    let stage = Setting::default().stage();
+    let names = |stage: &Stage| -> Vec<String> {
+        let offers = chitin_gateway::tools::offers(&stage.gateway)(Some("chat"));
+        let shown = offers.iter().map(|offer| format!("{offer:?}"));
+        shown
+            .map(|name| name.split(' ').next().unwrap().to_owned())
+            .collect()
+    };
+    let has = |name: &str| names(&stage).iter().any(|known| known == name);
+    assert!(has("message") && !has("cron"));
+    stage
+        .gateway
+        .keep_schedules(chitin_gateway::cron::CronFile::new(&stage.host.state));
+    assert!(has("cron"));
+}
+
 /// E12: the tool belongs to the profile for messaging, and can be added to another.
 #[test]
 fn the_coding_profile_lacks_it_and_can_be_given_it() {
