@@ -11,6 +11,7 @@ use chitin_agent::turn::Agent;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
+use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::policy::Sender;
 use chitin_tools::{Approval, Approver};
@@ -30,6 +31,8 @@ pub(crate) struct ServeHost {
     host: Arc<Host>,
     target: Target,
     model: Option<String>,
+    approver: Arc<dyn Approver>,
+    verb: &'static str,
     printer: Printer,
     agents: Vec<AgentSummary>,
     default: Option<AgentId>,
@@ -39,9 +42,16 @@ pub(crate) struct ServeHost {
 /// What the turns of one agent share.
 struct Workshop {
     kit: Kit,
-    /// By the model that was asked for. Held while one is made, so that tool servers are started once.
-    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
+    /// By the model. Held while one is made, so that tool servers are started once.
+    benches: tokio::sync::Mutex<HashMap<Asked, Arc<Bench>>>,
     kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
+}
+
+/// The model that was asked for, and how deeply it is to think.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Asked {
+    model: Option<String>,
+    thinking: Option<String>,
 }
 
 /// What makes one agent different from another of the same workshop.
@@ -52,7 +62,7 @@ struct Kind {
     depth: Option<u32>,
     owner: bool,
     channel: Option<String>,
-    model: Option<String>,
+    wish: Asked,
     workspace: Option<PathBuf>,
 }
 
@@ -63,7 +73,7 @@ impl ServeHost {
         model: Option<&str>,
         configuration: &Configuration,
         printer: &Printer,
-    ) -> Result<Self, CliError> {
+    ) -> Self {
         let (config, contract) = (configuration.value(), configuration.contract);
         let default = match &target.agent {
             Some(id) => Some(AgentId::normalize(id)),
@@ -94,15 +104,25 @@ impl ServeHost {
                 is_default,
             });
         }
-        Ok(Self {
+        Self {
             host: Arc::clone(host),
             target: target.clone(),
             model: model.map(str::to_owned),
+            approver: Arc::new(Nobody),
+            verb: "serve",
             printer: printer.clone(),
             agents: found,
             default,
             workshops: Mutex::default(),
-        })
+        }
+    }
+
+    /// Asks somebody at a terminal for permission.
+    #[must_use]
+    pub(crate) fn at_terminal(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self.verb = "run";
+        self
     }
 
     fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
@@ -137,19 +157,22 @@ impl ServeHost {
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
         let workshop = self.workshop(ask.agent_id)?;
         let contract = workshop.kit.setup.contract();
-        let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
+        let wish = Asked {
+            model: ask.model.map(str::to_owned).or_else(|| self.model.clone()),
+            thinking: ask.thinking.map(str::to_owned),
+        };
         let kind = Kind {
             subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
             depth: ask.depth,
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
             channel: ask.channel.map(str::to_owned),
-            model: model.clone(),
+            wish: wish.clone(),
             workspace: ask.workspace.clone(),
         };
         if let Some(agent) = workshop.kept(&kind) {
             return Ok(agent);
         }
-        let bench = workshop.bench(model).await.map_err(|error| said(&error))?;
+        let bench = workshop.bench(wish).await.map_err(|error| said(&error))?;
         let user = User {
             session: ask.session_key,
             depth: ask.depth,
@@ -164,9 +187,9 @@ impl ServeHost {
         let made = workshop.kit.agent(
             &bench,
             &user,
-            Arc::new(Nobody),
+            Arc::clone(&self.approver),
             ask.workspace.as_deref(),
-            "serve",
+            self.verb,
         );
         let agent = Arc::new(made.map_err(|error| said(&error))?);
         Ok(workshop.keep(kind, agent))
@@ -188,20 +211,21 @@ impl Workshop {
         Arc::clone(kinds.entry(kind).or_insert(agent))
     }
 
-    async fn bench(&self, model: Option<String>) -> Result<Arc<Bench>, CliError> {
+    async fn bench(&self, asked: Asked) -> Result<Arc<Bench>, CliError> {
         let mut benches = self.benches.lock().await;
-        if let Some(bench) = benches.get(&model) {
+        if let Some(bench) = benches.get(&asked) {
             return Ok(Arc::clone(bench));
         }
         let wish = Wish {
-            model: model.as_deref(),
+            model: asked.model.as_deref(),
+            thinking: asked.thinking.as_deref(),
             ..Wish::default()
         };
         let bench = Arc::new(self.kit.bench(&wish).await?);
         if benches.len() >= MOST_KINDS {
             benches.clear();
         }
-        benches.insert(model, Arc::clone(&bench));
+        benches.insert(asked, Arc::clone(&bench));
         Ok(bench)
     }
 }
@@ -218,6 +242,15 @@ impl AgentHost for ServeHost {
 
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
         async move { self.make(&ask).await }.boxed()
+    }
+
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let Ok(workshop) = self.workshop(agent_id) else {
+            return SubagentSettings::default();
+        };
+        let setup = &workshop.kit.setup;
+        let layers = &setup.configuration.layers;
+        layers.settings(Some(&setup.agent)).subagents
     }
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
