@@ -10,8 +10,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// How long a session that was closed may still seem to be open: a program that is just being started has, for an instant,
-/// all files of the process that starts it.
+/// How long a session may still be open that is about to be closed.
 const CLOSING: LockMode = LockMode::Wait(1_000);
 
 /// A transcript that no session goes on with.

@@ -158,6 +158,15 @@ fn child_of(parent: Option<&str>, entry: &Entry) -> Vec<u8> {
 /// Returns how many records of a branch are copied: all of them, unless the last answer waits for results of its calls. What
 /// was called for there is not over, and the copy would never hear of it; that answer and what came after it is left out.
 fn complete(entries: &[Entry]) -> usize {
+    let mut length = entries.len();
+    while let Some(at) = unfinished(&entries[..length]) {
+        length = at;
+    }
+    length
+}
+
+/// Returns where the last answer is, if it waits for results of its calls.
+fn unfinished(entries: &[Entry]) -> Option<usize> {
     let mut results: HashSet<&str> = HashSet::new();
     for (at, entry) in entries.iter().enumerate().rev() {
         match &entry.body {
@@ -166,12 +175,10 @@ fn complete(entries: &[Entry]) -> usize {
             }
             EntryBody::Message(Message::Assistant(answer)) => {
                 let is_waiting = calls(&answer.content).any(|id| !results.contains(id));
-                return if is_waiting { at } else { entries.len() };
+                return is_waiting.then_some(at);
             }
             // Somebody spoke since, or it was put into a summary: whatever has no result will not get one.
-            EntryBody::Message(Message::User(_)) | EntryBody::Compaction(_) => {
-                return entries.len();
-            }
+            EntryBody::Message(Message::User(_)) | EntryBody::Compaction(_) => return None,
             EntryBody::Message(Message::Other(_))
             | EntryBody::ModelChange { .. }
             | EntryBody::ThinkingLevelChange { .. }
@@ -179,7 +186,7 @@ fn complete(entries: &[Entry]) -> usize {
             | EntryBody::Other(_) => {}
         }
     }
-    entries.len()
+    None
 }
 
 /// Returns the calls of tools in an answer, by their ids.

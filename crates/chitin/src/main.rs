@@ -11,6 +11,7 @@ mod kit;
 mod page;
 mod printer;
 mod revision;
+mod serve;
 mod setup;
 mod ship;
 mod terminal;

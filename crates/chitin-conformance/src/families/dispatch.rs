@@ -49,8 +49,14 @@ fn words(input: &Value, name: &str) -> Option<String> {
     }
 }
 
+/// Reads a number as the recorded programs do: cut to a whole one that is not negative.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative; the cast saturates"
+)]
 fn whole(input: &Value, name: &str) -> Option<u32> {
-    u32::try_from(input.get(name)?.as_u64()?).ok()
+    Some(input.get(name)?.as_f64()?.max(0.0) as u32)
 }
 
 fn route(check: &Check<'_>) -> Value {

@@ -3,6 +3,7 @@
 use super::words;
 use crate::compat::NO_REPLY;
 use chitin_protocol::rules::{AnnounceAsks, AnnounceRules, ParentOnly};
+use chitin_protocol::session_key::{self, KeyGrammar};
 use chitin_protocol::text::utf16_prefix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,19 @@ pub enum Requester {
     Internal,
     /// A session with a user.
     Visible,
+}
+
+impl Requester {
+    /// Tells by the key of a session whether anybody sees it.
+    pub fn of(session_key: &str, grammar: KeyGrammar) -> Self {
+        let internal = session_key::is_subagent(session_key, grammar)
+            || session_key::is_cron(session_key, grammar);
+        if internal {
+            Self::Internal
+        } else {
+            Self::Visible
+        }
+    }
 }
 
 /// For whom a result is.

@@ -100,6 +100,7 @@ impl Draft<'_> {
         let kept = inner.write(changes).await;
         kept.map_err(|error| broken(&error))?;
         inner.open.fetch_add(1, Ordering::Relaxed);
+        inner.activity.notify_one();
         if let Some(bound) = bound {
             inner.bindings.put(bound);
         }

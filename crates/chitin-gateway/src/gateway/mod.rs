@@ -113,6 +113,7 @@ pub(crate) struct Inner {
     recent: Mutex<Recent>,
     closing: AtomicBool,
     tasks: TaskTracker,
+    activity: tokio::sync::Notify,
     offers: OnceLock<Offering>,
 }
 
@@ -222,6 +223,7 @@ impl Gateway {
             recent: Mutex::default(),
             closing: AtomicBool::new(false),
             tasks: TaskTracker::new(),
+            activity: tokio::sync::Notify::new(),
             offers: OnceLock::new(),
             parts,
         }))
@@ -309,6 +311,11 @@ impl Gateway {
         &self.0.routing
     }
 
+    /// Waits until the next job is taken in, or one was since the last time.
+    pub async fn activity(&self) {
+        self.0.activity.notified().await;
+    }
+
     /// Tells whether it is about to end.
     pub fn is_closing(&self) -> bool {
         self.0.closing.load(Ordering::Relaxed)
@@ -363,6 +370,7 @@ impl Inner {
     ) -> Result<Accepted, Refusal> {
         self.write(vec![opening(&job)]).await?;
         self.open.fetch_add(1, Ordering::Relaxed);
+        self.activity.notify_one();
         let accepted = Accepted {
             job_id: job.id.clone(),
             session_key: job.session_key.clone(),

@@ -25,6 +25,15 @@ pub enum Zone {
     Named(String),
 }
 
+/// Returns the user's time zone: `agents.defaults.userTimezone`, or the machine's if nobody knows that place.
+pub fn user_zone(config: &Value, local: &TimeZone) -> TimeZone {
+    let name = config["agents"]["defaults"]["userTimezone"].as_str();
+    name.map(trim_js)
+        .filter(|name| !name.is_empty())
+        .and_then(|name| TimeZone::get(name).ok())
+        .unwrap_or_else(|| local.clone())
+}
+
 impl ActiveHours {
     /// Reads `activeHours`; nothing there, or times that are none, is always.
     pub fn read(value: &Value) -> Self {

@@ -10,7 +10,7 @@ mod skip;
 mod words;
 
 pub use content::is_empty;
-pub use hours::{ActiveHours, Zone};
+pub use hours::{ActiveHours, Zone, user_zone};
 pub use settings::{HeartbeatSettings, beating};
 pub use skip::{Beat, Skip, is_repeat, skip};
 pub use words::{DEFAULT_PROMPT, prompt};

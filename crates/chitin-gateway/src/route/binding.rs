@@ -136,8 +136,8 @@ impl Binding {
             roles: roles
                 .unwrap_or_default()
                 .iter()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
+                // What is no id stays as a role that nobody has: leaving it out would let more people in.
+                .map(|role| id_text(role).unwrap_or_default())
                 .collect(),
             dm_scope: word(&value["session"]["dmScope"]),
             group_scope: word(&value["session"]["groupScope"]),
@@ -236,7 +236,8 @@ impl Binding {
             }
         }
         let roles = &inbound.member_role_ids;
-        if !self.roles.is_empty() && !self.roles.iter().any(|role| roles.contains(role)) {
+        let has = |role: &String| !role.is_empty() && roles.contains(role);
+        if !self.roles.is_empty() && !self.roles.iter().any(has) {
             let found = (!roles.is_empty()).then(|| roles.join(", "));
             return fails("match.roles", &self.roles.join(" or "), found.as_deref());
         }

@@ -20,16 +20,22 @@ impl Style {
     /// Returns which of several styles of the same part is written outside.
     const fn rank(self) -> u8 {
         match self {
-            Self::Quote => 0,
-            Self::CodeBlock => 1,
-            Self::Code => 2,
-            Self::Bold => 3,
-            Self::Italic => 4,
-            Self::Strikethrough => 5,
-            Self::Spoiler => 6,
+            Self::Quote => 2,
+            Self::CodeBlock => 3,
+            Self::Code => 4,
+            Self::Bold => 5,
+            Self::Italic => 6,
+            Self::Strikethrough => 7,
+            Self::Spoiler => 8,
         }
     }
 }
+
+/// What is written outside of everything that shares its end.
+const OUTERMOST: u8 = 0;
+
+/// Where links stand among styles.
+const LINK_RANK: u8 = 1;
 
 /// A part of a text that looks in some way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +70,10 @@ pub(crate) trait Markup {
     fn style(&self, span: &Span) -> Option<(String, &'static str)>;
     /// Returns what opens and closes a link with its label, if it is kept.
     fn link(&self, link: &Link, label: &[u16]) -> Option<(String, &'static str)>;
+    /// Tells whether a quotation is written outside of a link that it shares its end with.
+    fn quotes_outside(&self) -> bool {
+        false
+    }
     /// Writes text so that nothing of it is taken for markup.
     fn escape(&self, text: &[u16], written: &mut String);
 }
@@ -137,7 +147,7 @@ impl Marked {
             if let Some((opening, closing)) = markup.link(link, &self.text[link.start..link.end]) {
                 openings.entry(link.start).or_default().push(Part {
                     end: link.end,
-                    rank: None,
+                    rank: LINK_RANK,
                     opening,
                     closing,
                 });
@@ -147,7 +157,10 @@ impl Marked {
             if let Some((opening, closing)) = markup.style(span) {
                 openings.entry(span.start).or_default().push(Part {
                     end: span.end,
-                    rank: Some(span.style.rank()),
+                    rank: match span.style {
+                        Style::Quote if markup.quotes_outside() => OUTERMOST,
+                        style => style.rank(),
+                    },
                     opening,
                     closing,
                 });
@@ -164,7 +177,7 @@ impl Marked {
 /// A part as it is written.
 struct Part {
     end: usize,
-    rank: Option<u8>,
+    rank: u8,
     opening: String,
     closing: &'static str,
 }

@@ -3,7 +3,7 @@
 use super::marked::{Marked, Markup, Parts, Style};
 use super::plain::plain_ranges;
 use super::units::{LF, all_blank, cut, is_blank, whole_graphemes};
-use chitin_protocol::rules::{Cuts, OutboundRules, Splitting};
+use chitin_protocol::rules::{Cuts, NoRoom, OutboundRules, Splitting};
 use std::ops::Range;
 
 /// Adding a character may make what is written shorter, by a name that is a file's no longer. So far ahead is looked.
@@ -82,7 +82,10 @@ impl<W: Writer> Splitter<'_, W> {
             }
             let mut split = self.split(&range);
             if split.len() <= 1 {
-                done.extend(self.bare(&range));
+                match self.rules.markdown.no_room {
+                    NoRoom::TooLong => done.push(written),
+                    NoRoom::WithoutMarkup => done.extend(self.bare(&range)),
+                }
                 continue;
             }
             split.reverse();

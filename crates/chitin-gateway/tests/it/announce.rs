@@ -145,6 +145,14 @@ fn an_end_that_nobody_expects_is_silent_by_the_seeds_and_not_in_2026_4() {
 }
 
 #[test]
+fn subagents_and_schedules_are_sessions_that_nobody_sees() {
+    let of = |key| Requester::of(key, CANONICAL.session_keys);
+    assert_eq!(of("agent:main:subagent:c1"), Requester::Internal);
+    assert_eq!(of("agent:main:cron:daily"), Requester::Internal);
+    assert_eq!(of("agent:main:discord:channel:9"), Requester::Visible);
+}
+
+#[test]
 fn a_reply_goes_where_the_child_is_bound() {
     let (child, plugin, origin) = (Some("thread"), Some("plugin"), Some("channel"));
     let go = |requester, expects| destination(requester, expects, child, plugin, origin);

@@ -128,6 +128,16 @@ fn hours_follow_the_clock_of_the_place_that_is_named() {
 }
 
 #[test]
+fn the_users_clock_is_the_configured_one_or_the_machines() {
+    let zone = |config: Value| heartbeat::user_zone(&config, &TimeZone::UTC);
+    let berlin = TimeZone::get("Europe/Berlin").unwrap();
+    let named = |name: &str| json!({"agents": {"defaults": {"userTimezone": name}}});
+    assert_eq!(zone(named(" Europe/Berlin ")), berlin);
+    assert_eq!(zone(named("No/Where")), TimeZone::UTC);
+    assert_eq!(zone(json!({})), TimeZone::UTC);
+}
+
+#[test]
 fn a_beat_is_left_out_for_the_first_reason_that_there_is() {
     let rules = &OPENCLAW_2026_9.runtime.dispatch.heartbeat;
     let utc = TimeZone::UTC;

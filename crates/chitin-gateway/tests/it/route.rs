@@ -172,6 +172,26 @@ fn the_first_thing_that_a_message_lacks_is_named_with_its_place() {
     "#);
 }
 
+#[test]
+fn a_role_that_is_none_lets_nobody_in() {
+    let config = json!({
+        "agents": roster(),
+        "bindings": [
+            {"agentId": "ops", "match": {"channel": "discord", "guildId": "g", "roles": [null, {}]}},
+            {"agentId": "vip", "match": {"channel": "discord", "guildId": "g", "roles": [77]}},
+        ],
+    });
+    let routing = Routing::read(&config, &CANONICAL);
+    let with = |role: &str| Inbound {
+        guild_id: Some("g".to_owned()),
+        member_role_ids: vec![role.to_owned()],
+        ..at("discord", ChatType::Channel, "9")
+    };
+    let agent = |role: &str| routing.resolve(&with(role)).unwrap().agent_id.to_string();
+    assert_eq!(agent(""), "main");
+    assert_eq!(agent("77"), "vip", "a number is an id");
+}
+
 fn word(words: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
     prop::sample::select(words)
 }

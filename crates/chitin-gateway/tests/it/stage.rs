@@ -59,6 +59,8 @@ pub(crate) struct Setting {
     pub(crate) env: TestEnv,
     /// The surface, when an earlier stage had it too.
     pub(crate) surface: Option<Arc<Chat>>,
+    /// Surfaces besides the chat.
+    pub(crate) surfaces: Surfaces,
 }
 
 impl Default for Setting {
@@ -72,6 +74,7 @@ impl Default for Setting {
             replies: Vec::new(),
             env,
             surface: None,
+            surfaces: Surfaces::default(),
         }
     }
 }
@@ -86,6 +89,11 @@ impl Setting {
 
     pub(crate) fn config(mut self, config: Value) -> Self {
         self.config = config;
+        self
+    }
+
+    pub(crate) fn with_surface(mut self, surface: Arc<dyn Surface>) -> Self {
+        self.surfaces = self.surfaces.with(surface);
         self
     }
 
@@ -112,7 +120,7 @@ impl Setting {
             contract: self.contract,
             config: Arc::new(self.config),
             host: Arc::clone(&host) as Arc<dyn AgentHost>,
-            surfaces: Surfaces::default().with(Arc::clone(&surface) as Arc<dyn Surface>),
+            surfaces: self.surfaces.with(Arc::clone(&surface) as Arc<dyn Surface>),
             ledger,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,

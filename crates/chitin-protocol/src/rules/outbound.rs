@@ -111,12 +111,14 @@ pub struct MarkdownRules {
     pub html: Html,
     /// Which links are kept, and which file names are taken for links.
     pub links: Links,
-    /// Whether emphasis may stand against Chinese, Japanese and Korean characters.
+    /// Whether emphasis may stand against Chinese, Japanese and Korean characters, and emoji count as signs.
     pub cjk_emphasis: bool,
     /// Whether code blocks name their language.
     pub languages: bool,
     /// How a text is cut whose rendering is too long.
     pub splitting: Splitting,
+    /// What becomes of a character whose markup leaves no room for it.
+    pub no_room: NoRoom,
 }
 
 /// Which blank lines inside and behind lists and quotations are kept.
@@ -125,8 +127,8 @@ pub struct MarkdownRules {
 pub enum Spacing {
     /// Paragraphs of one item run together; a quotation holds the blank line behind it.
     Tight,
-    /// Paragraphs of an item stay apart; a quotation ends with its words; a numbered list or a heading right behind a
-    /// bullet is parted from it.
+    /// Paragraphs of an item stay apart; a quotation ends with its words and holds its links; a numbered list or a heading
+    /// right behind a bullet is parted from it.
     Source,
 }
 
@@ -160,6 +162,16 @@ pub enum Splitting {
     KeepBlanks,
 }
 
+/// What becomes of a character whose markup leaves no room for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoRoom {
+    /// It is sent with its markup, too long.
+    TooLong,
+    /// It is sent without.
+    WithoutMarkup,
+}
+
 /// What means "say nothing" (R70, R71).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -182,13 +194,17 @@ pub enum ChannelSettings {
 
 impl OutboundRules {
     /// What the seed documents say: nothing about these, so that of OpenClaw 2026.4. Some follow 2026.9 on purpose: no cut
-    /// inside what a reader takes for one character, and no piece longer than its limit (R51, R53). One follows neither: code
-    /// that goes on in the next message for Discord stays code there.
+    /// inside what a reader takes for one character, and no piece longer than its limit (R51, R53). Two follow neither: code
+    /// that goes on in the next message for Discord stays code there, and no markup makes a piece too long.
     pub const CANONICAL: Self = Self {
         cuts: Cuts::Graphemes,
         fence_ends: FenceEnds::BareMarker,
         fence_wraps: FenceWraps::Fitting,
         discord_lines: DiscordLines::OwnLine,
+        markdown: MarkdownRules {
+            no_room: NoRoom::WithoutMarkup,
+            ..Self::OPENCLAW_2026_4.markdown
+        },
         ..Self::OPENCLAW_2026_4
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
@@ -207,6 +223,7 @@ impl OutboundRules {
             cjk_emphasis: false,
             languages: false,
             splitting: Splitting::DropBlanks,
+            no_room: NoRoom::TooLong,
         },
         silence: Silence::Exact,
         settings: ChannelSettings::WithLegacy,
@@ -227,6 +244,7 @@ impl OutboundRules {
             cjk_emphasis: true,
             languages: true,
             splitting: Splitting::KeepBlanks,
+            no_room: NoRoom::TooLong,
         },
         silence: Silence::Lenient,
         settings: ChannelSettings::CurrentOnly,

@@ -87,7 +87,7 @@ pub(crate) async fn complete(
         }
         return Ok(events(pieces.stream()));
     }
-    let mut heard = Heard::default();
+    let mut heard = Heard::new(shared.gateway.parts().contract.runtime.outbound);
     let end = loop {
         let Told::Happening(happening) = follow::next(&mut subscription, &mut phase).await? else {
             continue;

@@ -3,9 +3,11 @@
 use crate::follow::{End, dropped};
 use crate::problem::{Problem, sentence};
 use chitin_gateway::gateway::What;
+use chitin_gateway::silent::spoken;
 use chitin_gateway::{Outcome, Status};
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::StopReason;
+use chitin_protocol::rules::OutboundRules;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
@@ -21,21 +23,36 @@ pub(crate) struct Heading {
 }
 
 /// What is known of a turn so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Heard {
-    /// The answers, each whole.
-    answers: Vec<String>,
+    rules: OutboundRules,
+    /// The answers, each whole; none stands for one that is silent.
+    answers: Vec<Option<String>>,
     ran_out: bool,
     cached: u64,
 }
 
 impl Heard {
+    pub(crate) fn new(rules: OutboundRules) -> Self {
+        Self {
+            rules,
+            answers: Vec::new(),
+            ran_out: false,
+            cached: 0,
+        }
+    }
+
+    /// Returns what is to be seen of an answer: nothing when it means "say nothing".
+    pub(crate) fn shown(&self, text: &str) -> Option<String> {
+        spoken(text, &self.rules).filter(|text| !text.trim().is_empty())
+    }
+
     /// Notes something that happened.
     pub(crate) fn note(&mut self, what: &What) {
         match what {
             What::Turn {
                 event: TurnEvent::Said { text, .. },
-            } if !text.trim().is_empty() => self.answers.push(text.clone()),
+            } => self.answers.push(self.shown(text)),
             What::Turn {
                 event:
                     TurnEvent::TurnFinished {
@@ -52,9 +69,10 @@ impl Heard {
     /// Returns all that was said.
     pub(crate) fn text(&self, outcome: &Outcome) -> String {
         if self.answers.is_empty() {
-            return outcome.text.clone();
+            return self.shown(&outcome.text).unwrap_or_default();
         }
-        self.answers.join(BETWEEN)
+        let answers: Vec<&str> = self.answers.iter().flatten().map(String::as_str).collect();
+        answers.join(BETWEEN)
     }
 
     pub(crate) fn finish_reason(&self) -> &'static str {

@@ -10,8 +10,10 @@ use crate::problem::{Face, Problem};
 use crate::shared::Shared;
 use bytes::Bytes;
 use chitin_gateway::gateway::What;
+use chitin_gateway::silent::SilentGate;
 use chitin_gateway::{Heard as Told, Subscription};
 use chitin_protocol::event::TurnEvent;
+use chitin_protocol::rules::OutboundRules;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use serde_json::{Value, json};
@@ -27,6 +29,9 @@ pub(crate) struct Pieces {
     heading: Heading,
     include_usage: bool,
     heard: Heard,
+    rules: OutboundRules,
+    /// Holds back what may mean "say nothing", while an answer comes in pieces.
+    gate: Option<SilentGate>,
     /// Whether some of the answer that is being given is out.
     begun: bool,
     /// Whether an answer of this turn is out already.
@@ -46,13 +51,16 @@ impl Pieces {
         guard: StopWhenGone,
         room: OwnedSemaphorePermit,
     ) -> Self {
+        let rules = shared.gateway.parts().contract.runtime.outbound;
         let mut pieces = Self {
             subscription,
             phase: shared.phase.clone(),
             keep_alive: shared.limits.keep_alive,
             heading,
             include_usage,
-            heard: Heard::default(),
+            heard: Heard::new(rules),
+            rules,
+            gate: None,
             begun: false,
             said: false,
             ready: VecDeque::new(),
@@ -112,14 +120,21 @@ impl Pieces {
         match &happening.what {
             What::Turn {
                 event: TurnEvent::TextDelta { delta },
-            } => self.say(delta),
+            } => {
+                let rules = self.rules;
+                let gate = self.gate.get_or_insert_with(|| SilentGate::new(rules));
+                let shown = gate.push(delta);
+                self.say(&shown);
+            }
             What::Turn {
                 event: TurnEvent::Said { text, .. },
             } => {
                 // A model that gives its answer in one go has no pieces.
-                if !self.begun {
-                    self.say(text);
-                }
+                let rest = match self.gate.take() {
+                    Some(gate) => gate.finish().rest,
+                    None => self.heard.shown(text).unwrap_or_default(),
+                };
+                self.say(&rest);
                 self.said |= self.begun;
                 self.begun = false;
             }
@@ -149,7 +164,8 @@ impl Pieces {
         let outcome = well(end)?;
         if !self.begun && !self.said {
             // What was said may have been missed.
-            self.say(&outcome.text);
+            let text = self.heard.text(&outcome);
+            self.say(&text);
         }
         let reason = self.heard.finish_reason();
         self.put(&json!({}), Some(reason));

@@ -1,1 +1,66 @@
-//! drain
+//! The end: what runs goes on for a while, streams are told, what is not done is kept.
+
+use crate::client::Served;
+use crate::stage::Setting;
+use serde_json::json;
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+#[tokio::test]
+async fn what_runs_is_finished_and_streams_are_told() {
+    let setting = Setting::replies(&[json!({"text": "Done in time.", "delayMs": 500})]);
+    let mut served = Served::new(setting);
+    let mut listener = served.connect().await;
+    listener.request("GET", "/api/events", &[], "").await;
+    listener.head().await;
+    let mut waits = served.connect().await;
+    let body = json!({"text": "Go", "wait": true}).to_string();
+    waits.request("POST", "/api/messages", &[], &body).await;
+    // One whose body is still on its way when the end begins.
+    let mut late = served.connect().await;
+    let body = json!({"text": "Me too"}).to_string();
+    let length = body.len().to_string();
+    let half = [("content-length", length.as_str())];
+    late.request("POST", "/api/messages", &half, &body[..5])
+        .await;
+    let mut idle = served.connect().await;
+    assert_eq!(idle.ask("GET", "/health", &[], "").await.status, 200);
+    while served.stage.gateway.busy().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    served.stop();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(
+        TcpStream::connect(served.address).await.is_err(),
+        "no longer accepted"
+    );
+    assert!(idle.chunk().await.is_none(), "idle ones end");
+    late.write(&body[5..]).await;
+    assert_eq!(late.response().await.problem(), "503 draining");
+    assert_eq!(waits.response().await.json()["text"], "Done in time.");
+    let mut names = Vec::new();
+    while let Some((name, _)) = listener.event().await {
+        names.push(name);
+    }
+    let at = |name: &str| names.iter().position(|one| one == name).unwrap();
+    assert!(at("draining") < at("finished"), "{names:?}");
+    assert_eq!(at("closing"), names.len() - 1);
+    assert!(served.ended().await.drained);
+}
+
+#[tokio::test]
+async fn what_is_not_done_in_time_is_kept_and_done_after_the_next_start() {
+    let setting = Setting::replies(&[json!({"text": "Too late.", "delayMs": 60_000})]);
+    let mut served = Served::with(setting, |limits| {
+        limits.drain_time = Duration::from_millis(200)
+    });
+    let mut waits = served.connect().await;
+    let body = json!({"text": "Go", "wait": true}).to_string();
+    waits.request("POST", "/api/messages", &[], &body).await;
+    while served.stage.gateway.busy().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    served.stop();
+    assert_eq!(waits.response().await.problem(), "503 unfinished");
+    assert!(!served.ended().await.drained);
+}

@@ -1,5 +1,5 @@
 //! What a store costs: appends against a raw write and `fdatasync`, opening a large transcript against reading the tail
-//! that it needs, measured in the same run.
+//! that it needs, and thousands of sessions against the least that each call could cost, measured in the same run.
 //!
 //! `cargo bench -p chitin-store --bench store` prints divan's table; `-- --budgets` measures each pair in turns, prints the
 //! ratios of docs/performance.md and fails when one is over.
@@ -248,6 +248,17 @@ fn open_a_transcript(bencher: Bencher<'_, '_>, before: u64) {
     bencher.bench_local(|| open(&store));
 }
 
+#[divan::bench(args = [0, LARGE])]
+fn fork_a_transcript(bencher: Bencher<'_, '_>, before: u64) {
+    let (store, _) = filled(before);
+    let mut number = 0;
+    bencher.bench_local(|| {
+        number += 1;
+        let key = format!("agent:main:subagent:{number}");
+        store.store.fork(KEY, &key, &BEGIN).unwrap()
+    });
+}
+
 /// Collects durations of floor and subject in turns, so that noise hits both alike, and compares the medians.
 fn ratio(rounds: usize, mut pair: impl FnMut() -> (Duration, Duration)) -> Measured {
     let (mut floors, mut subjects): (Vec<_>, Vec<_>) = (0..rounds).map(|_| pair()).unzip();
@@ -315,6 +326,8 @@ const MANY_BUDGET: f64 = 1.5;
 const REPLACE_BUDGET: f64 = 1.5;
 /// Changing 64 sessions at once, against changing one.
 const AT_ONCE_BUDGET: f64 = 3.0;
+/// Beginning 64 sessions at once, each with a file of its own, against beginning one.
+const BEGIN_AT_ONCE_BUDGET: f64 = 12.0;
 
 fn budgets() -> ExitCode {
     let [bytes, values, length] = open_ratios();
@@ -367,7 +380,7 @@ fn budgets() -> ExitCode {
         ),
         (
             "begin 64 among 2,000 at once / begin one",
-            None,
+            Some(BEGIN_AT_ONCE_BUDGET),
             many::begin_at_once_ratio(),
         ),
     ];

@@ -162,7 +162,8 @@ fn update_one_of_many(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 20)]
 fn update_64_at_once(bencher: Bencher<'_, '_>) {
     let store = sessions(MANY);
-    updating(&store, |round| bencher.bench_local(round));
+    let acting = AtomicUsize::new(AT_ONCE);
+    updating(&store, &acting, |round| bencher.bench_local(round));
 }
 
 #[divan::bench(sample_count = 20)]
@@ -199,13 +200,21 @@ fn at_once<R>(act: impl Fn(usize) + Sync, measure: impl FnOnce(&mut dyn FnMut())
     })
 }
 
-/// Changes so many sessions at once, each open in a thread of its own.
-fn updating<R>(store: &Store, measure: impl FnOnce(&mut dyn FnMut()) -> R) -> R {
+/// Has so many sessions open, each in a thread of its own, and hands out a function that changes the first few at once.
+fn updating<R>(
+    store: &Store,
+    acting: &AtomicUsize,
+    measure: impl FnOnce(&mut dyn FnMut()) -> R,
+) -> R {
     let sessions: Vec<Mutex<_>> = (0..AT_ONCE)
         .map(|number| Mutex::new(open(store, &key(100 + number))))
         .collect();
     at_once(
-        |number| update(&mut **sessions[number].lock().unwrap()),
+        |number| {
+            if number < acting.load(Ordering::Acquire) {
+                update(&mut **sessions[number].lock().unwrap());
+            }
+        },
         measure,
     )
 }
@@ -271,14 +280,16 @@ pub(crate) fn update_ratio() -> Measured {
     })
 }
 
-/// Changing so many sessions at once, against changing one.
+/// Changing so many sessions at once, against changing one while the other threads do nothing.
 pub(crate) fn update_at_once_ratio() -> Measured {
     let store = sessions(MANY);
-    let mut session = open(&store, &key(7));
-    updating(&store, |round| {
+    let acting = AtomicUsize::new(0);
+    updating(&store, &acting, |round| {
         ratio(60, || {
-            let floor = time(|| update(&mut *session));
-            let subject = time(&mut *round);
+            let [floor, subject] = [1, AT_ONCE].map(|count| {
+                acting.store(count, Ordering::Release);
+                time(&mut *round)
+            });
             (floor, subject)
         })
     })

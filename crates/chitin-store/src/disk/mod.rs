@@ -11,6 +11,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
@@ -35,6 +36,17 @@ pub(crate) struct Directory {
 pub(crate) struct File {
     descriptor: OwnedFd,
     path: PathBuf,
+    is_locked: AtomicBool,
+}
+
+impl Drop for File {
+    /// Gives its lock back. Closing alone would not always do: a program that is just being started has, for an instant, all
+    /// files of the process that starts it, and with them their locks.
+    fn drop(&mut self) {
+        if self.is_locked.load(Ordering::Relaxed) {
+            let _ = fs::flock(&self.descriptor, FlockOperation::NonBlockingUnlock);
+        }
+    }
 }
 
 /// The turn of a process in a directory.
@@ -261,7 +273,11 @@ impl File {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(damaged(path, "it is no regular file"));
         }
-        Ok(Self { descriptor, path })
+        Ok(Self {
+            descriptor,
+            path,
+            is_locked: AtomicBool::new(false),
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -325,12 +341,19 @@ impl File {
 
     /// Takes the lock that only one open file can have; the kernel drops it with the process. `false`: another has it.
     pub(crate) fn lock(&self, mode: LockMode) -> Result<bool, StoreError> {
-        lock(&self.descriptor, mode, Duration::from_millis(20)).map_err(|error| self.io(error))
+        self.lock_with(mode, Duration::from_millis(20))
     }
 
     /// The same, for a lock that is never held for long.
     pub(crate) fn lock_soon(&self, mode: LockMode) -> Result<bool, StoreError> {
-        lock(&self.descriptor, mode, LONGEST_PAUSE).map_err(|error| self.io(error))
+        self.lock_with(mode, LONGEST_PAUSE)
+    }
+
+    fn lock_with(&self, mode: LockMode, longest_pause: Duration) -> Result<bool, StoreError> {
+        let is_locked =
+            lock(&self.descriptor, mode, longest_pause).map_err(|error| self.io(error))?;
+        self.is_locked.fetch_or(is_locked, Ordering::Relaxed);
+        Ok(is_locked)
     }
 
     pub(crate) fn io(&self, error: Errno) -> StoreError {

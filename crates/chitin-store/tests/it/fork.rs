@@ -1,8 +1,10 @@
 //! A session that begins with what another one's model would get.
 
 use crate::kit::{HEADER, KEY, Kit, NOW, NOW_MS, SOON, begin, line, say, texts};
+use chitin_protocol::message::Message;
 use chitin_protocol::transcript::Entry;
 use chitin_store::{Reach, SessionStore, StoreError};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -225,4 +227,48 @@ fn a_fork_is_refused_where_it_cannot_be() {
     let before = kit.names();
     assert!(matches!(fork(KEY, CHILD), StoreError::Exists { .. }));
     assert_eq!(kit.names(), before);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Whatever tree the records form and wherever the file ends, the copy is the beginning of the parent's branch, stands by
+    /// itself, and every call of its last answer has a result.
+    #[test]
+    fn a_copy_is_the_beginning_of_the_branch_and_whole(
+        records in prop::collection::vec((0..4_usize, 0..4_usize), 0..20),
+        cut in 0..200_usize,
+    ) {
+        let kit = Kit::new();
+        let mut text = HEADER.to_owned();
+        for (number, (back, kind)) in records.into_iter().enumerate() {
+            let id = number.to_string();
+            // Mostly the record before, sometimes one further back.
+            let parent = number.checked_sub(1 + back / 3 * 2).map(|parent| parent.to_string());
+            let parent = parent.as_deref();
+            text += &match (kind, parent) {
+                (0, _) | (_, None) => line(&id, parent, "words"),
+                (1, Some(parent)) => message(&id, parent, &calls(&[&id])),
+                (_, Some(parent)) => message(&id, parent, &result(parent)),
+            };
+        }
+        text.truncate(text.len().saturating_sub(cut).max(HEADER.len()));
+        kit.transcript(&text);
+        let parent = kit.store.read(KEY).unwrap().entries;
+        let copied = fork(&kit);
+        prop_assert_eq!(&parent[..copied.len()], &copied[..]);
+        if let Some(left) = parent.get(copied.len()) {
+            prop_assert!(matches!(left.message(), Some(Message::Assistant(_))));
+        }
+        let last = copied.iter().rposition(|entry| !matches!(entry.message(), Some(Message::ToolResult(_))));
+        if let Some(last) = last
+            && let Some(Message::Assistant(_)) = copied[last].message()
+        {
+            let answered = copied[last..].iter().any(|entry| match entry.message() {
+                Some(Message::ToolResult(result)) => result.tool_call_id == copied[last].id,
+                _ => false,
+            });
+            prop_assert!(answered);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::children::{Role, start, words};
 use crate::kit::{KEY, Kit, NOW, begin, say, texts};
-use chitin_store::{LockMode, SessionStore, StoreError};
+use chitin_store::{LockMode, Removal, SessionStore, StoreError};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -119,4 +119,29 @@ fn sessions_that_begin_at_the_same_time_all_reach_the_index() {
     let list = kit.store.list().unwrap();
     assert_eq!(list.len(), 32);
     assert!(list.iter().all(|(_, entry)| entry.input_tokens.is_some()));
+}
+
+#[test]
+fn a_session_that_is_closed_is_free_at_once_even_while_programs_are_started() {
+    let kit = Kit::new();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Between its start and its first instruction, a program has all files of this process.
+            while !done.load(std::sync::atomic::Ordering::Acquire) {
+                let status = std::process::Command::new("true").status().unwrap();
+                assert!(status.success());
+            }
+        });
+        for _ in 0..300 {
+            let opened = kit.try_open().map(drop);
+            let removed = kit.store.remove(KEY, Removal::Delete);
+            if opened.is_err() || removed.is_err() {
+                done.store(true, std::sync::atomic::Ordering::Release);
+            }
+            opened.unwrap();
+            removed.unwrap();
+        }
+        done.store(true, std::sync::atomic::Ordering::Release);
+    });
 }

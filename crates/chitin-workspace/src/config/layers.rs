@@ -333,7 +333,7 @@ impl Layers {
             exec: self.setting("exec", agent).unwrap_or_default(),
             mcp: self.setting("mcp", agent).unwrap_or_default(),
             sessions: self.setting("sessions", agent).unwrap_or_default(),
-            subagents: self.setting("subagents", agent).unwrap_or_default(),
+            subagents: self.merged("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),
         }
     }
@@ -343,6 +343,18 @@ impl Layers {
             .iter()
             .rev()
             .find_map(|content| typed(content.setting(key, agent)?))
+    }
+
+    /// Looks a setting up whose parts may be said in different places: what an agent leaves out is taken from all agents'.
+    fn merged<T: DeserializeOwned>(&self, key: &str, agent: Option<&AgentId>) -> Option<T> {
+        let mut merged = Value::Null;
+        for agent in [None, agent] {
+            let said = self.contents.iter();
+            for value in said.filter_map(|content| content.setting(key, agent)) {
+                lay_over(&mut merged, value);
+            }
+        }
+        typed(&merged)
     }
 
     fn said_above(&self, key: &str, agent: Option<&AgentId>, floor: Layer) -> Option<&Value> {
@@ -368,6 +380,18 @@ impl Content {
             entry.get(key)
         });
         own.or_else(|| self.value.get(key))
+    }
+}
+
+/// Lays a value over another: objects part by part, anything else as a whole.
+fn lay_over(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                lay_over(below.entry(key.as_str()).or_insert(Value::Null), value);
+            }
+        }
+        (below, above) => *below = above.clone(),
     }
 }
 

@@ -568,6 +568,12 @@ fn what_a_parent_hears_of_its_children_is_said_for_all_agents_and_for_one() {
         settings.announce.expect("is said")
     };
     assert_eq!(of("main").expects_completion_message, Some(false));
+    assert_eq!(of("main").action, None);
+    assert_eq!(
+        of("ops").expects_completion_message,
+        Some(false),
+        "what is left out is taken from above"
+    );
     assert_eq!(
         of("ops").action.as_deref(),
         Some("Post the result to the log.")

@@ -14,6 +14,7 @@ mod pack;
 mod pull;
 mod push;
 mod run;
+mod serve;
 mod sessions;
 mod sign;
 mod skills;
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     Push(push::Args),
     /// Talk to the agent in a directory: interactive, or one turn with `-m`.
     Run(Box<run::Args>),
+    /// Run the gateway: agents over HTTP and WebSocket, and to clients of OpenAI.
+    Serve(serve::Args),
     /// List an agent's sessions, show one, take one out, bring one in, or tidy up.
     Sessions(sessions::Args),
     /// Sign an artifact with an ed25519 key, or make such a key.
@@ -96,6 +99,7 @@ impl Command {
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Run(args) => args.run(host, printer),
+            Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),
             Self::Skills(args) => args.run(host, printer),
             Self::Trace(args) => args.run(host, printer),

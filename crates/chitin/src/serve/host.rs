@@ -193,11 +193,11 @@ impl Workshop {
         if let Some(bench) = benches.get(&model) {
             return Ok(Arc::clone(bench));
         }
-        let bench = self.kit.bench(&Wish {
+        let wish = Wish {
             model: model.as_deref(),
             ..Wish::default()
-        });
-        let bench = Arc::new(bench.await?);
+        };
+        let bench = Arc::new(self.kit.bench(&wish).await?);
         if benches.len() >= MOST_KINDS {
             benches.clear();
         }

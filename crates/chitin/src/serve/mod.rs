@@ -6,4 +6,4 @@ mod token;
 
 pub(crate) use host::ServeHost;
 pub(crate) use memory::give_back;
-pub(crate) use token::token;
+pub(crate) use token::{Token, token};

@@ -182,6 +182,7 @@ impl Builder<'_> {
     fn words(&mut self, words: &str) {
         let reading = Reading {
             autolinks: self.dialect.autolinks,
+            bare_links: self.dialect.bare_links,
             html_tags: self.rules.html == Html::Tags,
             cjk: self.rules.cjk_emphasis,
         };
@@ -206,6 +207,7 @@ impl Builder<'_> {
             }
             match event {
                 Event::Text(_) | Event::Escaped(_) => {}
+                Event::Tag(tag) => self.push(&tag),
                 Event::Code(code) => {
                     let start = self.end();
                     self.push(&code);

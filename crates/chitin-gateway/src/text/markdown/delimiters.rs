@@ -30,7 +30,9 @@ impl Delimiter {
         let before = before.unwrap_or(' ');
         let after = after.unwrap_or(' ');
         let (blank_before, blank_after) = (is_space(before), is_space(after));
-        let (mark_before, mark_after) = (is_mark(before), is_mark(after));
+        // An older reader sees halves of characters beyond the first plane, which are no signs.
+        let mark = |character| (cjk || character < '\u{10000}') && is_mark(character);
+        let (mark_before, mark_after) = (mark(before), mark(after));
         let wide = cjk && (is_wide(before) || is_wide(after)) && !blank_before && !blank_after;
         let left = !blank_after && (!mark_after || blank_before || mark_before || wide);
         let right = !blank_before && (!mark_before || blank_after || mark_after || wide);

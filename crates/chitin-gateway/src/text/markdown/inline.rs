@@ -3,6 +3,7 @@
 use super::delimiters::{Delimiter, Delimiters};
 use super::entity::entity;
 use super::html::HtmlTags;
+use super::linkify::length_at_start;
 use super::reference::{References, blanks, destination, is_allowed, normalized, title};
 use crate::text::marked::Style;
 use std::collections::HashMap;
@@ -13,6 +14,8 @@ pub(super) enum Event {
     Text(String),
     /// Text that was escaped: no link begins in it.
     Escaped(String),
+    /// A tag of HTML.
+    Tag(String),
     Code(String),
     Break,
     Open(Style),
@@ -30,6 +33,8 @@ pub(super) enum Event {
 pub(super) struct Reading {
     /// Whether `<https://…>` is a link.
     pub autolinks: bool,
+    /// Whether addresses with a scheme are links, whatever markers they hold.
+    pub bare_links: bool,
     /// Whether a tag of HTML is one piece of text.
     pub html_tags: bool,
     /// Whether emphasis may stand against Chinese, Japanese and Korean characters.
@@ -99,6 +104,7 @@ impl Reader<'_> {
                 b']' => self.close_bracket(),
                 b'<' => self.angle(),
                 b'&' => self.entity(),
+                b':' if self.reading.bare_links && self.address() => {}
                 _ => self.plain(),
             }
         }
@@ -130,7 +136,7 @@ impl Reader<'_> {
     }
 
     fn plain(&mut self) {
-        let special = ['\n', '\\', '`', '*', '_', '~', '[', '!', ']', '<', '&'];
+        let special = ['\n', '\\', '`', '*', '_', '~', '[', '!', ']', '<', '&', ':'];
         let first = self.rest().chars().next().map_or(1, char::len_utf8);
         let length = self.rest()[first..].find(special);
         self.take(length.map_or(self.rest().len(), |length| first + length));
@@ -244,12 +250,42 @@ impl Reader<'_> {
             None
         };
         if let Some(length) = tag {
-            // A tag is no place for a link to begin.
-            self.push(Event::Escaped(self.rest()[..length].to_owned()));
+            self.push(Event::Tag(self.rest()[..length].to_owned()));
             self.at += length;
         } else {
             self.take(1);
         }
+    }
+
+    /// Reads an address whose scheme was just read.
+    fn address(&mut self) -> bool {
+        if !self.rest().starts_with("://") {
+            return false;
+        }
+        let Some(Node::Event(Event::Text(last))) = self.nodes.last_mut() else {
+            return false;
+        };
+        let part = |c: char| c.is_ascii_alphanumeric() || ".+-".contains(c);
+        let scheme = last.len() - last.trim_end_matches(part).len();
+        let start = self.at - scheme;
+        if scheme == 0 || !self.source[start..].starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return false;
+        }
+        let Some(length) = length_at_start(&self.source[start..]) else {
+            return false;
+        };
+        let address = self.source[start..start + length].trim_end_matches('*');
+        let href = normalized(address);
+        if address.len() <= scheme || !is_allowed(&href) {
+            return false;
+        }
+        last.truncate(last.len() - scheme);
+        self.at = start + address.len();
+        let shown = address.to_owned();
+        self.push(Event::LinkOpen { href, found: true });
+        self.push(Event::Text(shown));
+        self.push(Event::LinkClose);
+        true
     }
 
     fn open_bracket(&mut self, image: bool) {
@@ -286,11 +322,27 @@ impl Reader<'_> {
             return;
         }
         self.delimiters.pair(bracket.delimiters);
+        self.unlink(bracket.node + 1);
         self.nodes[bracket.node] = Node::Event(Event::LinkOpen { href, found: false });
         self.push(Event::LinkClose);
         // There are no links in links.
         for outer in &mut self.brackets {
             outer.active &= outer.image;
+        }
+    }
+
+    /// Takes addresses in the label of a link for words.
+    fn unlink(&mut self, from: usize) {
+        let found = |node: &Node| {
+            matches!(
+                node,
+                Node::Event(Event::LinkOpen { found: true, .. } | Event::LinkClose)
+            )
+        };
+        if self.nodes[from..].iter().any(found) {
+            let mut label = self.nodes.split_off(from);
+            label.retain(|node| !found(node));
+            self.nodes.append(&mut label);
         }
     }
 

@@ -106,20 +106,25 @@ fn next_address(text: &str, from: usize) -> Option<Address> {
 
 /// Tells whether an address may begin at a place.
 fn is_start(text: &str, at: usize, from: usize) -> bool {
-    let letter = text[at..].chars().next().is_some_and(is_letter);
+    let first = text[at..].chars().next();
+    let letter = first.is_some_and(|first| is_letter(first) && !SIGNS.contains(first));
     let before = text[..at].chars().next_back();
-    letter && (at == from && at == 0 || before.is_none_or(|before| !is_letter(before)))
+    let parted = |before: char| !is_letter(before) || SIGNS.contains(before);
+    letter && (at == from && at == 0 || before.is_none_or(parted))
 }
 
 /// Returns the length of letters, digits and what joins them in hosts.
 fn word_length(text: &str) -> usize {
-    text.find(|character: char| !is_letter(character))
+    text.find(|character: char| !is_letter(character) || SIGNS.contains(character))
         .unwrap_or(text.len())
 }
 
 fn is_letter(character: char) -> bool {
-    !is_separator(character) && !"<>|$+=^`~\u{ff5c}".contains(character)
+    !is_separator(character) && !"<>\u{ff5c}".contains(character)
 }
+
+/// Signs that an address may stand behind, and that none begins with.
+const SIGNS: &str = "$+<=>^`|\u{ff5c}";
 
 /// Tells whether a character is white space, punctuation or a control.
 fn is_separator(character: char) -> bool {
@@ -138,6 +143,11 @@ fn scheme_in(text: &str, from: usize, to: usize) -> Option<Address> {
     let word = text.get(from..to)?;
     let http = word.to_ascii_lowercase().find("http")?;
     with_scheme(text, from + http)
+}
+
+/// Returns the length of the address with a scheme that a text begins with.
+pub(super) fn length_at_start(text: &str) -> Option<usize> {
+    with_scheme(text, 0).map(|address| address.end)
 }
 
 fn with_scheme(text: &str, start: usize) -> Option<Address> {
@@ -179,7 +189,7 @@ fn address(text: &str, start: usize, end: usize, scheme: &str) -> Address {
 
 /// Returns the length of `name:password@`.
 fn user_length(text: &str) -> usize {
-    let end = text.find(|c: char| is_blank(c) || "@/[]()<>|\u{ff5c}".contains(c));
+    let end = text.find(|c: char| is_blank(c) || "@/[]()<>\u{ff5c}".contains(c));
     match end {
         Some(end) if text.as_bytes()[end] == b'@' => end + 1,
         _ => 0,
@@ -226,7 +236,7 @@ fn host_ends(text: &str) -> bool {
         (Some(':'), Some(digit)) => !digit.is_ascii_digit(),
         (Some('.'), Some('-')) => false,
         (Some('.'), Some(after)) => is_separator(after),
-        (Some(first), _) => is_separator(first) || "<>|\u{ff5c}".contains(first),
+        (Some(first), _) => !is_letter(first),
     }
 }
 

@@ -95,6 +95,10 @@ impl Markup for Tags<'_> {
         Some((format!("<a href=\"{}\">", attribute(href)), "</a>"))
     }
 
+    fn quotes_outside(&self) -> bool {
+        self.rules.spacing == Spacing::Source
+    }
+
     fn escape(&self, text: &[u16], written: &mut String) {
         for character in to_text(text).chars() {
             match character {
