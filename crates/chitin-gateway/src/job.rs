@@ -143,6 +143,9 @@ pub struct ChildRun {
     /// For whom its result is.
     #[serde(default)]
     pub target: CompletionTarget,
+    /// For whom its parent works. News of it gives nobody more rights than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Sender>,
 }
 
 /// News of a run that another session began (R40–R48).

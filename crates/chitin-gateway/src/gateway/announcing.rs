@@ -216,7 +216,7 @@ impl Inner {
             images: Vec::new(),
             from: run.origin.clone(),
             message_id: None,
-            sender: None,
+            sender: run.sender.clone(),
             deliver,
             provenance: Some(json!({
                 "kind": compat::INTER_SESSION_KIND,

@@ -7,6 +7,7 @@
 
 mod accepting;
 mod announcing;
+mod archiving;
 mod beginning;
 mod bindings;
 mod delivering;
@@ -48,7 +49,7 @@ use serde_json::Value;
 use sessions::{Busy, Marks};
 use std::collections::{HashSet, VecDeque};
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 use tokio_util::task::TaskTracker;
@@ -114,6 +115,7 @@ pub(crate) struct Inner {
     closing: AtomicBool,
     tasks: TaskTracker,
     activity: tokio::sync::Notify,
+    put_away_at: AtomicI64,
     offers: OnceLock<Offering>,
 }
 
@@ -224,6 +226,7 @@ impl Gateway {
             closing: AtomicBool::new(false),
             tasks: TaskTracker::new(),
             activity: tokio::sync::Notify::new(),
+            put_away_at: AtomicI64::new(0),
             offers: OnceLock::new(),
             parts,
         }))
@@ -362,8 +365,20 @@ impl Gateway {
 }
 
 impl Inner {
-    /// Puts a job into the ledger, then into its session's queue.
+    /// Puts a job into the ledger, then into its session's queue. Both happen even if whoever asks goes away meanwhile.
     pub(crate) async fn take_in(
+        self: &Arc<Self>,
+        job: Job,
+        settings: Option<QueueSettings>,
+    ) -> Result<Accepted, Refusal> {
+        let inner = Arc::clone(self);
+        let taking = self
+            .tasks
+            .spawn(async move { inner.take(job, settings).await });
+        taking.await.unwrap_or(Err(Refusal::Closing))
+    }
+
+    async fn take(
         self: &Arc<Self>,
         job: Job,
         settings: Option<QueueSettings>,

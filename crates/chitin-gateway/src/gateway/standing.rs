@@ -95,7 +95,7 @@ impl Inner {
             return false;
         };
         let entry = self.entry(parsed.agent().as_str(), session_key);
-        entry.is_some_and(|entry| entry.extra.get(MODE) == Some(&json!(ChildMode::Session)))
+        entry.is_some_and(|entry| !is_run(&entry))
     }
 
     /// Writes down that a run begins.
@@ -171,6 +171,11 @@ impl Inner {
         let done = done.map_err(|error| error.to_string())?;
         done.map_err(|error| error.to_string())
     }
+}
+
+/// Tells whether a child ends with its task.
+pub(super) fn is_run(entry: &SessionEntry) -> bool {
+    entry.extra.get(MODE) != Some(&json!(ChildMode::Session))
 }
 
 /// Writes into a child's entry what it is (R17).

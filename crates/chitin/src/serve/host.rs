@@ -11,6 +11,7 @@ use chitin_agent::turn::Agent;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
+use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::policy::Sender;
 use chitin_tools::{Approval, Approver};
@@ -53,6 +54,7 @@ struct Kind {
     owner: bool,
     channel: Option<String>,
     model: Option<String>,
+    thinking: Option<String>,
     workspace: Option<PathBuf>,
 }
 
@@ -144,6 +146,7 @@ impl ServeHost {
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
             channel: ask.channel.map(str::to_owned),
             model: model.clone(),
+            thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
         };
         if let Some(agent) = workshop.kept(&kind) {
@@ -159,6 +162,7 @@ impl ServeHost {
                 Sender::Other
             },
             candidate: &bench.chosen.candidates[0],
+            thinking: ask.thinking,
             more: &ask.offers,
         };
         let made = workshop.kit.agent(
@@ -218,6 +222,15 @@ impl AgentHost for ServeHost {
 
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
         async move { self.make(&ask).await }.boxed()
+    }
+
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let Ok(workshop) = self.workshop(agent_id) else {
+            return SubagentSettings::default();
+        };
+        let setup = &workshop.kit.setup;
+        let layers = &setup.configuration.layers;
+        layers.settings(Some(&setup.agent)).subagents
     }
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {

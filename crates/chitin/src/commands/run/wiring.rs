@@ -117,6 +117,7 @@ async fn agent(
         depth: None,
         sender: Sender::Owner,
         candidate: &bench.chosen.candidates[0],
+        thinking: None,
         more: &[],
     };
     kit.agent(&bench, &user, Arc::new(approver), None, "run")
