@@ -25,8 +25,10 @@ pub mod permissions;
 pub mod recipe;
 pub mod route;
 pub mod scratch;
+pub mod server_request;
 pub mod session_keys;
 pub mod skill_discovery;
+pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
@@ -43,7 +45,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -120,6 +122,11 @@ pub const TARGETS: [Target; 19] = [
         dictionary: route::DICTIONARY,
     },
     Target {
+        name: "server_request",
+        run: server_request::run,
+        dictionary: server_request::DICTIONARY,
+    },
+    Target {
         name: "session_keys",
         run: session_keys::run,
         dictionary: session_keys::DICTIONARY,
@@ -128,6 +135,11 @@ pub const TARGETS: [Target; 19] = [
         name: "skill_discovery",
         run: skill_discovery::run,
         dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "text",
+        run: text::run,
+        dictionary: text::DICTIONARY,
     },
     Target {
         name: "transcript",

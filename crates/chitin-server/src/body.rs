@@ -1,6 +1,6 @@
 //! Bodies: read within limits, written whole or as a stream.
 
-use crate::problem::Problem;
+use crate::problem::{Problem, at_most};
 use crate::settings::Limits;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -16,10 +16,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
+/// How much of what went wrong in a body is said, in characters.
+pub(crate) const LONGEST_QUOTE: usize = 300;
 /// How many times the limit is read and thrown away of a body that is too long, so that its sender sees why.
 const THROWN_AWAY: usize = 4;
 /// How long that may take.
-const THROWING_AWAY: Duration = Duration::from_secs(5);
+const THROWING_AWAY: Duration = Duration::from_secs(2);
 
 /// The body of an answer.
 pub(crate) enum Body {
@@ -102,6 +104,8 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         } else {
             "bad_json"
         };
+        // The error may quote what was sent.
+        let error = at_most(&error.to_string(), LONGEST_QUOTE);
         let message = format!("The body cannot be understood: {error}.");
         Problem::new(StatusCode::BAD_REQUEST, code, message)
     })

@@ -135,7 +135,9 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 fn authority(text: &str) -> Option<Authority> {
     let authority: Authority = text.parse().ok()?;
-    (!text.contains('@')).then_some(authority)
+    // A name, or a name and a port, and nothing else.
+    let whole = authority.host() == text || authority.port_u16().is_some();
+    (whole && !text.contains('@')).then_some(authority)
 }
 
 fn is_own_page(origin: &str, host: Option<&str>) -> bool {

@@ -95,10 +95,7 @@ impl Feed {
         tokio::select! {
             // What happened goes before the news that nothing more will.
             biased;
-            heard = self.subscription.next() => match heard {
-                Some(heard) => Some(self.told(&heard)),
-                None => None,
-            },
+            heard = self.subscription.next() => heard.map(|heard| self.told(&heard)),
             changed = self.phase.changed() => {
                 let phase = *self.phase.borrow_and_update();
                 match phase {

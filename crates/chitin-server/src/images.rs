@@ -1,6 +1,6 @@
 //! Pictures that a client sends.
 
-use crate::problem::Problem;
+use crate::problem::{Problem, short};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_protocol::message::ImageBlock;
@@ -49,12 +49,4 @@ pub(crate) fn checked(kind: &str, data: &str) -> Result<ImageBlock, Problem> {
         mime_type: kind.to_owned(),
         ..ImageBlock::default()
     })
-}
-
-/// Shortens what a client sent, for a message.
-pub(crate) fn short(text: &str) -> String {
-    match text.char_indices().nth(64) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

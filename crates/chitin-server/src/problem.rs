@@ -226,6 +226,19 @@ impl From<HostError> for Problem {
     }
 }
 
+/// Shortens what a client sent, for a message.
+pub(crate) fn short(text: &str) -> String {
+    at_most(text, 64)
+}
+
+/// Shortens a text to so many characters.
+pub(crate) fn at_most(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Makes a sentence of what an error says: a capital first, a full stop last.
 pub(crate) fn sentence(text: &str) -> String {
     let mut chars = text.chars();

@@ -74,7 +74,7 @@ impl Default for Limits {
             head: 32 << 10,
             header_lines: 64,
             head_time: Duration::from_secs(30),
-            body_time: Duration::from_secs(60),
+            body_time: Duration::from_mins(1),
             stall_time: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
             connections: 1024,

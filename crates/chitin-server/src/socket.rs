@@ -2,11 +2,11 @@
 
 use crate::answer::Caller;
 use crate::api::{self, SendMessage};
-use crate::body::Body;
+use crate::body::{Body, LONGEST_QUOTE};
 use crate::door::{PROTOCOL, protocols};
 use crate::follow::End;
 use crate::phase::Phase;
-use crate::problem::{Face, Problem};
+use crate::problem::{Face, Problem, at_most};
 use crate::shared::Shared;
 use chitin_gateway::gateway::Happening;
 use chitin_gateway::{Heard, Subscription, Topic};
@@ -301,6 +301,7 @@ impl Talk {
         let command = match serde_json::from_str::<Command>(text) {
             Ok(command) => command,
             Err(error) => {
+                let error = at_most(&error.to_string(), LONGEST_QUOTE);
                 let message = format!("The message cannot be understood: {error}.");
                 return refused(&Value::Null, &Problem::bad(message));
             }

@@ -218,6 +218,7 @@ impl Inner {
             message_id: None,
             sender: run.sender.clone(),
             deliver,
+            answer_thread: None,
             provenance: Some(json!({
                 "kind": compat::INTER_SESSION_KIND,
                 "sourceSessionKey": child_key,

@@ -4,7 +4,7 @@ use super::Inner;
 use super::standing::is_run;
 use crate::host::AgentSummary;
 use chitin_protocol::session_key;
-use chitin_store::{Removal, SessionStore};
+use chitin_store::Removal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -261,6 +261,7 @@ impl Draft {
             // A child may do what the one could for whom it works.
             sender: run.sender.clone(),
             deliver: run.bound.clone().filter(|_| speaks),
+            answer_thread: None,
             provenance: None,
             model: request.model.clone(),
             timeout_ms: plan.timeout_ms.or(usual).filter(|longest| *longest > 0),

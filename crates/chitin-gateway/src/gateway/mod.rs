@@ -8,25 +8,33 @@
 mod accepting;
 mod announcing;
 mod archiving;
+mod beating;
 mod beginning;
 mod bindings;
 mod delivering;
 mod ending;
 mod hub;
 mod lanes;
+mod places;
 mod queueing;
 mod recovering;
 mod running;
+mod scheduling;
 mod sessions;
 mod spawning;
 mod speaking;
 mod standing;
 mod streaming;
+mod threading;
 mod tree;
+mod turns;
 mod wording;
 
+pub use beating::{BeatOutcome, BeatReport, BeatingAgent};
 pub use beginning::Spawned;
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
+pub use scheduling::CronReport;
+pub(crate) use scheduling::blocking;
 pub use sessions::StopCause;
 pub use speaking::{ChildState, Letter, OpenChild};
 
@@ -52,6 +60,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tree::Tree;
 
@@ -113,10 +122,12 @@ pub(crate) struct Inner {
     open: AtomicUsize,
     recent: Mutex<Recent>,
     closing: AtomicBool,
+    ending: CancellationToken,
     tasks: TaskTracker,
     activity: tokio::sync::Notify,
     put_away_at: AtomicI64,
     offers: OnceLock<Offering>,
+    pub(crate) schedules: OnceLock<scheduling::Schedules>,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -224,10 +235,12 @@ impl Gateway {
             open: AtomicUsize::new(0),
             recent: Mutex::default(),
             closing: AtomicBool::new(false),
+            ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
             activity: tokio::sync::Notify::new(),
             put_away_at: AtomicI64::new(0),
             offers: OnceLock::new(),
+            schedules: OnceLock::new(),
             parts,
         }))
     }
@@ -248,6 +261,7 @@ impl Gateway {
         }
         let settings = inner.queue_settings(&incoming, &session_key, &agent_id);
         let from = Address::of(&incoming.inbound);
+        let answer_thread = inner.answer_thread(&incoming);
         let job = Job {
             id: job_id,
             kind: JobKind::Message,
@@ -260,9 +274,10 @@ impl Gateway {
                 is_owner: incoming.is_owner,
             }),
             deliver: match incoming.answer {
-                Answer::ToPlace => from.clone(),
+                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
                 Answer::Nowhere => None,
             },
+            answer_thread,
             from,
             provenance: None,
             model: incoming.model,
@@ -276,9 +291,32 @@ impl Gateway {
             agent_id,
         };
         let id = job.id.clone();
-        let taken = inner.take_in(job, Some(settings)).await;
+        let taken = inner.take_in_whole(job, Some(settings)).await;
         if taken.is_err() {
             inner.forget(&id);
+        }
+        taken
+    }
+
+    /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is
+    /// not taken in again.
+    pub async fn begin(&self, job: Job) -> Result<Accepted, Refusal> {
+        let inner = &self.0;
+        if self.is_closing() {
+            return Err(Refusal::Closing);
+        }
+        if inner.is_known(&job.id) {
+            return Ok(Accepted {
+                job_id: job.id,
+                session_key: job.session_key,
+                agent_id: job.agent_id,
+                place: Place::Known,
+            });
+        }
+        let job_id = job.id.clone();
+        let taken = inner.take_in(job, None).await;
+        if taken.is_err() {
+            inner.forget(&job_id);
         }
         taken
     }
@@ -357,6 +395,7 @@ impl Gateway {
     /// the ledger. Tells whether all is done.
     pub async fn drain(&self, longest: Duration) -> bool {
         self.0.closing.store(true, Ordering::Relaxed);
+        self.0.ending.cancel();
         self.0.tasks.close();
         tokio::time::timeout(longest, self.0.tasks.wait())
             .await
@@ -365,20 +404,20 @@ impl Gateway {
 }
 
 impl Inner {
-    /// Puts a job into the ledger, then into its session's queue. Both happen even if whoever asks goes away meanwhile.
-    pub(crate) async fn take_in(
+    /// Takes a job in. That happens whole even if whoever asks goes away meanwhile.
+    pub(crate) async fn take_in_whole(
         self: &Arc<Self>,
         job: Job,
         settings: Option<QueueSettings>,
     ) -> Result<Accepted, Refusal> {
         let inner = Arc::clone(self);
-        let taking = self
-            .tasks
-            .spawn(async move { inner.take(job, settings).await });
-        taking.await.unwrap_or(Err(Refusal::Closing))
+        let taking = async move { inner.take_in(job, settings).await };
+        let taken = self.tasks.spawn(taking).await;
+        taken.unwrap_or(Err(Refusal::Closing))
     }
 
-    async fn take(
+    /// Puts a job into the ledger, then into its session's queue.
+    pub(crate) async fn take_in(
         self: &Arc<Self>,
         job: Job,
         settings: Option<QueueSettings>,

@@ -164,6 +164,7 @@ impl Inner {
             // Nobody gets more rights by asking through another session.
             sender: self.sender_in(letter.from),
             deliver: None,
+            answer_thread: None,
             provenance: Some(json!({
                 "kind": compat::INTER_SESSION_KIND,
                 "sourceSessionKey": letter.from,
@@ -178,7 +179,7 @@ impl Inner {
             child: node.map(|node| Box::new(node.run.as_ref().clone())),
             about: None,
         };
-        self.take_in(job, None).await
+        self.take_in_whole(job, None).await
     }
 
     /// Returns for whom the turn of a session works.

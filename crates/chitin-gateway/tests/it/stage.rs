@@ -57,10 +57,10 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) replies: Vec<Value>,
     pub(crate) env: TestEnv,
-    /// The surface, when an earlier stage had it too.
-    pub(crate) surface: Option<Arc<Chat>>,
     /// Surfaces besides the chat.
     pub(crate) surfaces: Surfaces,
+    /// The surface, when an earlier stage had it too.
+    pub(crate) surface: Option<Arc<Chat>>,
 }
 
 impl Default for Setting {
@@ -73,8 +73,8 @@ impl Default for Setting {
             config: json!({}),
             replies: Vec::new(),
             env,
-            surface: None,
             surfaces: Surfaces::default(),
+            surface: None,
         }
     }
 }
@@ -92,7 +92,8 @@ impl Setting {
         self
     }
 
-    pub(crate) fn with_surface(mut self, surface: Arc<dyn Surface>) -> Self {
+    /// Puts another surface beside the chat.
+    pub(crate) fn surface(mut self, surface: Arc<dyn Surface>) -> Self {
         self.surfaces = self.surfaces.with(surface);
         self
     }
@@ -222,7 +223,6 @@ impl StageClock {
 }
 
 impl Clock for StageClock {
-    #[expect(clippy::disallowed_methods, reason = "a test has a clock of its own")]
     fn now_ms(&self) -> i64 {
         let since = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
@@ -462,6 +462,7 @@ pub(crate) struct Chat {
     acted: Mutex<Vec<(String, Action)>>,
     history: Mutex<Vec<Past>>,
     failures: Mutex<Vec<SurfaceError>>,
+    act_failures: Mutex<Vec<SurfaceError>>,
 }
 
 impl Chat {
@@ -488,6 +489,7 @@ impl Chat {
             acted: Mutex::default(),
             history: Mutex::default(),
             failures: Mutex::default(),
+            act_failures: Mutex::default(),
         }
     }
 
@@ -511,6 +513,16 @@ impl Chat {
     /// Sets what was said before.
     pub(crate) fn remember(&self, past: Vec<Past>) {
         *self.history.lock().unwrap() = past;
+    }
+
+    pub(crate) fn with_threads(mut self, threads: Threads) -> Self {
+        self.capabilities.threads = threads;
+        self
+    }
+
+    /// Fails the next deeds that are no messages, in this order.
+    pub(crate) fn fail_acts(&self, failures: Vec<SurfaceError>) {
+        *self.act_failures.lock().unwrap() = failures;
     }
 
     /// Fails the next sends, in this order.
@@ -553,6 +565,10 @@ impl Surface for Chat {
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
         async move {
+            let mut failures = self.act_failures.lock().unwrap();
+            if !failures.is_empty() {
+                return Err(failures.remove(0));
+            }
             let mut acted = self.acted.lock().unwrap();
             acted.push((to.to_string(), action.clone()));
             Ok(match action {

@@ -6,7 +6,7 @@ use crate::body::{Body, events, json, read_json};
 use crate::feed::{Feed, Until, frame};
 use crate::follow::{self, End};
 use crate::images;
-use crate::problem::Problem;
+use crate::problem::{Problem, short};
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueWish, mode};
 use chitin_gateway::route::Inbound;
@@ -237,7 +237,7 @@ impl Queue {
             Self::More(wish) => wish,
         };
         let known = |what: &str, word: &str| {
-            let word = images::short(word);
+            let word = short(word);
             Problem::bad(format!("`{word}` is no {what} of a queue.")).param("queue")
         };
         let mode = wish.mode.map(|word| {

@@ -78,8 +78,7 @@ fn list(gateway: &Gateway, wanted: Option<String>) -> Result<Vec<Listed>, Proble
     if let Some(wanted) = wanted {
         agents.retain(|agent| agent.id == wanted);
         if agents.is_empty() {
-            let problem = Problem::missing(format!("There is no agent `{wanted}`."));
-            return Err(problem.hint("`GET /api/agents` lists them."));
+            return Err(unknown_agent(&wanted));
         }
     }
     let mut listed = Vec::new();
@@ -180,12 +179,13 @@ pub(crate) fn agent_of(gateway: &Gateway, key: &str) -> Result<String, Problem> 
     if agents.iter().any(|one| one.id == agent) {
         return Ok(agent);
     }
-    Err(Problem::new(
-        StatusCode::NOT_FOUND,
-        "unknown_agent",
-        format!("There is no agent `{agent}`."),
-    )
-    .hint("`GET /api/agents` lists them."))
+    Err(unknown_agent(&agent))
+}
+
+fn unknown_agent(id: &str) -> Problem {
+    let message = format!("There is no agent `{}`.", crate::problem::short(id));
+    Problem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
+        .hint("`GET /api/agents` lists them.")
 }
 
 fn number(query: &Query, name: &'static str, otherwise: usize) -> Result<usize, Problem> {

@@ -57,11 +57,11 @@ pub(crate) async fn complete(
     shared: Arc<Shared>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
-    let (head, body) = request.into_parts();
-    let bytes = read(&head.headers, body, &shared.limits).await?;
+    let (parts, body) = request.into_parts();
+    let bytes = read(&parts.headers, body, &shared.limits).await?;
     let request = ChatRequest::parse(&bytes)?;
     drop(bytes);
-    let session = session(&shared, &head.headers, &request).await?;
+    let session = session(&shared, &parts.headers, &request).await?;
     let room = shared.stream()?;
     let job = shared.gateway.new_job_id();
     let mut subscription = shared.gateway.subscribe(Topic::Job(job.clone()));
@@ -136,7 +136,8 @@ async fn session(
         });
     };
     if named.trim().is_empty() || named.len() > LONGEST_NAME || named.contains(char::is_control) {
-        let message = format!("The name of a session has 1 to {LONGEST_NAME} characters.");
+        let message =
+            format!("The name of a session has 1 to {LONGEST_NAME} characters that can be seen.");
         return Err(Problem::bad(message).param("user"));
     }
     let key = api::session_key(&shared.gateway, &named, &agent)?;
@@ -151,9 +152,10 @@ async fn session(
         Ok(store.find(&wanted)?.is_some())
     });
     Ok(Session {
-        memory: match known.await? {
-            true => Memory::Remembers,
-            false => Memory::Fresh,
+        memory: if known.await? {
+            Memory::Remembers
+        } else {
+            Memory::Fresh
         },
         key,
         agent,

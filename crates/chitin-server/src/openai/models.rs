@@ -16,7 +16,7 @@ const PREFIX: &str = "chitin/";
 pub(crate) fn agent(gateway: &Gateway, model: &str) -> Result<String, Problem> {
     let agents = gateway.parts().host.agents();
     let unknown = || {
-        let model = crate::images::short(model);
+        let model = crate::problem::short(model);
         let message = format!("There is no model `{model}`.");
         Problem::new(StatusCode::NOT_FOUND, "model_not_found", message)
             .hint("`GET /v1/models` lists them.")

@@ -1,8 +1,8 @@
 //! What a client asks for, in OpenAI's shape.
 
 use crate::body;
-use crate::images::{self, short};
-use crate::problem::Problem;
+use crate::images;
+use crate::problem::{Problem, short};
 use chitin_protocol::message::ImageBlock;
 use hyper::StatusCode;
 use serde::Deserialize;

@@ -26,7 +26,7 @@ impl Served {
     }
 
     pub(crate) fn with(setting: Setting, change: impl FnOnce(&mut Limits)) -> Self {
-        let stage = setting.with_surface(std::sync::Arc::new(WebSurface::default()));
+        let stage = setting.surface(std::sync::Arc::new(WebSurface::default()));
         let stage = stage.stage();
         let mut settings = ServerSettings::new(SocketAddr::from(([127, 0, 0, 1], 0)), TOKEN.into());
         change(&mut settings.limits);
@@ -65,8 +65,8 @@ impl Served {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
-    pub(crate) async fn ended(self) -> Ended {
-        let ended = tokio::time::timeout(Duration::from_secs(20), self.serving).await;
+    pub(crate) async fn ended(&mut self) -> Ended {
+        let ended = tokio::time::timeout(Duration::from_secs(20), &mut self.serving).await;
         ended.unwrap().unwrap()
     }
 }
@@ -151,7 +151,7 @@ impl Connection {
         let mut text = format!("{method} {path} HTTP/1.1\r\n");
         for (name, value) in usual.iter().chain(headers) {
             if !value.is_empty() {
-                text += &format!("{name}: {value}\r\n");
+                text.extend([name, ": ", value, "\r\n"]);
             }
         }
         self.write(&format!("{text}\r\n{body}")).await;

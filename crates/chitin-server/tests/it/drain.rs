@@ -48,19 +48,44 @@ async fn what_runs_is_finished_and_streams_are_told() {
     assert!(served.ended().await.drained);
 }
 
-#[tokio::test]
-async fn what_is_not_done_in_time_is_kept_and_done_after_the_next_start() {
-    let setting = Setting::replies(&[json!({"text": "Too late.", "delayMs": 60_000})]);
-    let mut served = Served::with(setting, |limits| {
-        limits.drain_time = Duration::from_millis(200)
+#[test]
+fn what_is_not_done_in_time_is_kept_and_done_after_the_next_start() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let first = runtime();
+    let served = first.block_on(async {
+        let setting = Setting::replies(&[json!({"text": "Too late.", "delayMs": 60_000})]);
+        let mut served = Served::with(setting, |limits| {
+            limits.drain_time = Duration::from_millis(200);
+        });
+        let mut waits = served.connect().await;
+        let body = json!({"text": "Go", "wait": true}).to_string();
+        waits.request("POST", "/api/messages", &[], &body).await;
+        while served.stage.gateway.busy().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        served.stop();
+        assert_eq!(waits.response().await.problem(), "503 unfinished");
+        assert!(!served.ended().await.drained);
+        served
     });
-    let mut waits = served.connect().await;
-    let body = json!({"text": "Go", "wait": true}).to_string();
-    waits.request("POST", "/api/messages", &[], &body).await;
-    while served.stage.gateway.busy().is_empty() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    served.stop();
-    assert_eq!(waits.response().await.problem(), "503 unfinished");
-    assert!(!served.ended().await.drained);
+    // The process ends: nothing of it goes on.
+    drop(first);
+    let env = served.stage.env;
+    drop(served.stage.gateway);
+    runtime().block_on(async {
+        let again = Setting {
+            env,
+            ..Setting::replies(&[json!({"text": "Done at last."})])
+        };
+        let served = Served::new(again);
+        served.stage.rest().await;
+        let session = served.get("/api/sessions/main").await;
+        assert!(session.body.contains("Done at last."), "{}", session.body);
+        assert_eq!(
+            session.body.matches("] Go\"").count(),
+            1,
+            "{}",
+            session.body
+        );
+    });
 }

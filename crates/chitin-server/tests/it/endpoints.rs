@@ -112,11 +112,8 @@ async fn the_same_key_is_the_same_message_also_when_its_turn_is_over() {
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].1["outcome"]["text"], "Five larch.");
     let store = served.stage.host.file_store("main");
-    assert_eq!(
-        store.read("agent:main:main").unwrap().entries.len(),
-        4,
-        "one turn"
-    );
+    let told = format!("{:?}", store.read("agent:main:main").unwrap().entries);
+    assert_eq!(told.matches("What is on the board?").count(), 1, "one turn");
 }
 
 #[tokio::test]

@@ -140,11 +140,10 @@ async fn every_request_of_one_session_has_its_own_answer() {
             .unwrap()
             .to_owned()
     };
-    let (a, b, c, d, e) = tokio::join!(ask(0), ask(1), ask(2), ask(3), ask(4));
-    let mut answers = [a, b, c, d, e];
+    let mut answers = futures_util::future::join_all((0..5).map(ask)).await;
     answers.sort();
     let expected: Vec<String> = (0..5).map(|n| format!("Answer {n}.")).collect();
-    assert_eq!(answers.as_slice(), expected);
+    assert_eq!(answers, expected);
 }
 
 #[tokio::test]

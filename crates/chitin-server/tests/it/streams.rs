@@ -114,9 +114,10 @@ async fn a_reader_that_never_reads_is_cut_and_nobody_waits_for_it() {
     let mut sleeper = served.connect().await;
     sleeper.request("GET", "/api/events", &[], "").await;
     let began = std::time::Instant::now();
-    for _ in 0..40 {
-        let body = json!({"text": "Speak", "wait": true});
-        assert_eq!(served.post("/api/messages", &body).await.status, 200);
+    for n in 0..40 {
+        let body = json!({"text": "Speak", "session": format!("s{n}"), "wait": true});
+        let done = served.post("/api/messages", &body).await.json();
+        assert_eq!(done["text"].as_str().map(str::len), Some(long.len()));
     }
     assert!(
         began.elapsed() < Duration::from_secs(15),

@@ -22,8 +22,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const PORT: u16 = 7717;
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
-/// How many threads wait for the disk at most.
-const DISK_THREADS: usize = 16;
+/// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
+const DISK_THREADS: usize = 128;
 /// How long the server rests before it gives memory back.
 const REST: Duration = Duration::from_secs(20);
 /// The same after the start.

@@ -84,6 +84,9 @@ fn arrows_point_one_way() {
     let mut below_gateway = [&["chitin-agent"], below_agent.as_slice()].concat();
     below_gateway.sort_unstable();
     assert_eq!(ours("chitin-gateway"), below_gateway);
+    let mut below_server = [&["chitin-gateway"], below_gateway.as_slice()].concat();
+    below_server.sort_unstable();
+    assert_eq!(ours("chitin-server"), below_server);
     assert_eq!(ours("chitin-pack"), ["chitin-protocol", "chitin-workspace"]);
     let below_registry = ["chitin-pack", "chitin-protocol", "chitin-workspace"];
     assert_eq!(ours("chitin-registry"), below_registry);
@@ -93,6 +96,7 @@ fn arrows_point_one_way() {
             "chitin-gateway",
             "chitin-pack",
             "chitin-registry",
+            "chitin-server",
         ],
         below_agent.as_slice(),
     ]
