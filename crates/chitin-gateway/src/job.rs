@@ -168,9 +168,9 @@ pub struct ChildRun {
     /// How deeply its model thinks, when its parent says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// The id of its transcript.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
+    /// Whether it begins with a copy of its parent's conversation.
+    #[serde(default)]
+    pub forked: bool,
     /// For whom its result is.
     #[serde(default)]
     pub target: CompletionTarget,

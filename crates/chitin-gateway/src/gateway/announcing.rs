@@ -174,7 +174,9 @@ impl Inner {
         let event = CompletionEvent {
             source: SOURCE.to_owned(),
             session_key: child_key.to_owned(),
-            session_id: run.session_id.clone(),
+            session_id: self
+                .entry(&node.agent_id, child_key)
+                .map(|entry| entry.session_id),
             announce_type: TYPE.to_owned(),
             task_label: label.to_owned(),
             status: outcome.status().to_owned(),

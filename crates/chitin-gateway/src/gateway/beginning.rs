@@ -3,16 +3,14 @@
 use super::bindings::Bound;
 use super::sessions::Marks;
 use super::spawning::{Parent, broken};
-use super::{Inner, What, closing, opening, standing};
+use super::{Inner, What, closing, opening};
 use crate::address::Address;
 use crate::job::{ChildMode, ChildRun, Job, JobKind};
 use crate::spawn::prompt::{ChildFacts, Stay, first_message, system_prompt};
-use crate::spawn::request::SpawnContext;
 use crate::spawn::{Attached, SpawnPlan, SpawnRefusal, SpawnRequest, attachments};
 use crate::surface::{Action, Done, Threads};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::rules::BoundFirstRun;
-use chitin_store::{Begin, LockMode};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,8 +21,6 @@ use std::time::Duration;
 const THREAD_TIME: Duration = Duration::from_secs(30);
 /// How long the name of a thread is, in characters.
 const THREAD_NAME: usize = 80;
-/// How long to wait for a session that another process has open, in milliseconds.
-const LOCK_WAIT_MS: u64 = 5_000;
 
 /// A child that was begun.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,7 +73,6 @@ impl Draft {
         if self.plan.thread {
             self.run.bound = Some(self.make_thread().await?);
         }
-        self.run.session_id = Some(self.make_session().await?);
         let run = &self.run;
         let prompt = system_prompt(&ChildFacts {
             depth: run.depth,
@@ -99,10 +94,13 @@ impl Draft {
         let inner = Arc::clone(&self.inner);
         let kept = inner.write(changes).await;
         kept.map_err(|error| broken(&error))?;
-        if !self.take_place(&job) {
+        // From here on a crash leaves a child that runs after the next start; a session without a job would be nobody's.
+        let made = inner.child_session(&job).await;
+        if made.is_err() || !self.take_place(&job) {
             let mut changes = vec![closing(&job.id)];
             changes.extend(bound.as_ref().map(Bound::closing));
             inner.parts.ledger.note(changes);
+            made.map_err(|error| broken(&error))?;
             return Err(SpawnRefusal::error(
                 "This session was stopped, and the child was not begun.",
             ));
@@ -196,38 +194,6 @@ impl Draft {
                 "The thread could not be made: the surface did not answer in time.",
             )),
         }
-    }
-
-    /// Makes the child's session, with what is known of it (R17), and returns its id.
-    async fn make_session(&self) -> Result<String, SpawnRefusal> {
-        let (from, to) = (self.parent.key.clone(), self.child_key.clone());
-        let (run, home) = (self.run.clone(), self.home.clone());
-        let (context, most) = (self.plan.context, self.parent.limits.max_depth);
-        let clock = &self.inner.parts.clock;
-        let (now, now_ms) = (clock.now(), clock.now_ms());
-        let made = self.inner.in_store(self.target.as_str(), move |store| {
-            let begin = Begin {
-                workspace: run.workspace.as_deref().unwrap_or(&home),
-                now: &now,
-                now_ms,
-                afresh: false,
-            };
-            match context {
-                SpawnContext::Fork => {
-                    let entry = store.fork(&from, &to, &begin)?;
-                    store.annotate(&to, &mut |entry| {
-                        standing::describe(entry, &run, most, &home);
-                    })?;
-                    Ok(entry.session_id)
-                }
-                SpawnContext::Isolated => {
-                    let mut open = store.open(&to, &begin, LockMode::Wait(LOCK_WAIT_MS))?;
-                    open.update(&mut |entry| standing::describe(entry, &run, most, &home))?;
-                    Ok(open.entry().session_id.clone())
-                }
-            }
-        });
-        made.await.map_err(|error| broken(&error))
     }
 
     /// Makes the job that runs the child.

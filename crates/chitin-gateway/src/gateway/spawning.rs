@@ -84,7 +84,7 @@ impl Inner {
             workspace: directory,
             prompt: None,
             thinking: request.thinking.clone(),
-            session_id: None,
+            forked: plan.context == SpawnContext::Fork,
             target: plan.target,
             sender: parent.job.as_ref().and_then(|job| job.sender.clone()),
         };
