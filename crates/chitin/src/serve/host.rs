@@ -43,15 +43,8 @@ pub(crate) struct ServeHost {
 struct Workshop {
     kit: Kit,
     /// By the model. Held while one is made, so that tool servers are started once.
-    benches: tokio::sync::Mutex<HashMap<Asked, Arc<Bench>>>,
+    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
     kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
-}
-
-/// The model that was asked for, and how deeply it is to think.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Asked {
-    model: Option<String>,
-    thinking: Option<String>,
 }
 
 /// What makes one agent different from another of the same workshop.
@@ -62,7 +55,8 @@ struct Kind {
     depth: Option<u32>,
     owner: bool,
     channel: Option<String>,
-    wish: Asked,
+    model: Option<String>,
+    thinking: Option<String>,
     workspace: Option<PathBuf>,
 }
 
@@ -157,22 +151,20 @@ impl ServeHost {
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
         let workshop = self.workshop(ask.agent_id)?;
         let contract = workshop.kit.setup.contract();
-        let wish = Asked {
-            model: ask.model.map(str::to_owned).or_else(|| self.model.clone()),
-            thinking: ask.thinking.map(str::to_owned),
-        };
+        let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
         let kind = Kind {
             subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
             depth: ask.depth,
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
             channel: ask.channel.map(str::to_owned),
-            wish: wish.clone(),
+            model: model.clone(),
+            thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
         };
         if let Some(agent) = workshop.kept(&kind) {
             return Ok(agent);
         }
-        let bench = workshop.bench(wish).await.map_err(|error| said(&error))?;
+        let bench = workshop.bench(model).await.map_err(|error| said(&error))?;
         let user = User {
             session: ask.session_key,
             depth: ask.depth,
@@ -182,6 +174,7 @@ impl ServeHost {
                 Sender::Other
             },
             candidate: &bench.chosen.candidates[0],
+            thinking: ask.thinking,
             more: &ask.offers,
         };
         let made = workshop.kit.agent(
@@ -211,21 +204,20 @@ impl Workshop {
         Arc::clone(kinds.entry(kind).or_insert(agent))
     }
 
-    async fn bench(&self, asked: Asked) -> Result<Arc<Bench>, CliError> {
+    async fn bench(&self, model: Option<String>) -> Result<Arc<Bench>, CliError> {
         let mut benches = self.benches.lock().await;
-        if let Some(bench) = benches.get(&asked) {
+        if let Some(bench) = benches.get(&model) {
             return Ok(Arc::clone(bench));
         }
         let wish = Wish {
-            model: asked.model.as_deref(),
-            thinking: asked.thinking.as_deref(),
+            model: model.as_deref(),
             ..Wish::default()
         };
         let bench = Arc::new(self.kit.bench(&wish).await?);
         if benches.len() >= MOST_KINDS {
             benches.clear();
         }
-        benches.insert(asked, Arc::clone(&bench));
+        benches.insert(model, Arc::clone(&bench));
         Ok(bench)
     }
 }

@@ -133,6 +133,7 @@ async fn agent(
         depth: None,
         sender: Sender::Owner,
         candidate: &bench.chosen.candidates[0],
+        thinking: None,
         more: offers,
     };
     kit.agent(&bench, &user, Arc::clone(approver), None, "run")
