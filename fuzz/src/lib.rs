@@ -28,6 +28,7 @@ pub mod scratch;
 pub mod server_request;
 pub mod session_keys;
 pub mod skill_discovery;
+pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
@@ -134,6 +135,11 @@ pub const TARGETS: [Target; 20] = [
         name: "skill_discovery",
         run: skill_discovery::run,
         dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "text",
+        run: text::run,
+        dictionary: text::DICTIONARY,
     },
     Target {
         name: "transcript",

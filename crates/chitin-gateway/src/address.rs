@@ -1,6 +1,7 @@
 //! Places on a surface: where a message came from, and where words go.
 
 use crate::route::{Inbound, Peer};
+use crate::threads::AnswerThread;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -30,6 +31,15 @@ impl Address {
             peer: inbound.peer.clone()?,
             thread_id: inbound.thread_id.clone(),
         })
+    }
+
+    /// Returns the thread there that an answer stands in, if its id is known; otherwise the place itself.
+    #[must_use]
+    pub fn within(mut self, thread: Option<&AnswerThread>) -> Self {
+        if let Some(AnswerThread::In { thread_id }) = thread {
+            self.thread_id = Some(thread_id.clone());
+        }
+        self
     }
 
     /// Returns what a message from there would say of its place.

@@ -97,6 +97,36 @@ pub const CRON_LANE: &str = "cron";
 pub const HEARTBEAT_FILE: &str = "HEARTBEAT.md";
 /// A reply that means: nothing needs attention.
 pub const HEARTBEAT_OK: &str = "HEARTBEAT_OK";
+
+/// Ends the key of a session that each heartbeat begins anew.
+const HEARTBEAT_SUFFIX: &str = ":heartbeat";
+
+/// Returns the session that each heartbeat of a conversation begins anew.
+pub fn heartbeat_session(base: &str) -> String {
+    format!("{base}{HEARTBEAT_SUFFIX}")
+}
+
+/// Returns the conversation that a session of heartbeats belongs to.
+pub fn heartbeat_base(key: &str) -> &str {
+    key.strip_suffix(HEARTBEAT_SUFFIX).unwrap_or(key)
+}
+
+/// What the index says of where and what was last said.
+pub mod last {
+    /// The word for the last place in a configuration.
+    pub const WORD: &str = "last";
+    /// Who or where on it.
+    pub const TO: &str = "lastTo";
+    /// The account.
+    pub const ACCOUNT: &str = "lastAccountId";
+    /// The thread.
+    pub const THREAD: &str = "lastThreadId";
+    /// The words of the last heartbeat that said something.
+    pub const BEAT_TEXT: &str = "lastHeartbeatText";
+    /// When that was, in milliseconds since 1970.
+    pub const BEAT_AT: &str = "lastHeartbeatSentAt";
+}
+
 /// How reasoning begins that is shown in italics as a whole.
 pub const REASONING_OPENING: &str = "Reasoning:\n_";
 

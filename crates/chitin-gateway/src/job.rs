@@ -3,6 +3,7 @@
 use crate::address::Address;
 use crate::announce::CompletionTarget;
 use crate::queue::Said;
+use crate::threads::AnswerThread;
 use chitin_protocol::message::ImageBlock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,9 @@ pub struct Job {
     /// Where its words go; none means nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver: Option<Address>,
+    /// The thread that its words stand in, when that is not where the message is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_thread: Option<AnswerThread>,
     /// Where the words come from, when no person said them (R25).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Value>,
@@ -60,6 +64,33 @@ pub struct Job {
     /// The run that it brings news of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<Box<About>>,
+}
+
+impl Job {
+    /// Begins with a message that says nothing and goes nowhere, for what the gateway makes itself.
+    pub const fn new(session_key: String, agent_id: String, accepted_at: i64) -> Self {
+        Self {
+            id: String::new(),
+            session_key,
+            agent_id,
+            kind: JobKind::Message,
+            words: String::new(),
+            images: Vec::new(),
+            from: None,
+            message_id: None,
+            sender: None,
+            deliver: None,
+            answer_thread: None,
+            provenance: None,
+            model: None,
+            timeout_ms: None,
+            light: false,
+            afresh: false,
+            accepted_at,
+            child: None,
+            about: None,
+        }
+    }
 }
 
 /// What a job is.

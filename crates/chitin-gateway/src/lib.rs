@@ -7,6 +7,7 @@
 pub mod address;
 pub mod announce;
 pub mod compat;
+pub mod cron;
 pub mod gateway;
 pub mod heartbeat;
 pub mod host;
@@ -19,6 +20,7 @@ pub mod silent;
 pub mod spawn;
 pub mod surface;
 pub mod text;
+pub mod threads;
 pub mod tools;
 
 pub use address::Address;

@@ -1,6 +1,6 @@
 //! The surface of whoever talks over HTTP.
 
-use chitin_gateway::surface::Threads;
+use chitin_gateway::surface::{Action, Done, Threads};
 use chitin_gateway::text::Format;
 use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
 use futures_util::future::BoxFuture;
@@ -25,7 +25,9 @@ impl Default for WebSurface {
                 // An event is no chat message: nobody has to cut it.
                 max_chars: 1 << 20,
                 max_lines: None,
-                actions: vec!["send".to_owned()],
+                actions: ["send", "thread-create", "thread-reply"]
+                    .map(str::to_owned)
+                    .to_vec(),
                 typing: false,
                 threads: Threads::Inside,
             },
@@ -50,5 +52,26 @@ impl Surface for WebSurface {
         // The gateway tells whoever listens that it is delivered, with its text.
         let message_id = message.key.clone();
         Box::pin(std::future::ready(Ok(Sent { message_id })))
+    }
+
+    fn act<'a>(
+        &'a self,
+        to: &'a Address,
+        action: &'a Action,
+    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        let done = match action {
+            // A thread is there as soon as it has a name: whoever listens sees where words go.
+            Action::ThreadCreate { message_id, .. } => Ok(Done::Thread {
+                address: Address {
+                    thread_id: Some(match message_id {
+                        Some(message) => message.clone(),
+                        None => uuid::Uuid::new_v4().to_string(),
+                    }),
+                    ..to.clone()
+                },
+            }),
+            other => Err(SurfaceError::unsupported(other.name())),
+        };
+        Box::pin(std::future::ready(done))
     }
 }

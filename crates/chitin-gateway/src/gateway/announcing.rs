@@ -61,8 +61,8 @@ impl Inner {
                     let runtime = i64::try_from(outcome.runtime_ms).unwrap_or_default();
                     node.state = NodeState::Waits(Box::new(Ended {
                         outcome: outcome.clone(),
-                        began: now - runtime,
-                        ended: now,
+                        since: now - runtime,
+                        until: now,
                     }));
                 }
                 // A later turn of a run that waited for others: its words are the newer ones.
@@ -166,7 +166,7 @@ impl Inner {
         let label = run.label.as_deref().unwrap_or(&run.task);
         let stats = RunStats {
             runtime: Some(Duration::from_millis(
-                u64::try_from(ended.ended - ended.began).unwrap_or_default(),
+                u64::try_from(ended.until - ended.since).unwrap_or_default(),
             )),
             input: ended.outcome.input_tokens,
             output: ended.outcome.output_tokens,
@@ -218,6 +218,7 @@ impl Inner {
             message_id: None,
             sender: None,
             deliver,
+            answer_thread: None,
             provenance: Some(json!({
                 "kind": compat::INTER_SESSION_KIND,
                 "sourceSessionKey": child_key,
@@ -228,7 +229,7 @@ impl Inner {
             timeout_ms: None,
             light: false,
             afresh: false,
-            accepted_at: ended.ended,
+            accepted_at: ended.until,
             child: nodes
                 .get(&run.parent_key)
                 .map(|node| Box::new(node.run.as_ref().clone())),
@@ -239,7 +240,7 @@ impl Inner {
                     prompt: None,
                     ..run.clone()
                 },
-                ended_at: ended.ended,
+                ended_at: ended.until,
                 attempt: 1,
                 not_before: None,
             })),
@@ -329,7 +330,7 @@ impl Ended {
         }
         self.outcome.input_tokens += outcome.input_tokens;
         self.outcome.output_tokens += outcome.output_tokens;
-        self.ended = now;
+        self.until = now;
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::sessions::Marks;
 use super::streaming::Blocks;
-use super::{Inner, What};
+use super::{Inner, What, threading, turns};
 use crate::address::Address;
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::reply::{Reply, ReplyFilter};
 use crate::surface::{Action, Again, Outgoing, Surface, SurfaceError};
+use crate::threads::AnswerThread;
 use chitin_protocol::event::TurnEvent;
 use chitin_store::Change;
 use std::sync::Arc;
@@ -35,6 +36,10 @@ pub(super) struct Delivery {
     blocks: Option<Blocks>,
     /// How many blocks of it went out.
     block: usize,
+    /// Which answer of the turn it is.
+    answer: u32,
+    /// Whether the thread that the words stand in is still to be opened.
+    opens: bool,
     /// Whether anything went out.
     said: bool,
 }
@@ -43,13 +48,20 @@ impl Delivery {
     pub(super) fn new(inner: Arc<Inner>, job: Arc<Job>, marks: Marks) -> Self {
         let to = job.deliver.as_ref().and_then(|address| {
             let surface = inner.parts.surfaces.get(&address.channel)?;
-            Some((Arc::clone(surface), address.clone()))
+            let opened = threading::opened_before(&marks);
+            Some((
+                Arc::clone(surface),
+                opened.unwrap_or_else(|| address.clone()),
+            ))
         });
         let replies = to.as_ref().map(|(_, to)| inner.reply_filter(to));
         Self {
             replies,
             blocks: None,
             block: 0,
+            answer: 0,
+            opens: matches!(job.answer_thread, Some(AnswerThread::Open { .. }))
+                && to.as_ref().map(|(_, to)| to) == job.deliver.as_ref(),
             said: !marks.is_empty(),
             inner,
             job,
@@ -72,7 +84,7 @@ impl Delivery {
                     self.show_typing();
                     None
                 }
-                TurnEvent::TextDelta { delta } => {
+                TurnEvent::TextDelta { delta } if !self.waits_for_the_end() => {
                     self.hear(delta).await;
                     None
                 }
@@ -80,7 +92,7 @@ impl Delivery {
             };
             self.inner
                 .tell(&self.job.session_key, &self.job.id, || What::Turn { event });
-            if let Some((index, text)) = said {
+            if let Some((index, text)) = said.filter(|_| !self.waits_for_the_end()) {
                 self.answered(index, &text).await;
             }
         }
@@ -102,6 +114,7 @@ impl Delivery {
 
     /// One answer is whole. What of it went out in blocks is not said again.
     async fn answered(&mut self, index: u32, text: &str) {
+        self.answer = index + 1;
         let left = self.blocks.take().and_then(Blocks::end);
         let Some(left) = left else {
             return self.say(&index.to_string(), text).await;
@@ -119,13 +132,29 @@ impl Delivery {
     }
 
     async fn send_block(&mut self, block: &str) {
-        let part = format!("block-{}", self.block);
+        // No two blocks of a turn have the same name.
+        let part = format!("{}-block-{}", self.answer, self.block);
         self.block += 1;
         self.pieces(&part, block).await;
     }
 
-    /// The turn is over. A person who waits hears when nothing came of it.
-    pub(super) async fn end(&mut self, outcome: &Outcome) {
+    /// Tells whether only the last answer is for people: nobody follows a turn that a clock began.
+    fn waits_for_the_end(&self) -> bool {
+        matches!(self.job.kind, JobKind::Heartbeat | JobKind::Cron)
+    }
+
+    /// The turn is over. A person who waits hears when nothing came of it. Returns what was to be said at the end of a turn
+    /// that a clock began.
+    pub(super) async fn end(&mut self, outcome: &Outcome) -> Option<String> {
+        if self.waits_for_the_end() {
+            let words = match self.job.kind {
+                JobKind::Heartbeat => self.inner.beat_words(&self.job, &outcome.text),
+                _ => self.inner.shown(&outcome.text),
+            };
+            let words = words.filter(|_| outcome.status == Status::Ok)?;
+            self.pieces("end", &words).await;
+            return Some(words);
+        }
         let waits = matches!(self.job.kind, JobKind::Message | JobKind::SessionSend);
         match (&outcome.status, &outcome.error) {
             (Status::Failed, Some(error)) if waits => {
@@ -138,6 +167,7 @@ impl Delivery {
             }
             _ => {}
         }
+        None
     }
 
     /// Shows that somebody types, where that can be seen; nobody waits for it.
@@ -166,10 +196,20 @@ impl Delivery {
 
     /// Sends a text, piece by piece. Pieces that are out already are not sent again.
     async fn pieces(&mut self, part: &str, text: &str) {
-        let Some((surface, address)) = self.to.clone() else {
+        let Some((surface, mut address)) = self.to.clone() else {
             return;
         };
         self.said = true;
+        let heard = turns::said(&address, text);
+        if self.marks.contains(&heard) || self.inner.was_said(&self.job.session_key, &heard) {
+            return;
+        }
+        if std::mem::take(&mut self.opens) {
+            address = self.inner.open_thread(&self.job, &surface, &address).await;
+            // What stands in a thread under a message need not point at it.
+            self.replies = None;
+            self.to = Some((Arc::clone(&surface), address.clone()));
+        }
         for (piece, cut) in self
             .inner
             .cut(&*surface, &address, text)

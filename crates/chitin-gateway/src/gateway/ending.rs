@@ -73,12 +73,12 @@ impl Inner {
         }
     }
 
-    /// Puts a job into its session when its time has come.
+    /// Puts a job that was begun before back into its session, when its time has come.
     pub(super) fn put_later(self: &Arc<Self>, job: Job, marks: Marks) {
         let due = job.about.as_ref().and_then(|about| about.not_before);
         let wait = due.unwrap_or_default() - self.parts.clock.now_ms();
         let Ok(wait @ 1..) = u64::try_from(wait) else {
-            self.put_first(job, marks);
+            self.put_back(job, marks);
             return;
         };
         let inner = Arc::downgrade(self);
@@ -88,7 +88,7 @@ impl Inner {
             if let Some(inner) = inner.upgrade()
                 && !inner.closing.load(Ordering::Relaxed)
             {
-                inner.put_first(job, marks);
+                inner.put_back(job, marks);
             }
         });
     }

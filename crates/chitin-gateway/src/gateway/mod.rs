@@ -7,25 +7,34 @@
 
 mod accepting;
 mod announcing;
+mod beating;
+mod beginning;
 mod bindings;
 mod delivering;
 mod ending;
 mod hub;
 mod lanes;
+mod places;
 mod queueing;
 mod recovering;
 mod running;
+mod scheduling;
 mod sessions;
 mod spawning;
 mod speaking;
 mod standing;
 mod streaming;
+mod threading;
 mod tree;
+mod turns;
 mod wording;
 
+pub use beating::{BeatOutcome, BeatReport, BeatingAgent};
+pub use beginning::Spawned;
 pub use hub::{Happening, Heard, Hub, Place, Subscription, Topic, What};
+pub use scheduling::CronReport;
+pub(crate) use scheduling::blocking;
 pub use sessions::StopCause;
-pub use spawning::Spawned;
 pub use speaking::{ChildState, Letter, OpenChild};
 
 use crate::address::Address;
@@ -50,6 +59,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tree::Tree;
 
@@ -111,9 +121,11 @@ pub(crate) struct Inner {
     open: AtomicUsize,
     recent: Mutex<Recent>,
     closing: AtomicBool,
+    ending: CancellationToken,
     tasks: TaskTracker,
     activity: tokio::sync::Notify,
     offers: OnceLock<Offering>,
+    pub(crate) schedules: OnceLock<scheduling::Schedules>,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -221,9 +233,11 @@ impl Gateway {
             open: AtomicUsize::new(0),
             recent: Mutex::default(),
             closing: AtomicBool::new(false),
+            ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
             activity: tokio::sync::Notify::new(),
             offers: OnceLock::new(),
+            schedules: OnceLock::new(),
             parts,
         }))
     }
@@ -244,6 +258,7 @@ impl Gateway {
         }
         let settings = inner.queue_settings(&incoming, &session_key, &agent_id);
         let from = Address::of(&incoming.inbound);
+        let answer_thread = inner.answer_thread(&incoming);
         let job = Job {
             id: job_id,
             kind: JobKind::Message,
@@ -256,9 +271,10 @@ impl Gateway {
                 is_owner: incoming.is_owner,
             }),
             deliver: match incoming.answer {
-                Answer::ToPlace => from.clone(),
+                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
                 Answer::Nowhere => None,
             },
+            answer_thread,
             from,
             provenance: None,
             model: incoming.model,
@@ -275,6 +291,29 @@ impl Gateway {
         let taken = inner.take_in(job, Some(settings)).await;
         if taken.is_err() {
             inner.forget(&id);
+        }
+        taken
+    }
+
+    /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is
+    /// not taken in again.
+    pub async fn begin(&self, job: Job) -> Result<Accepted, Refusal> {
+        let inner = &self.0;
+        if self.is_closing() {
+            return Err(Refusal::Closing);
+        }
+        if inner.is_known(&job.id) {
+            return Ok(Accepted {
+                job_id: job.id,
+                session_key: job.session_key,
+                agent_id: job.agent_id,
+                place: Place::Known,
+            });
+        }
+        let job_id = job.id.clone();
+        let taken = inner.take_in(job, None).await;
+        if taken.is_err() {
+            inner.forget(&job_id);
         }
         taken
     }
@@ -353,6 +392,7 @@ impl Gateway {
     /// the ledger. Tells whether all is done.
     pub async fn drain(&self, longest: Duration) -> bool {
         self.0.closing.store(true, Ordering::Relaxed);
+        self.0.ending.cancel();
         self.0.tasks.close();
         tokio::time::timeout(longest, self.0.tasks.wait())
             .await

@@ -100,6 +100,20 @@ impl Inner {
         Place::Waits
     }
 
+    /// Puts a job that was begun before back into its session. Its words may have been heard already, so that they do not go
+    /// into a turn that runs: the agent finds out when it is asked under the same name.
+    pub(super) fn put_back(self: &Arc<Self>, job: Job, marks: Marks) {
+        let key = job.session_key.clone();
+        let mut busy = self.busy.lock();
+        let rests = !busy.contains_key(&key);
+        let session = busy.entry(key.clone()).or_default();
+        session.first.push_back((job, marks));
+        drop(busy);
+        if rests {
+            self.drive(key);
+        }
+    }
+
     /// Lets a job go that will not be run.
     fn let_go(&self, job: &Job, reason: &str) {
         self.parts.ledger.note(vec![closing(&job.id)]);

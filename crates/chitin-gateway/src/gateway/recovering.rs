@@ -52,6 +52,8 @@ impl Gateway {
             inner.take_away(session);
         }
         for (job, marks) in jobs {
+            // Handed in again, it is the same.
+            inner.is_known(&job.id);
             inner.put_later(job, marks);
         }
         inner.settle_ripe();

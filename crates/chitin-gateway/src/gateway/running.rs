@@ -34,18 +34,24 @@ impl Inner {
         let job = Arc::new(job);
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
+        let used_before = self.used_before(&job);
         self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
         let outcome = match self.agent_for(&job).await {
             Ok(agent) => {
-                let input = self.input(&job, steering.clone());
+                let input = self.input(&job, steering.clone()).await;
                 Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
             }
             Err(error) => Err(error),
         };
         let (cause, steered) = self.end(&job, &steering);
         let outcome = self.outcome(outcome, cause, began);
-        delivery.end(&outcome).await;
+        let words = delivery.end(&outcome).await;
+        match job.kind {
+            JobKind::Heartbeat => self.beat_done(&job, words.as_deref(), used_before),
+            JobKind::Cron => self.run_done(&job, &outcome).await,
+            _ => self.note_place(&job).await,
+        }
         let ids: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
         self.finish(&job, steered, &outcome, delivery.into_marks())
             .await;
@@ -97,6 +103,7 @@ impl Inner {
             cancel: cancel.clone(),
             cause: None,
             since_ms: began,
+            said: std::collections::HashSet::new(),
         });
         (steering, cancel)
     }
@@ -150,10 +157,14 @@ impl Inner {
         })
     }
 
-    fn input(&self, job: &Job, steering: Steering) -> TurnInput {
+    async fn input(&self, job: &Job, steering: Steering) -> TurnInput {
+        let words = match self.thread_history(job).await {
+            Some(history) => format!("{history}\n\n{}", self.words(job)),
+            None => self.words(job),
+        };
         TurnInput {
             session_key: job.session_key.clone(),
-            words: self.words(job),
+            words,
             images: job.images.clone(),
             afresh: job.afresh,
             key: Some(job.id.clone()),

@@ -40,6 +40,8 @@ pub(super) struct Active {
     /// Why it was stopped, if it was.
     pub(super) cause: Option<StopCause>,
     pub(super) since_ms: i64,
+    /// Marks of what its tools said where people read it.
+    pub(super) said: HashSet<String>,
 }
 
 /// Why a turn was stopped.

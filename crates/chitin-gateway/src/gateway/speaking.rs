@@ -163,6 +163,7 @@ impl Inner {
             message_id: None,
             sender: None,
             deliver: None,
+            answer_thread: None,
             provenance: Some(json!({
                 "kind": compat::INTER_SESSION_KIND,
                 "sourceSessionKey": letter.from,

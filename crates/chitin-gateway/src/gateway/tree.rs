@@ -60,9 +60,9 @@ pub(super) enum NodeState {
 pub(super) struct Ended {
     pub(super) outcome: Outcome,
     /// When it began, in milliseconds since 1970.
-    pub(super) began: i64,
+    pub(super) since: i64,
     /// When it ended, in milliseconds since 1970.
-    pub(super) ended: i64,
+    pub(super) until: i64,
 }
 
 /// A run that waits for runs of its own, as the ledger keeps it.

@@ -34,7 +34,7 @@ impl Inner {
     }
 
     /// Cuts text into pieces that a surface takes (R50–R56).
-    pub(super) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Piece> {
+    pub(crate) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Piece> {
         let rules = &self.parts.contract.runtime.outbound;
         let can = surface.capabilities();
         let place = place_of(to);

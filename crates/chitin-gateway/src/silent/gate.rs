@@ -17,8 +17,10 @@ pub struct SilentGate {
     rules: OutboundRules,
     /// What came and was neither shown nor dropped.
     held: String,
-    /// Whether something was shown, so that only the end of the answer can be silent.
+    /// Whether it is decided what the answer begins with.
     open: bool,
+    /// Whether something was shown.
+    shown: bool,
 }
 
 /// How an answer ended.
@@ -37,6 +39,7 @@ impl SilentGate {
             rules,
             held: String::new(),
             open: false,
+            shown: false,
         }
     }
 
@@ -76,6 +79,7 @@ impl SilentGate {
         } else {
             shown_end(&self.held)
         };
+        self.shown |= end > 0;
         let rest = self.held.split_off(end);
         std::mem::replace(&mut self.held, rest)
     }
@@ -90,9 +94,10 @@ impl SilentGate {
                 silent,
             };
         }
+        let rest = end_of(&self.held, &self.rules);
         Ending {
-            rest: end_of(&self.held, &self.rules),
-            silent: false,
+            silent: !self.shown && rest.is_empty(),
+            rest,
         }
     }
 }
@@ -133,12 +138,7 @@ fn shown_end(text: &str) -> usize {
         if !allowed {
             return end;
         }
-        let before = text[..word].trim_end_matches(is_js_whitespace);
-        let before = if before.len() == word {
-            before.trim_end_matches('*')
-        } else {
-            before
-        };
+        let before = text[..word].trim_end_matches(|c| is_js_whitespace(c) || c == '*');
         if before.is_empty() || before.len() == end {
             return before.len();
         }
@@ -156,6 +156,7 @@ fn may_be_silent(text: &str, rules: &OutboundRules) -> bool {
         Silence::Exact => may_be_tokens(begun, rules),
         Silence::Lenient => {
             let marked = begun.trim_start_matches(super::is_punctuation);
+            let marked = marked.trim_start_matches(is_js_whitespace);
             may_be_tokens(begun, rules) || marked.is_empty() || may_be_tokens(marked, rules)
         }
     }

@@ -15,9 +15,7 @@ pub(super) fn is_silent_behind_reasoning(text: &str, rules: &OutboundRules) -> b
     if rest.len() < text.len() {
         return is_silent(rest, rules) || ends_in_token_only(rest);
     }
-    let behind = behind_tag(text, Tag::Opening)
-        .map(|(_, behind)| behind)
-        .or_else(|| behind_word(text));
+    let behind = behind_tag(text, Tag::Opening).or_else(|| behind_word(text));
     behind.is_some_and(|rest| is_silent(rest, rules) || ends_in_token_only(rest))
 }
 
@@ -34,10 +32,10 @@ enum Tag {
 
 /// Returns what follows a complete block of reasoning.
 fn behind_block(text: &str) -> Option<&str> {
-    let (_, mut inner) = behind_tag(text, Tag::Opening)?;
+    let mut inner = behind_tag(text, Tag::Opening)?;
     while let Some(at) = inner.find('<') {
         inner = &inner[at..];
-        if let Some((_, behind)) = behind_tag(inner, Tag::Closing) {
+        if let Some(behind) = behind_tag(inner, Tag::Closing) {
             return Some(behind);
         }
         inner = &inner[1..];
@@ -46,7 +44,7 @@ fn behind_block(text: &str) -> Option<&str> {
 }
 
 /// Returns what follows a tag of reasoning at the beginning.
-fn behind_tag(text: &str, kind: Tag) -> Option<((), &str)> {
+fn behind_tag(text: &str, kind: Tag) -> Option<&str> {
     let blanks = |text: &'_ str| text.len() - text.trim_start_matches(is_js_whitespace).len();
     let mut rest = text.strip_prefix('<')?;
     rest = &rest[blanks(rest)..];
@@ -74,7 +72,7 @@ fn behind_tag(text: &str, kind: Tag) -> Option<((), &str)> {
         Tag::Opening => !word && !attributes.contains('<'),
         Tag::Closing => trim_js(attributes).is_empty(),
     };
-    allowed.then(|| ((), &behind[end + 1..]))
+    allowed.then(|| &behind[end + 1..])
 }
 
 /// Returns what follows a line that only announces reasoning.

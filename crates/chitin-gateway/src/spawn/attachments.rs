@@ -63,8 +63,10 @@ impl AttachmentLimits {
     pub fn read(config: &Value) -> Self {
         let said = &config["tools"]["sessions_spawn"]["attachments"];
         let number = |name: &str, usual: usize, most: usize| {
-            let number = said[name].as_u64().map(|number| number as usize);
-            number.unwrap_or(usual).min(most)
+            let number = said[name].as_u64().map(usize::try_from);
+            number
+                .map_or(usual, |number| number.unwrap_or(most))
+                .min(most)
         };
         Self {
             enabled: said["enabled"].as_bool().unwrap_or(true),
@@ -110,7 +112,7 @@ pub fn check(
                 let letters: String = attachment.content.split_whitespace().collect();
                 let engine = base64::engine::general_purpose::STANDARD;
                 engine.decode(letters).map_err(|error| {
-                    SpawnRefusal::error(format!("`{name}` is not base64: {error}."))
+                    SpawnRefusal::error(format!("`{name}` is not base64: {error}"))
                 })?
             }
         };

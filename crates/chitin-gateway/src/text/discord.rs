@@ -171,6 +171,14 @@ impl Packing<'_> {
             self.resumed = false;
             return;
         }
+        if let Some(open) = self.open.as_ref().filter(|_| next.is_none()) {
+            // Room for this line was put aside.
+            self.current.push(LF);
+            self.current.extend_from_slice(open.close_line());
+            self.lines += 1;
+            return;
+        }
+        let opens = self.open.is_none() && next.is_some();
         let fence = next.or(self.open.as_ref()).cloned();
         let (max_chars, max_lines) = self.room(fence.as_ref());
         let mut start = 0;
@@ -180,7 +188,9 @@ impl Packing<'_> {
                 length => length + 1,
             };
             let empty = self.current.is_empty() || self.resumed;
-            let full = self.lines >= max_lines || taken >= max_chars;
+            // The line that opens a block is not cut, if that can be.
+            let least = if opens { line.len() } else { 1 };
+            let full = self.lines >= max_lines || taken + least > max_chars;
             if full && !empty {
                 self.flush();
                 continue;

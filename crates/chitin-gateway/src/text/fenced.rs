@@ -3,7 +3,7 @@
 use super::fences::{Fence, fence_at, fences};
 use super::plain::last_break;
 use super::units::{LF, cut, is_blank, last_line_end, skip_blanks, skip_line_ends};
-use chitin_protocol::rules::{FenceWraps, OutboundRules};
+use chitin_protocol::rules::{FenceOpenings, FenceWraps, OutboundRules};
 
 /// Cuts Markdown: outside of code like plain text, inside of it at line ends.
 pub(crate) fn fenced(units: &[u16], limit: usize, rules: &OutboundRules) -> Vec<Vec<u16>> {
@@ -192,7 +192,13 @@ impl<'a> Window<'a> {
         .min(self.units.len());
         let at = match self.line_end_in(fence, least, behind_line_end) {
             Some(at) => self.whole(behind_line_end, Some(at)),
-            None if least >= behind_line_end => return hard(Some(fence)),
+            None if least >= behind_line_end => {
+                let whole = self.rules.fence_openings == FenceOpenings::Whole;
+                if whole && fence.start > self.start {
+                    return self.outside(fence.start);
+                }
+                return hard(Some(fence));
+            }
             None => self.whole(with_line_end, None),
         };
         let split = fence_at(self.fences, at).filter(|found| found.start == fence.start);

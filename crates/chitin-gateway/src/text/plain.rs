@@ -22,7 +22,7 @@ pub(crate) fn plain_ranges(units: &[u16], limit: usize, cuts: Cuts) -> Vec<Range
         return Vec::new();
     }
     if limit == 0 || units.len() <= limit {
-        return vec![0..units.len()];
+        return std::iter::once(0..units.len()).collect();
     }
     let mut pieces = Vec::new();
     let mut start = 0;

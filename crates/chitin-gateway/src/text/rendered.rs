@@ -76,11 +76,15 @@ impl<W: Writer> Splitter<'_, W> {
         let mut done = Vec::new();
         while let Some(range) = pending.pop() {
             let written = self.write(vec![range.clone()]);
-            if self.fits(&written) || range.len() <= 1 {
+            if self.fits(&written) {
                 done.push(written);
                 continue;
             }
-            let mut split = self.split(&range);
+            let mut split = if range.len() > 1 {
+                self.split(&range)
+            } else {
+                Vec::new()
+            };
             if split.len() <= 1 {
                 match self.rules.markdown.no_room {
                     NoRoom::TooLong => done.push(written),
@@ -137,7 +141,8 @@ impl<W: Writer> Splitter<'_, W> {
         };
         let short = |length: usize| {
             let end = range.start + whole(length);
-            self.fits(&self.write(vec![range.start..end]))
+            let part = range.start..end;
+            self.fits(&self.write(vec![part]))
         };
         let (mut low, mut high) = (0, range.len() - 1);
         while low < high {

@@ -22,7 +22,7 @@ const ALLOWED: [&str; 8] = [
 
 /// Writes Markdown for Slack, in pieces.
 pub(crate) fn slack(text: &str, limit: usize, rules: &OutboundRules) -> Vec<String> {
-    let marked = markdown::read(text, DIALECT, &rules.markdown);
+    let marked = markdown::read(text, DIALECT, rules.markdown);
     rendered(&marked, limit, rules, &Mrkdwn)
         .into_iter()
         .map(|(_, body)| body)

@@ -1,9 +1,11 @@
-//! Tools that need the gateway: those about other sessions.
+//! Tools that need the gateway: those about other sessions, about surfaces and about schedules.
 //!
 //! One file for each. A tool knows who calls it by [`chitin_tools::CallContext::session_key`] and holds the gateway weakly, so
 //! that a gateway that nobody else holds ends.
 
 mod agents_list;
+pub mod cron;
+pub mod message;
 mod sessions_history;
 mod sessions_list;
 mod sessions_send;
@@ -38,7 +40,7 @@ pub fn offers(gateway: &Gateway) -> impl Fn(Option<&str>) -> Arc<Vec<Offer>> + S
 
 /// Makes the tools for sessions of a channel. A tool more is a line more.
 fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
-    let tools: Vec<Arc<dyn Tool>> = vec![
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(sessions_spawn::SessionsSpawn::new(gateway, channel)),
         Arc::new(sessions_list::SessionsList::new(gateway)),
         Arc::new(sessions_history::SessionsHistory::new(gateway)),
@@ -46,6 +48,12 @@ fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
         Arc::new(subagents::Subagents::new(gateway)),
         Arc::new(agents_list::AgentsList::new(gateway)),
     ];
+    if let Some(gateway) = gateway.get() {
+        let message = message::MessageTool::new(&gateway, channel);
+        tools.extend(message.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
+        let cron = cron::CronTool::new(&gateway);
+        tools.extend(cron.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
+    }
     tools.into_iter().map(Offer::Own).collect()
 }
 

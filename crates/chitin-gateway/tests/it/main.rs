@@ -1,11 +1,27 @@
 //! The gateway as its users see it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at files behind the gateway's back"
+)]
 
 mod announce;
+mod announcing;
+mod beats;
+mod crashes;
+mod cron;
+mod directory;
 mod flow;
 mod heartbeat;
+mod message_tool;
 mod queue;
+mod reply;
 mod route;
+mod sessions_tools;
+mod silent;
 mod spawn;
 mod spawning;
 mod stage;
+mod text;
+mod text_stream;
+mod threads;

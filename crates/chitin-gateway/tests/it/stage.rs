@@ -24,6 +24,7 @@ use chitin_model::{Retention, RetryPolicy, ScriptedModel};
 use chitin_protocol::message::CostShares;
 use chitin_protocol::script::ScriptReply;
 use chitin_protocol::session_key::ChatType;
+use chitin_protocol::settings::SubagentSettings;
 use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
 use chitin_test::TestEnv;
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
@@ -58,6 +59,8 @@ pub(crate) struct Setting {
     pub(crate) env: TestEnv,
     /// Surfaces besides the chat.
     pub(crate) surfaces: Surfaces,
+    /// The surface, when an earlier stage had it too.
+    pub(crate) surface: Option<Arc<Chat>>,
 }
 
 impl Default for Setting {
@@ -71,6 +74,7 @@ impl Default for Setting {
             replies: Vec::new(),
             env,
             surfaces: Surfaces::default(),
+            surface: None,
         }
     }
 }
@@ -88,7 +92,8 @@ impl Setting {
         self
     }
 
-    pub(crate) fn with_surface(mut self, surface: Arc<dyn Surface>) -> Self {
+    /// Puts another surface beside the chat.
+    pub(crate) fn surface(mut self, surface: Arc<dyn Surface>) -> Self {
         self.surfaces = self.surfaces.with(surface);
         self
     }
@@ -108,8 +113,9 @@ impl Setting {
             state: self.env.home().join(".chitin"),
             model: Arc::new(ScriptedModel::new("scripted", replies)),
             clock: Arc::clone(&clock),
+            asked: Mutex::default(),
         });
-        let surface = Arc::new(Chat::new("chat"));
+        let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
         let gateway = Gateway::new(GatewayParts {
             contract: self.contract,
@@ -217,7 +223,6 @@ impl StageClock {
 }
 
 impl Clock for StageClock {
-    #[expect(clippy::disallowed_methods, reason = "a test has a clock of its own")]
     fn now_ms(&self) -> i64 {
         let since = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
@@ -239,9 +244,25 @@ pub(crate) struct StageHost {
     pub(crate) state: PathBuf,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) clock: Arc<StageClock>,
+    pub(crate) asked: Mutex<Vec<Asked>>,
+}
+
+/// What an agent was wanted for.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) agent_id: String,
+    pub(crate) session_key: String,
+    pub(crate) depth: Option<u32>,
+    pub(crate) thinking: Option<String>,
+    pub(crate) workspace: Option<PathBuf>,
 }
 
 impl StageHost {
+    /// Returns what agents were wanted for.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
     pub(crate) fn file_store(&self, agent: &str) -> FileStore {
         let directory = FileStore::directory_of(&self.state, agent);
         FileStore::new(directory, &self.contract.runtime.transcript, RandomIds)
@@ -273,6 +294,11 @@ impl AgentHost for StageHost {
         async move { Ok(Arc::new(self.make(&ask))) }.boxed()
     }
 
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let said = &self.config["chitin"]["subagents"];
+        serde_json::from_value(said[agent_id].clone()).unwrap_or_default()
+    }
+
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         Ok(json!({"agent": agent_id, "session": session_key}))
     }
@@ -280,6 +306,13 @@ impl AgentHost for StageHost {
 
 impl StageHost {
     fn make(&self, ask: &AgentAsk<'_>) -> Agent {
+        self.asked.lock().unwrap().push(Asked {
+            agent_id: ask.agent_id.to_owned(),
+            session_key: ask.session_key.to_owned(),
+            depth: ask.depth,
+            thinking: ask.thinking.map(str::to_owned),
+            workspace: ask.workspace.clone(),
+        });
         let contract = self.contract;
         let rules = &contract.runtime;
         let config = PolicyConfig::from_value(&self.config);
@@ -357,7 +390,7 @@ fn quiet_journal(logs: &std::path::Path, rules: chitin_protocol::rules::TraceRul
     )
 }
 
-struct Nobody;
+pub(crate) struct Nobody;
 
 impl Approver for Nobody {
     fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
@@ -429,6 +462,7 @@ pub(crate) struct Chat {
     acted: Mutex<Vec<(String, Action)>>,
     history: Mutex<Vec<Past>>,
     failures: Mutex<Vec<SurfaceError>>,
+    act_failures: Mutex<Vec<SurfaceError>>,
 }
 
 impl Chat {
@@ -455,6 +489,7 @@ impl Chat {
             acted: Mutex::default(),
             history: Mutex::default(),
             failures: Mutex::default(),
+            act_failures: Mutex::default(),
         }
     }
 
@@ -478,6 +513,16 @@ impl Chat {
     /// Sets what was said before.
     pub(crate) fn remember(&self, past: Vec<Past>) {
         *self.history.lock().unwrap() = past;
+    }
+
+    pub(crate) fn with_threads(mut self, threads: Threads) -> Self {
+        self.capabilities.threads = threads;
+        self
+    }
+
+    /// Fails the next deeds that are no messages, in this order.
+    pub(crate) fn fail_acts(&self, failures: Vec<SurfaceError>) {
+        *self.act_failures.lock().unwrap() = failures;
     }
 
     /// Fails the next sends, in this order.
@@ -520,6 +565,10 @@ impl Surface for Chat {
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
         async move {
+            let mut failures = self.act_failures.lock().unwrap();
+            if !failures.is_empty() {
+                return Err(failures.remove(0));
+            }
             let mut acted = self.acted.lock().unwrap();
             acted.push((to.to_string(), action.clone()));
             Ok(match action {

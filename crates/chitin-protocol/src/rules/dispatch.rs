@@ -15,6 +15,8 @@ pub struct DispatchRules {
     pub lanes: LaneRules,
     /// When an agent is woken without a message.
     pub heartbeat: HeartbeatRules,
+    /// What a session knows of the place that it speaks at.
+    pub surfaces: SurfaceRules,
 }
 
 /// Which agent and session a message belongs to (R11–R14).
@@ -173,11 +175,37 @@ pub enum HeartbeatComments {
     Nothing,
 }
 
+/// What a session knows of the place that it speaks at (R36, R77).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SurfaceRules {
+    /// How many earlier messages the session of a thread begins with, when nothing is said.
+    pub thread_history: u32,
+    /// Where the `message` tool speaks in a heartbeat that names no place.
+    pub heartbeat_target: HeartbeatTarget,
+}
+
+/// Where the `message` tool speaks in a heartbeat that names no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum HeartbeatTarget {
+    /// Where the heartbeat's words go.
+    OwnPlace,
+    /// Nowhere: a place must be named.
+    Explicit,
+}
+
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 impl DispatchRules {
     /// What the seed documents say of surfaces and threads, which all contracts share; otherwise that of OpenClaw 2026.4.
-    pub const CANONICAL: Self = Self::OPENCLAW_2026_4;
+    pub const CANONICAL: Self = Self {
+        surfaces: SurfaceRules {
+            thread_history: 100,
+            ..Self::OPENCLAW_2026_4.surfaces
+        },
+        ..Self::OPENCLAW_2026_4
+    };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
         route: RouteRules {
@@ -205,6 +233,10 @@ impl DispatchRules {
             comments: HeartbeatComments::Content,
             repeat_ms: DAY_MS,
         },
+        surfaces: SurfaceRules {
+            thread_history: 20,
+            heartbeat_target: HeartbeatTarget::OwnPlace,
+        },
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
@@ -229,6 +261,10 @@ impl DispatchRules {
         heartbeat: HeartbeatRules {
             comments: HeartbeatComments::Nothing,
             ..Self::OPENCLAW_2026_4.heartbeat
+        },
+        surfaces: SurfaceRules {
+            heartbeat_target: HeartbeatTarget::Explicit,
+            ..Self::OPENCLAW_2026_4.surfaces
         },
     };
 }

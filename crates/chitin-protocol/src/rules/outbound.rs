@@ -17,6 +17,8 @@ pub struct OutboundRules {
     pub fence_ends: FenceEnds,
     /// What a code block is opened with again, and what it takes to be closed (R51, R57).
     pub fence_wraps: FenceWraps,
+    /// Whether the line that opens a code block may be cut (R51).
+    pub fence_openings: FenceOpenings,
     /// When a stream may break between words (R57).
     pub stream_words: StreamWords,
     /// Where a message for Discord goes on inside a code block (R54).
@@ -79,6 +81,16 @@ pub enum FenceWraps {
     /// Its own opening line, if that leaves room, or else the bare marker; what is added counts against the limit. Blanks at
     /// a cut stay in the code.
     Fitting,
+}
+
+/// Whether the line that opens a code block may be cut (R51).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FenceOpenings {
+    /// When nothing before it breaks well.
+    MayBeCut,
+    /// Not while there is anything before it.
+    Whole,
 }
 
 /// When a stream may break between words (R57).
@@ -194,12 +206,14 @@ pub enum ChannelSettings {
 
 impl OutboundRules {
     /// What the seed documents say: nothing about these, so that of OpenClaw 2026.4. Some follow 2026.9 on purpose: no cut
-    /// inside what a reader takes for one character, and no piece longer than its limit (R51, R53). Two follow neither: code
-    /// that goes on in the next message for Discord stays code there, and no markup makes a piece too long.
+    /// inside what a reader takes for one character, and no piece longer than its limit (R51, R53). Some follow neither:
+    /// code that goes on in the next message for Discord stays code there, the line that opens it is not cut, and no markup
+    /// makes a piece too long.
     pub const CANONICAL: Self = Self {
         cuts: Cuts::Graphemes,
         fence_ends: FenceEnds::BareMarker,
         fence_wraps: FenceWraps::Fitting,
+        fence_openings: FenceOpenings::Whole,
         discord_lines: DiscordLines::OwnLine,
         markdown: MarkdownRules {
             no_room: NoRoom::WithoutMarkup,
@@ -214,6 +228,7 @@ impl OutboundRules {
         paragraph_breaks: ParagraphBreaks::OutsideFences,
         fence_ends: FenceEnds::AnyMarker,
         fence_wraps: FenceWraps::WholeLine,
+        fence_openings: FenceOpenings::MayBeCut,
         stream_words: StreamWords::WhenEnough,
         discord_lines: DiscordLines::BehindOpening,
         markdown: MarkdownRules {
@@ -235,6 +250,7 @@ impl OutboundRules {
         paragraph_breaks: ParagraphBreaks::OutsideCode,
         fence_ends: FenceEnds::BareMarker,
         fence_wraps: FenceWraps::Fitting,
+        fence_openings: FenceOpenings::MayBeCut,
         stream_words: StreamWords::WhenFull,
         discord_lines: DiscordLines::BehindOpening,
         markdown: MarkdownRules {

@@ -26,7 +26,7 @@ impl Served {
     }
 
     pub(crate) fn with(setting: Setting, change: impl FnOnce(&mut Limits)) -> Self {
-        let stage = setting.with_surface(std::sync::Arc::new(WebSurface::default()));
+        let stage = setting.surface(std::sync::Arc::new(WebSurface::default()));
         let stage = stage.stage();
         let mut settings = ServerSettings::new(SocketAddr::from(([127, 0, 0, 1], 0)), TOKEN.into());
         change(&mut settings.limits);

@@ -7,7 +7,7 @@ use crate::kit::HostClock;
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{ServeHost, Token, give_back, token};
 use crate::setup::{Configuration, Target, chitin_home};
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surface, Surfaces};
+use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surface, Surfaces, tools};
 use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use serde::Serialize;
@@ -22,8 +22,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const PORT: u16 = 7717;
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
-/// How many threads wait for the disk at most.
-const DISK_THREADS: usize = 16;
+/// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
+const DISK_THREADS: usize = 128;
 /// How long the server rests before it gives memory back.
 const REST: Duration = Duration::from_secs(20);
 /// The same after the start.
@@ -142,6 +142,7 @@ impl Args {
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
             note: Arc::new(move |text| say.note(text)),
         });
+        gateway.offer_tools(tools::offers(&gateway));
         let resumed = gateway.recover(open);
         printer.result(&Listening {
             address: format!("http://{}", bound.address()),

@@ -4,9 +4,11 @@
 //! that was touched at the start. They are pages of a file, shared by all processes and read again when they are touched
 //! again, so a server that rests can let them go. What it has of its own is a few hundred kilobytes.
 
-/// Lets go of the program's pages; those that are needed come back by themselves.
+/// Lets go of the program's pages, which come back by themselves when they are needed, and of free memory that the
+/// allocator keeps.
 #[cfg(target_os = "linux")]
 pub(crate) fn give_back() {
+    linux::trim();
     linux::give_back();
 }
 
@@ -20,6 +22,14 @@ mod linux {
 
     /// Where the kernel says what is mapped.
     const MAPS: &str = "/proc/self/smaps";
+
+    /// Has the allocator return what nobody uses.
+    pub(super) fn trim() {
+        #[cfg(target_env = "gnu")]
+        // SAFETY: the call has no condition; it takes the allocator's own locks.
+        #[expect(unsafe_code, reason = "the allocator has no safe form of this")]
+        let _ = unsafe { libc::malloc_trim(0) };
+    }
 
     pub(super) fn give_back() {
         #[expect(

@@ -9,6 +9,7 @@ mod context;
 mod process;
 mod reference;
 mod run;
+mod serve;
 mod sessions;
 mod ship;
 mod trace;

@@ -19,7 +19,7 @@ struct List {
 }
 
 struct Builder<'a> {
-    rules: &'a MarkdownRules,
+    rules: MarkdownRules,
     dialect: Dialect,
     references: &'a References,
     marked: Marked,
@@ -33,7 +33,7 @@ pub(super) fn build(
     tokens: &[Token],
     references: &References,
     dialect: Dialect,
-    rules: &MarkdownRules,
+    rules: MarkdownRules,
 ) -> Marked {
     let mut builder = Builder {
         rules,
@@ -101,7 +101,8 @@ impl Builder<'_> {
                 self.close(Style::Quote, less);
             }
             Token::ListStart { first, level } => {
-                if !self.lists.is_empty() && !(self.keeps_source() && self.ends_line()) {
+                let parted = self.keeps_source() && self.ends_line();
+                if !self.lists.is_empty() && !parted {
                     self.push("\n");
                 }
                 self.lists.push(List {

@@ -87,15 +87,13 @@ fn attribute(bytes: &[u8], mut at: usize) -> Option<usize> {
         return Some(at);
     }
     let value = equals + 1 + spaces(bytes, equals + 1);
-    match *bytes.get(value)? {
-        quote @ (b'"' | b'\'') => {
-            let length = bytes[value + 1..].iter().position(|&byte| byte == quote)?;
-            Some(value + length + 2)
-        }
-        _ => {
-            let plain = |byte: &&u8| **byte > b' ' && !b"\"'=<>`".contains(byte);
-            let length = bytes[value..].iter().take_while(plain).count();
-            (length > 0).then_some(value + length)
-        }
+    let first = *bytes.get(value)?;
+    if matches!(first, b'"' | b'\'') {
+        let inner = &bytes[value + 1..];
+        let length = inner.iter().position(|&byte| byte == first)?;
+        return Some(value + length + 2);
     }
+    let plain = |byte: &&u8| **byte > b' ' && !b"\"'=<>`".contains(byte);
+    let length = bytes[value..].iter().take_while(plain).count();
+    (length > 0).then_some(value + length)
 }

@@ -232,9 +232,8 @@ fn host_ends(text: &str) -> bool {
     let mut next = text.chars();
     match (next.next(), next.next()) {
         (None, _) => true,
-        (Some('-' | '_'), _) => false,
+        (Some('-' | '_'), _) | (Some('.'), Some('-')) => false,
         (Some(':'), Some(digit)) => !digit.is_ascii_digit(),
-        (Some('.'), Some('-')) => false,
         (Some('.'), Some(after)) => is_separator(after),
         (Some(first), _) => !is_letter(first),
     }

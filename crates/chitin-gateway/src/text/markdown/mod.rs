@@ -37,7 +37,7 @@ pub(super) struct Dialect {
 }
 
 /// Reads Markdown.
-pub(super) fn read(source: &str, dialect: Dialect, rules: &MarkdownRules) -> Marked {
+pub(super) fn read(source: &str, dialect: Dialect, rules: MarkdownRules) -> Marked {
     let (tokens, references) = block::blocks(&unix_lines(source));
     build::build(&tokens, &references, dialect, rules)
 }

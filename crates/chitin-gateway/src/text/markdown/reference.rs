@@ -167,10 +167,16 @@ pub(super) fn normalized(href: &str) -> String {
         if byte.is_ascii_alphanumeric() || code || KEPT.as_bytes().contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.push('%');
+            encoded.extend([byte >> 4, byte & 15].map(hexadecimal));
         }
     }
     encoded
+}
+
+/// Returns half a byte as a digit.
+fn hexadecimal(half: u8) -> char {
+    char::from_digit(u32::from(half), 16).map_or('0', |digit| digit.to_ascii_uppercase())
 }
 
 /// Tells whether a destination runs no script and holds no document.

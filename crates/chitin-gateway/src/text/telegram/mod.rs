@@ -28,7 +28,7 @@ pub(crate) fn telegram(text: &str, limit: usize, rules: &OutboundRules) -> Vec<P
         Spacing::Source => Some(part_lists(text)),
     };
     let source = parted.as_deref().unwrap_or(text);
-    let marked = markdown::read(source, DIALECT, &rules.markdown);
+    let marked = markdown::read(source, DIALECT, rules.markdown);
     let html = TelegramHtml {
         rules: &rules.markdown,
     };

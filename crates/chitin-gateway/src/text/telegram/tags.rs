@@ -56,10 +56,15 @@ fn text(text: &str, depth: usize, open: &mut Vec<String>, kept: &mut String) {
     {
         kept.push_str(&rest[..at]);
         let inner = &rest[at + 4..];
-        let line = inner.find('\n').unwrap_or(inner.len());
-        let tag = inner[..line]
-            .find("&gt;")
-            .and_then(|end| known(&inner[..end], open).map(|tag| (tag, end)));
+        let Some(end) = inner.find("&gt;") else {
+            rest = &rest[at..];
+            break;
+        };
+        let one_line = !inner[..end].contains('\n');
+        let tag = one_line
+            .then(|| known(&inner[..end], open))
+            .flatten()
+            .map(|tag| (tag, end));
         if let Some((tag, end)) = tag {
             kept.push_str(&tag);
             rest = &inner[end + 4..];

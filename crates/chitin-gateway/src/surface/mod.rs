@@ -1,5 +1,7 @@
 //! What a surface is: a chat network, a terminal, a page, a directory. Each says what it can do, and does it.
 
+pub mod directory;
+
 use crate::address::Address;
 use crate::route::Peer;
 use crate::text::Format;
@@ -65,6 +67,8 @@ pub enum Threads {
     Inside,
     /// Channels of their own, with another id.
     Channels,
+    /// The replies to a message, under the id of that message, as on Slack.
+    Replies,
 }
 
 /// A message on its way out.

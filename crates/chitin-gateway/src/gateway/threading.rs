@@ -1,0 +1,129 @@
+//! What the session of a thread begins with, and the threads that answers open.
+
+use super::Inner;
+use crate::address::Address;
+use crate::incoming::Incoming;
+use crate::job::{Job, JobKind};
+use crate::surface::{Action, Done, Surface};
+use crate::threads::{self, AnswerThread, Asked};
+use chitin_store::Change;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a surface may take to tell the past or to open a thread.
+const LONGEST: Duration = Duration::from_secs(20);
+/// What the mark of an opened thread begins with.
+pub(super) const OPENED: &str = "thread ";
+
+impl Inner {
+    /// Says in which thread the answer to a message stands, when that is not where the message is.
+    pub(super) fn answer_thread(&self, incoming: &Incoming) -> Option<AnswerThread> {
+        let inbound = incoming.inbound.normalized();
+        let surface = self.parts.surfaces.get(&inbound.channel)?;
+        let asked = Asked {
+            inbound: &inbound,
+            message_id: incoming.message_id.as_deref(),
+            text: &incoming.text,
+        };
+        let rules = &self.parts.contract.runtime.outbound;
+        threads::answer_thread(&asked, surface.capabilities(), &self.parts.config, rules)
+    }
+
+    /// Returns what was said in a thread before its session began; nothing for a session that is there already, or that is of
+    /// no thread.
+    pub(super) async fn thread_history(&self, job: &Job) -> Option<String> {
+        let from = job.from.as_ref().filter(|from| from.thread_id.is_some())?;
+        if job.kind != JobKind::Message {
+            return None;
+        }
+        let surface = self.parts.surfaces.get(&from.channel)?;
+        let reads = surface.capabilities().actions.iter();
+        if !reads.into_iter().any(|action| action == "read") {
+            return None;
+        }
+        let store = self.parts.host.store(&job.agent_id).ok()?;
+        if store.find(&job.session_key).ok()?.is_some() {
+            return None;
+        }
+        let rules = self.parts.contract.runtime.dispatch.surfaces;
+        let limit = threads::history_limit(&self.parts.config, &from.channel, rules);
+        if limit == 0 {
+            return None;
+        }
+        let action = Action::Read {
+            // The message itself may be among them.
+            limit: limit + 1,
+            before: None,
+        };
+        let read = tokio::time::timeout(LONGEST, surface.act(from, &action)).await;
+        let messages = match read {
+            Ok(Ok(Done::Said { messages })) => messages,
+            Ok(Ok(_)) => return None,
+            Ok(Err(error)) => {
+                let reason = error.message;
+                (self.parts.note)(&format!("the past of `{from}` is not known: {reason}"));
+                return None;
+            }
+            Err(_) => {
+                (self.parts.note)(&format!("the past of `{from}` did not come in time"));
+                return None;
+            }
+        };
+        // What came with it or after it is not its past.
+        let own = job.message_id.as_deref();
+        let end = messages
+            .iter()
+            .position(|past| Some(past.message_id.as_str()) == own)
+            .unwrap_or(messages.len());
+        let begin = end.saturating_sub(limit as usize);
+        threads::told(&messages[begin..end])
+    }
+
+    /// Opens the thread that the words of a job go to, under the message that they answer. Should that not work, they stand
+    /// beside the message.
+    pub(super) async fn open_thread(
+        &self,
+        job: &Job,
+        surface: &Arc<dyn Surface>,
+        beside: &Address,
+    ) -> Address {
+        let (name, auto_archive_min) = match &job.answer_thread {
+            Some(AnswerThread::Open {
+                name,
+                auto_archive_min,
+            }) => (name.clone(), *auto_archive_min),
+            Some(AnswerThread::In { .. }) | None => return beside.clone(),
+        };
+        let action = Action::ThreadCreate {
+            name,
+            message_id: job.message_id.clone(),
+            auto_archive_min: Some(auto_archive_min),
+        };
+        let opening = tokio::time::timeout(LONGEST, surface.act(beside, &action)).await;
+        let reason = match opening {
+            Ok(Ok(Done::Thread { address })) => {
+                if let Ok(place) = serde_json::to_string(&address) {
+                    let id = job.id.clone();
+                    let mark = format!("{OPENED}{place}");
+                    self.parts.ledger.note(vec![Change::Mark { id, mark }]);
+                }
+                return address;
+            }
+            Ok(Ok(_)) => "the surface opened none".to_owned(),
+            Ok(Err(error)) => error.message,
+            Err(_) => "the surface did not answer in time".to_owned(),
+        };
+        (self.parts.note)(&format!(
+            "no thread could be opened at `{beside}`: {reason}"
+        ));
+        beside.clone()
+    }
+}
+
+/// Returns the thread that was opened before a crash.
+pub(super) fn opened_before<'a>(marks: impl IntoIterator<Item = &'a String>) -> Option<Address> {
+    let mut places = marks
+        .into_iter()
+        .filter_map(|mark| mark.strip_prefix(OPENED));
+    serde_json::from_str(places.next()?).ok()
+}

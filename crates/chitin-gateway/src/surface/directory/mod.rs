@@ -1,0 +1,269 @@
+//! A directory as a surface, for tests and scripts: files in, files out.
+//!
+//! A file `in/<name>.json` is a message ([`Note`]); files are taken in the order of their names and are then in `taken/`, or
+//! in `refused/` with the reason beside them. Write elsewhere and rename, or give the name its `.json` last: a file with that
+//! ending is taken to be whole. What agents say appears in `out/`, one file each, never half written and never twice. The
+//! number at the front of a name in `taken/` and `out/` counts both, so it tells the order of a conversation.
+
+mod desk;
+mod message;
+
+pub use message::{MOST_BYTES, Note, Who};
+
+use super::{Action, Capabilities, Done, Outgoing, Sent, Surface, SurfaceError, Threads};
+use crate::address::Address;
+use crate::gateway::{Gateway, Refusal};
+use crate::text::Format;
+use chitin_workspace::guard::WriteError;
+use desk::Desk;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The name that configuration and session keys know it by.
+pub const ID: &str = "directory";
+/// How often a look is taken for new files.
+const EVERY: Duration = Duration::from_millis(200);
+/// The most messages of the past that are read at once.
+const MOST_READ: u32 = 1_000;
+/// What it can do besides sending.
+const ACTIONS: [&str; 7] = [
+    "send",
+    "broadcast",
+    "reply",
+    "edit",
+    "react",
+    "read",
+    "thread-create",
+];
+
+/// A directory as a surface. Clones are the same one.
+#[derive(Debug, Clone)]
+pub struct DirectorySurface {
+    desk: Arc<Desk>,
+    capabilities: Capabilities,
+}
+
+/// What one look at the directory found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// How many messages were taken in.
+    pub taken: usize,
+    /// How many were refused.
+    pub refused: usize,
+    /// How many wait, because the gateway takes nothing in just now.
+    pub left: usize,
+}
+
+impl DirectorySurface {
+    /// Opens a directory, and makes what is not there. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be made or listed.
+    pub fn open(path: &Path) -> Result<Self, WriteError> {
+        let actions = ACTIONS.iter().chain(&["thread-reply"]);
+        Ok(Self {
+            desk: Arc::new(Desk::open(path)?),
+            capabilities: Capabilities {
+                format: Format::Markdown,
+                max_chars: 1 << 20,
+                max_lines: None,
+                actions: actions.map(|action| (*action).to_owned()).collect(),
+                typing: false,
+                threads: Threads::Inside,
+            },
+        })
+    }
+
+    /// Takes in what is there, in the order of names. What came in before a crash and was not put away is one message.
+    ///
+    /// # Errors
+    ///
+    /// When the directory cannot be used.
+    pub async fn look(&self, gateway: &Gateway) -> Result<Looked, WriteError> {
+        let mut looked = Looked::default();
+        let waiting = self.with_desk(Desk::waiting).await?;
+        let all = waiting.len();
+        for (index, name) in waiting.into_iter().enumerate() {
+            let reading = name.clone();
+            let note = self.with_desk(move |desk| desk.read_note(&reading)).await;
+            let refusal = match note {
+                Ok(note) => {
+                    // The number is taken before the turn can answer, so that words stand behind what they answer.
+                    let number = self.desk.count();
+                    match gateway.accept(note.incoming(ID)).await {
+                        Ok(_) => {
+                            self.with_desk(move |desk| desk.put_away(&name, number))
+                                .await?;
+                            looked.taken += 1;
+                            continue;
+                        }
+                        Err(Refusal::Closing | Refusal::Full { .. } | Refusal::Store(_)) => {
+                            looked.left = all - index;
+                            return Ok(looked);
+                        }
+                        Err(refusal) => format!("It was not taken in: {refusal}."),
+                    }
+                }
+                Err(reason) => reason,
+            };
+            self.with_desk(move |desk| desk.refuse(&name, &refusal))
+                .await?;
+            looked.refused += 1;
+        }
+        Ok(looked)
+    }
+
+    /// Takes in what comes, until it is told to end. What cannot be done is told, and tried again.
+    pub async fn watch(&self, gateway: &Gateway, cancel: &CancellationToken) {
+        let mut told = String::new();
+        loop {
+            match self.look(gateway).await {
+                Ok(_) => told.clear(),
+                Err(error) => {
+                    let error = error.to_string();
+                    if told != error {
+                        (gateway.parts().note)(&error);
+                        told = error;
+                    }
+                }
+            }
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+        }
+    }
+
+    /// Works with the files where nobody waits for a disk.
+    async fn with_desk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Desk) -> T + Send + 'static,
+    ) -> T {
+        let desk = Arc::clone(&self.desk);
+        let worked = tokio::task::spawn_blocking(move || work(&desk)).await;
+        match worked {
+            Ok(worked) => worked,
+            // The work does not panic, and nobody stops it: a runtime that ends is all that is left.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    async fn put_out(
+        &self,
+        kind: &str,
+        key: String,
+        to: &Address,
+        rest: Value,
+    ) -> Result<String, SurfaceError> {
+        let (kind, to) = (kind.to_owned(), to.clone());
+        let rest = match rest {
+            Value::Object(rest) => rest,
+            _ => Map::new(),
+        };
+        self.with_desk(move |desk| desk.put_out(&kind, &key, &to, rest))
+            .await
+            .map_err(|error| SurfaceError::soon(error.to_string()))
+    }
+
+    async fn thread(
+        &self,
+        to: &Address,
+        name: &str,
+        message_id: Option<&str>,
+    ) -> Result<Done, SurfaceError> {
+        // A message has one thread, whoever asks for it and however often.
+        let key = match message_id {
+            Some(message) => format!("thread {to} under {message}"),
+            None => format!("thread {to} called {name}"),
+        };
+        let thread_id = format!("t-{}", desk::digest(&key));
+        let rest = json!({"name": name, "messageId": message_id, "threadId": thread_id});
+        self.put_out("thread", key, to, rest).await?;
+        Ok(Done::Thread {
+            address: Address {
+                thread_id: Some(thread_id),
+                ..to.clone()
+            },
+        })
+    }
+}
+
+impl Surface for DirectorySurface {
+    fn id(&self) -> &str {
+        ID
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn send<'a>(
+        &'a self,
+        to: &'a Address,
+        message: &'a Outgoing,
+    ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
+        async move {
+            let mut rest = json!({"text": message.text});
+            if let Some(reply_to) = &message.reply_to {
+                rest["replyTo"] = json!(reply_to);
+            }
+            if !message.images.is_empty() {
+                rest["images"] = json!(message.images);
+            }
+            if message.silent {
+                rest["silent"] = json!(true);
+            }
+            let key = message.key.clone();
+            let message_id = self.put_out("message", key, to, rest).await?;
+            Ok(Sent { message_id })
+        }
+        .boxed()
+    }
+
+    fn act<'a>(
+        &'a self,
+        to: &'a Address,
+        action: &'a Action,
+    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        async move {
+            let count = || format!("{} {}", action.name(), self.desk.count());
+            match action {
+                Action::Edit { message_id, text } => {
+                    let rest = json!({"messageId": message_id, "text": text});
+                    self.put_out("edit", count(), to, rest).await?;
+                    Ok(Done::Done)
+                }
+                Action::React {
+                    message_id,
+                    emoji,
+                    remove,
+                } => {
+                    let rest = json!({"messageId": message_id, "emoji": emoji, "remove": remove});
+                    self.put_out("react", count(), to, rest).await?;
+                    Ok(Done::Done)
+                }
+                Action::ThreadCreate {
+                    name, message_id, ..
+                } => self.thread(to, name, message_id.as_deref()).await,
+                Action::Read { limit, before } => {
+                    let (place, before) = (to.clone(), before.clone());
+                    let limit = (*limit).min(MOST_READ) as usize;
+                    let past = move |desk: &Desk| desk.past(&place, limit, before.as_deref());
+                    let messages = self.with_desk(past).await;
+                    let messages =
+                        messages.map_err(|error| SurfaceError::soon(error.to_string()))?;
+                    Ok(Done::Said { messages })
+                }
+                Action::Typing => Ok(Done::Done),
+                Action::Other { name, .. } => Err(SurfaceError::unsupported(name)),
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,10 @@
+//! Threads: when an answer opens one, and what the session of one begins with (R76, R77, E11, E13).
+//!
+//! [`answer_thread`] says where the answer to a message stands; [`history_limit`] and [`told`] make the earlier messages of a
+//! thread readable for a model that was not there.
+
+mod answer;
+mod history;
+
+pub use answer::{AnswerThread, Asked, answer_thread};
+pub use history::{history_limit, told};

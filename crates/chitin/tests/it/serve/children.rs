@@ -1,0 +1,200 @@
+//! A channel session begins three runs: one is isolated and answers, one is forked and takes too long, one is bound to a
+//! thread and is stopped. Each is told of once, where it belongs, whatever happens to the server meanwhile.
+
+use super::{Serving, place};
+use crate::run::{Talk, lines};
+use chitin_test::model_server::Format;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const PARENT: &str = "agent:main:web:channel:yard";
+
+fn script() -> Vec<Value> {
+    let spawn = |arguments: Value| json!({"name": "sessions_spawn", "arguments": arguments});
+    vec![
+        json!({"when": "[Subagent Task]: Count the lanterns", "times": 0, "text": "Seven lanterns.", "delayMs": 300}),
+        json!({"when": "[Subagent Task]: Read the whole log", "times": 0, "text": "Too late.", "delayMs": 30_000}),
+        json!({"when": "[Subagent Task]: Paint the fence", "times": 0, "text": "Never.", "delayMs": 30_000}),
+        json!({"when": "[Internal task completion event]", "times": 0, "text": "Noted by the parent."}),
+        json!({"when": "Start all three", "text": "Three at once.", "toolCalls": [
+            spawn(json!({"task": "Count the lanterns", "label": "lanterns"})),
+            spawn(json!({"task": "Read the whole log", "label": "log", "context": "fork", "runTimeoutSeconds": 1})),
+            spawn(json!({"task": "Paint the fence", "label": "fence", "thread": true, "mode": "session"})),
+        ]}),
+        json!({"when": "Start all three", "times": 0, "text": "They are at work."}),
+    ]
+}
+
+/// The children of the parent, by label.
+fn children(serving: &Serving) -> BTreeMap<String, Value> {
+    let (_, listed) = serving.ask("GET", "/api/sessions", None);
+    let sessions = listed["sessions"].as_array().cloned().unwrap_or_default();
+    let children = sessions
+        .into_iter()
+        .filter(|session| session["spawnedBy"] == PARENT);
+    children
+        .map(|child| {
+            (
+                child["label"].as_str().unwrap_or_default().to_owned(),
+                child,
+            )
+        })
+        .collect()
+}
+
+/// What the parent was told, by the name of the announce.
+fn announces(talk: &Talk) -> Vec<(String, String)> {
+    let sessions = talk.env.home().join(".chitin/agents/main/sessions");
+    let index = std::fs::read(sessions.join("sessions.json")).unwrap();
+    let index: Value = serde_json::from_slice(&index).unwrap();
+    let id = index[PARENT]["sessionId"].as_str().unwrap();
+    let records = lines(&std::fs::read(sessions.join(format!("{id}.jsonl"))).unwrap());
+    records
+        .into_iter()
+        .filter_map(|record| {
+            let key = record["message"]["idempotencyKey"].as_str()?.to_owned();
+            let text = record["message"]["content"].to_string();
+            key.starts_with("announce:").then_some((key, text))
+        })
+        .collect()
+}
+
+#[test]
+fn three_children_are_told_of_once_each_where_they_belong() {
+    let talk = Talk::new(Format::Anthropic, &script());
+    let serving = Serving::start(&talk, &[]);
+    let heard = serving.listen();
+    serving.say("yard", "Start all three");
+    serving.wait_until("there are three", |serving| children(serving).len() == 3);
+    let fence = children(&serving)["fence"]["key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    std::thread::sleep(Duration::from_millis(500));
+    let (status, _) = serving.ask(
+        "POST",
+        &format!("/api/sessions/{fence}/stop"),
+        Some(&json!({})),
+    );
+    assert_eq!(status, 200);
+    serving.wait_until("all are told", |_| announces(&talk).len() >= 3);
+    serving.rest();
+    let told = announces(&talk);
+    let about = |label: &str| {
+        let found: Vec<&String> = told
+            .iter()
+            .filter(|(_, text)| text.contains(&format!("task: {label}")))
+            .map(|(_, text)| text)
+            .collect();
+        assert_eq!(found.len(), 1, "{label}: {told:#?}");
+        found[0].clone()
+    };
+    assert!(about("lanterns").contains("Seven lanterns."));
+    assert!(about("lanterns").contains("status: completed successfully"));
+    assert!(about("log").contains("status: timed out"));
+    assert!(about("fence").contains("status: failed"));
+    assert_eq!(told.len(), 3);
+    // What the parent says of the fence goes to the fence's own thread, the rest to its channel.
+    let heard = heard.lock().unwrap();
+    let places: Vec<&str> = heard
+        .iter()
+        .filter(|event| event["kind"] == "delivered" && event["text"] == "Noted by the parent.")
+        .filter_map(|event| event["to"].as_str())
+        .collect();
+    let in_thread = |place: &&&str| place.starts_with("web:channel:yard:thread:");
+    assert_eq!(places.iter().filter(in_thread).count(), 1, "{places:?}");
+    let in_channel = places.iter().filter(|place| **place == "web:channel:yard");
+    assert_eq!(in_channel.count(), 2, "{places:?}");
+    // The forked child had its parent's words, the isolated one had not.
+    let with = |needle: &str, other: &str| {
+        talk.server
+            .requests()
+            .iter()
+            .map(|request| crate::run::text(&request.body))
+            .any(|body| body.contains(needle) && body.contains(other))
+    };
+    assert!(with(
+        "[Subagent Task]: Read the whole log",
+        "Start all three"
+    ));
+    assert!(!with(
+        "[Subagent Task]: Count the lanterns",
+        "Start all three"
+    ));
+}
+
+/// Whether the server dies before, while or after the runs begin: nothing is told twice, nothing is forgotten.
+#[test]
+fn after_a_crash_every_child_is_finished_or_reported_exactly_once() {
+    let mut most = 0;
+    for delay in [20, 120, 350, 700] {
+        let talk = Talk::new(Format::Anthropic, &script());
+        let serving = Serving::start(&talk, &[]);
+        serving.say("yard", "Start all three");
+        std::thread::sleep(Duration::from_millis(delay));
+        serving.kill();
+        let serving = Serving::start(&talk, &[]);
+        // The one that would take long is stopped; the others end by themselves.
+        serving.wait_until("the rest is done", |serving| {
+            if let Some(fence) = children(serving).get("fence") {
+                let key = fence["key"].as_str().unwrap();
+                serving.ask(
+                    "POST",
+                    &format!("/api/sessions/{key}/stop"),
+                    Some(&json!({})),
+                );
+            }
+            let (_, status) = serving.ask("GET", "/api/status", None);
+            status["busy"].as_array().is_some_and(Vec::is_empty)
+        });
+        let children = children(&serving);
+        let told = announces(&talk);
+        for child in children.values() {
+            let key = child["key"].as_str().unwrap();
+            let about = told.iter().filter(|(name, _)| name.contains(key));
+            assert_eq!(
+                about.count(),
+                1,
+                "killed after {delay} ms: {key}\n{told:#?}"
+            );
+        }
+        assert_eq!(told.len(), children.len(), "killed after {delay} ms");
+        most = most.max(children.len());
+        assert_eq!(serving.end(), Some(0));
+    }
+    assert_eq!(most, 3, "at least one crash came when all three were there");
+}
+
+#[test]
+fn a_message_is_answered_in_its_own_channel_and_thread() {
+    let talk = Talk::new(Format::Anthropic, &[json!({"times": 0, "text": "Here."})]);
+    let serving = Serving::start(&talk, &[]);
+    let mut thread = place("yard");
+    thread["threadId"] = json!("t1");
+    for from in [place("yard"), place("dock"), thread] {
+        let body = json!({"text": "Where?", "from": from, "wait": true});
+        let (status, done) = serving.ask("POST", "/api/messages", Some(&body));
+        assert_eq!(
+            (status, done["text"].as_str()),
+            (200, Some("Here.")),
+            "{done}"
+        );
+    }
+    let (_, listed) = serving.ask("GET", "/api/sessions", None);
+    let mut keys: Vec<&str> = listed["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|session| session["key"].as_str())
+        .collect();
+    keys.sort_unstable();
+    assert_eq!(
+        keys,
+        [
+            "agent:main:web:channel:dock",
+            "agent:main:web:channel:yard",
+            "agent:main:web:channel:yard:thread:t1",
+        ]
+    );
+}

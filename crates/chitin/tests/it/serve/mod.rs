@@ -1,0 +1,160 @@
+//! `chitin serve` as a user meets it: the real binary, real sockets, a model that answers from a script.
+
+mod bad_input;
+mod children;
+
+use crate::process::command;
+use crate::run::Talk;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of the binary under test. Killed when dropped.
+pub(crate) struct Serving {
+    process: Child,
+    address: String,
+    token: String,
+}
+
+impl Serving {
+    /// Starts a server for a talk's workspace, and waits until it says where it listens.
+    pub(crate) fn start(talk: &Talk, more: &[&str]) -> Self {
+        let mut command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
+        let mut process = command
+            .arg(talk.env.workspace())
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut out = BufReader::new(process.stdout.take().unwrap());
+        let listening: Value = loop {
+            assert!(out.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+            if let Ok(value) = serde_json::from_str(&said) {
+                break value;
+            }
+        };
+        let address = listening["address"].as_str().unwrap();
+        let token = talk.env.home().join(".chitin/server-token");
+        Self {
+            process,
+            address: address.trim_start_matches("http://").to_owned(),
+            token: std::fs::read_to_string(token).unwrap().trim().to_owned(),
+        }
+    }
+
+    /// Ends it as a crash would.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Asks it to end, and returns its exit code.
+    pub(crate) fn end(mut self) -> Option<i32> {
+        let process = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        self.process.wait().unwrap().code()
+    }
+
+    /// Asks for something, and returns status and body.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let body = body.map(ToString::to_string);
+        let head = [("authorization", format!("Bearer {}", self.token))];
+        self.ask_raw(method, path, &head, body.as_deref())
+    }
+
+    pub(crate) fn ask_raw(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: Option<&str>,
+    ) -> (u16, Value) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let body = body.unwrap_or_default();
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            self.address,
+            body.len()
+        );
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        write!(stream, "{head}\r\n{body}").unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        let status = answer.split(' ').nth(1).unwrap_or("0").parse().unwrap();
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    /// Says something in a channel, without waiting.
+    pub(crate) fn say(&self, channel: &str, text: &str) -> Value {
+        let body = json!({"text": text, "from": place(channel)});
+        let (status, accepted) = self.ask("POST", "/api/messages", Some(&body));
+        assert_eq!(status, 202, "{accepted}");
+        accepted
+    }
+
+    /// Listens to everything that happens from now on; what was heard is in the list.
+    pub(crate) fn listen(&self) -> Arc<Mutex<Vec<Value>>> {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (host, token) = (&self.address, &self.token);
+        write!(
+            stream,
+            "GET /api/events HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\naccept: text/event-stream\r\n\r\n"
+        )
+        .unwrap();
+        let heard: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let hearing = Arc::clone(&heard);
+        let mut lines = BufReader::new(stream).lines();
+        // The head is there once the server listens for us.
+        assert!(lines.next().unwrap().unwrap().contains("200"));
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if let Some(data) = line.strip_prefix("data:")
+                    && let Ok(event) = serde_json::from_str(data)
+                {
+                    hearing.lock().unwrap().push(event);
+                }
+            }
+        });
+        heard
+    }
+
+    /// Waits until nothing is to be done.
+    pub(crate) fn rest(&self) {
+        self.wait_until("it rests", |serving| {
+            let (_, status) = serving.ask("GET", "/api/status", None);
+            status["busy"].as_array().is_some_and(Vec::is_empty)
+        });
+    }
+
+    pub(crate) fn wait_until(&self, what: &str, mut is: impl FnMut(&Self) -> bool) {
+        let began = Instant::now();
+        while !is(self) {
+            assert!(began.elapsed() < PATIENCE, "{what}: not within a minute");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A channel of the web surface, as a message names it.
+pub(crate) fn place(channel: &str) -> Value {
+    json!({"channel": "web", "peer": {"kind": "channel", "id": channel}, "senderId": "ada"})
+}
