@@ -8,6 +8,7 @@ mod error;
 mod exit_code;
 mod host;
 mod kit;
+mod memory;
 mod page;
 mod printer;
 mod revision;

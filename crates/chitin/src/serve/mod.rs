@@ -1,9 +1,7 @@
-//! What `chitin serve` is made of: a host of agents, the token that clients must know, memory that goes back.
+//! What `chitin serve` is made of: a host of agents, and the token that clients must know.
 
 mod host;
-mod memory;
 mod token;
 
 pub(crate) use host::ServeHost;
-pub(crate) use memory::give_back;
 pub(crate) use token::{Token, token};

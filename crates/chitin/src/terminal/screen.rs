@@ -92,7 +92,13 @@ impl Screen {
                     gate.wait().await;
                 }
                 event = events.recv() => match event {
-                    Some(event) => self.event(&event, sink)?,
+                    Some(event) => {
+                        if matches!(event, TurnEvent::RequestSent { call: 1, .. }) {
+                            // The model thinks; what the start needed is not needed now.
+                            crate::memory::give_back();
+                        }
+                        self.event(&event, sink)?;
+                    }
                     None => return Ok(self.rest(sink)?),
                 },
                 _ = ticks.tick(), if sink.may_draw() => self.tick(began.elapsed(), sink),

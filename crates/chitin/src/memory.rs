@@ -1,8 +1,8 @@
-//! Gives memory back that a resting server does not need.
+//! Gives memory back that a process that waits does not need.
 //!
 //! Most of what a process of ours holds is its own program: the kernel maps large pieces of the file around every place
 //! that was touched at the start. They are pages of a file, shared by all processes and read again when they are touched
-//! again, so a server that rests can let them go. What it has of its own is a few hundred kilobytes.
+//! again, so a process that waits can let them go. What it has of its own is a few hundred kilobytes.
 
 /// Lets go of the program's pages, which come back by themselves when they are needed, and of free memory that the
 /// allocator keeps.
