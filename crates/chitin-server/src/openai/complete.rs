@@ -90,6 +90,7 @@ pub(crate) async fn complete(
     let mut heard = Heard::new(shared.gateway.parts().contract.runtime.outbound);
     let end = loop {
         let Told::Happening(happening) = follow::next(&mut subscription, &mut phase).await? else {
+            heard.missed();
             continue;
         };
         heard.note(&happening.what);

@@ -8,6 +8,7 @@ mod models;
 mod reply;
 mod request;
 mod stream;
+mod telling;
 mod words;
 
 pub(crate) use complete::complete;

@@ -28,6 +28,7 @@ pub(crate) struct Heard {
     rules: OutboundRules,
     /// The answers, each whole; none stands for one that is silent.
     answers: Vec<Option<String>>,
+    is_partial: bool,
     ran_out: bool,
     cached: u64,
 }
@@ -37,6 +38,7 @@ impl Heard {
         Self {
             rules,
             answers: Vec::new(),
+            is_partial: false,
             ran_out: false,
             cached: 0,
         }
@@ -44,7 +46,9 @@ impl Heard {
 
     /// Returns what is to be seen of an answer: nothing when it means "say nothing".
     pub(crate) fn shown(&self, text: &str) -> Option<String> {
-        spoken(text, &self.rules).filter(|text| !text.trim().is_empty())
+        let text = spoken(text, &self.rules)?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// Notes something that happened.
@@ -66,9 +70,14 @@ impl Heard {
         }
     }
 
+    /// Something was missed: what is known for sure is the last answer, which comes with the end.
+    pub(crate) fn missed(&mut self) {
+        self.is_partial = true;
+    }
+
     /// Returns all that was said.
     pub(crate) fn text(&self, outcome: &Outcome) -> String {
-        if self.answers.is_empty() {
+        if self.answers.is_empty() || self.is_partial {
             return self.shown(&outcome.text).unwrap_or_default();
         }
         let answers: Vec<&str> = self.answers.iter().flatten().map(String::as_str).collect();

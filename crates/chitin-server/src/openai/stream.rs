@@ -1,7 +1,8 @@
 //! An answer piece by piece, in OpenAI's shape.
 
 use super::complete::StopWhenGone;
-use super::reply::{BETWEEN, Heading, Heard, well};
+use super::reply::{Heading, Heard, well};
+use super::telling::Telling;
 use crate::compat;
 use crate::feed::{comment, frame};
 use crate::follow::{self, End};
@@ -10,12 +11,11 @@ use crate::problem::{Face, Problem};
 use crate::shared::Shared;
 use bytes::Bytes;
 use chitin_gateway::gateway::What;
-use chitin_gateway::silent::SilentGate;
 use chitin_gateway::{Heard as Told, Subscription};
 use chitin_protocol::event::TurnEvent;
-use chitin_protocol::rules::OutboundRules;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use hyper::StatusCode;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -29,12 +29,8 @@ pub(crate) struct Pieces {
     heading: Heading,
     include_usage: bool,
     heard: Heard,
-    rules: OutboundRules,
-    /// Holds back what may mean "say nothing", while an answer comes in pieces.
-    gate: Option<SilentGate>,
-    /// Whether some of the answer that is being given is out.
-    begun: bool,
-    /// Whether an answer of this turn is out already.
+    telling: Telling,
+    /// Whether anything was said.
     said: bool,
     ready: VecDeque<Bytes>,
     over: bool,
@@ -59,9 +55,7 @@ impl Pieces {
             heading,
             include_usage,
             heard: Heard::new(rules),
-            rules,
-            gate: None,
-            begun: false,
+            telling: Telling::new(rules),
             said: false,
             ready: VecDeque::new(),
             over: false,
@@ -113,59 +107,59 @@ impl Pieces {
 
     /// Makes pieces of what was told.
     fn take(&mut self, told: &Told) -> Result<(), Problem> {
-        let Told::Happening(happening) = told else {
-            return Ok(());
+        let what = match told {
+            Told::Happening(happening) => &happening.what,
+            Told::Missed(_) => {
+                self.telling.missed();
+                return Ok(());
+            }
         };
-        self.heard.note(&happening.what);
-        match &happening.what {
+        self.heard.note(what);
+        let text = match what {
             What::Turn {
                 event: TurnEvent::TextDelta { delta },
-            } => {
-                let rules = self.rules;
-                let gate = self.gate.get_or_insert_with(|| SilentGate::new(rules));
-                let shown = gate.push(delta);
-                self.say(&shown);
-            }
+            } => self.telling.piece(delta),
             What::Turn {
                 event: TurnEvent::Said { text, .. },
+            } => self.telling.whole(text),
+            What::Turn {
+                event: TurnEvent::Retrying { .. },
             } => {
-                // A model that gives its answer in one go has no pieces.
-                let rest = match self.gate.take() {
-                    Some(gate) => gate.finish().rest,
-                    None => self.heard.shown(text).unwrap_or_default(),
-                };
-                self.say(&rest);
-                self.said |= self.begun;
-                self.begun = false;
+                self.telling.missed();
+                String::new()
             }
-            what => {
-                if let Some(end) = End::of(what) {
-                    self.over = true;
-                    self.guard.done();
-                    self.finish(end)?;
-                }
+            _ => String::new(),
+        };
+        self.say(&text);
+        match End::of(what) {
+            None => Ok(()),
+            Some(end) => {
+                self.over = true;
+                self.guard.done();
+                self.finish(end)
             }
         }
-        Ok(())
     }
 
     fn say(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            self.said = true;
+            self.put(&json!({ "content": text }), None);
         }
-        if !self.begun && self.said {
-            self.put(&json!({ "content": BETWEEN }), None);
-        }
-        self.begun = true;
-        self.put(&json!({ "content": text }), None);
     }
 
     fn finish(&mut self, end: End) -> Result<(), Problem> {
         let outcome = well(end)?;
-        if !self.begun && !self.said {
-            // What was said may have been missed.
+        if !self.said {
+            // A turn that was over before it was asked for again says nothing on the way.
             let text = self.heard.text(&outcome);
             self.say(&text);
+        } else if self.telling.is_broken() {
+            return Err(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "missed",
+                "The client was too slow, and some of the answer is lost to it.",
+            ));
         }
         let reason = self.heard.finish_reason();
         self.put(&json!({}), Some(reason));

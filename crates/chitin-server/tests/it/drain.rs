@@ -89,3 +89,39 @@ fn what_is_not_done_in_time_is_kept_and_done_after_the_next_start() {
         );
     });
 }
+
+#[test]
+fn a_message_that_is_sent_again_after_a_restart_is_still_the_same() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let ask = async |served: &Served| {
+        let body = json!({"text": "Order five larch.", "wait": true}).to_string();
+        let key = [("idempotency-key", "order-77")];
+        let mut client = served.connect().await;
+        client
+            .ask("POST", "/api/messages", &key, &body)
+            .await
+            .json()
+    };
+    let first = runtime();
+    let served = first.block_on(async {
+        let mut served = Served::new(Setting::replies(&[json!({"text": "Ordered."})]));
+        assert_eq!(ask(&served).await["text"], "Ordered.");
+        served.stop();
+        served.ended().await;
+        served
+    });
+    drop(first);
+    let env = served.stage.env;
+    drop(served.stage.gateway);
+    runtime().block_on(async {
+        let again = Setting {
+            env,
+            ..Setting::replies(&[json!({"text": "Ordered again!"})])
+        };
+        let served = Served::new(again);
+        assert_eq!(ask(&served).await["text"], "Ordered.");
+        assert_eq!(ask(&served).await["place"], "known");
+        let session = served.get("/api/sessions/main").await;
+        assert_eq!(session.body.matches("Order five larch.").count(), 1);
+    });
+}

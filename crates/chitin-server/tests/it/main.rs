@@ -1,5 +1,9 @@
 //! The server as its clients see it: over real sockets.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the stage has a clock of its own"
+)]
 
 #[path = "../../../chitin-gateway/tests/it/stage.rs"]
 mod stage;
