@@ -10,9 +10,25 @@ use chitin_workspace::agents;
 use chitin_workspace::nearest::nearest;
 
 /// Words that may follow `agent:<id>:`; others are taken for channels that we do not know.
-const KNOWN: [&str; 17] = [
-    "main", "subagent", "cron", "hook", "acp", "direct", "group", "channel", "discord", "slack",
-    "telegram", "whatsapp", "signal", "imessage", "webchat", "matrix", "teams",
+const KNOWN: [&str; 18] = [
+    "main",
+    "subagent",
+    "cron",
+    "hook",
+    "acp",
+    "direct",
+    "group",
+    "channel",
+    "discord",
+    "slack",
+    "telegram",
+    "whatsapp",
+    "signal",
+    "imessage",
+    "webchat",
+    "matrix",
+    "teams",
+    "directory",
 ];
 
 /// Returns the agent that a session's key names, after checking that there is one.
