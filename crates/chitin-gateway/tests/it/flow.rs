@@ -231,7 +231,7 @@ async fn a_long_answer_is_cut_to_what_the_surface_takes_and_points_at_its_questi
         .iter()
         .map(|message| message.reply_to.is_some())
         .collect();
-    assert_eq!(replies[0], true);
+    assert!(replies[0]);
     assert!(replies[1..].iter().all(|reply| !reply));
 }
 
