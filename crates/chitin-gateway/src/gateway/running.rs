@@ -52,7 +52,7 @@ impl Inner {
         let outcome = self.outcome(outcome, cause, began);
         let words = delivery.end(&outcome).await;
         match job.kind {
-            JobKind::Heartbeat => self.beat_done(&job, words.as_deref(), used_before),
+            JobKind::Heartbeat => self.beat_done(&job, &outcome, words.as_deref(), used_before),
             JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
