@@ -10,6 +10,8 @@ pub mod announce;
 pub mod check_text;
 pub mod config;
 pub mod context;
+pub mod cron_jobs;
+pub mod directory_note;
 pub mod edit;
 pub mod front_matter;
 pub mod history;
@@ -45,7 +47,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 23] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -65,6 +67,16 @@ pub const TARGETS: [Target; 20] = [
         name: "context",
         run: context::run,
         dictionary: context::DICTIONARY,
+    },
+    Target {
+        name: "cron_jobs",
+        run: cron_jobs::run,
+        dictionary: cron_jobs::DICTIONARY,
+    },
+    Target {
+        name: "directory_note",
+        run: directory_note::run,
+        dictionary: directory_note::DICTIONARY,
     },
     Target {
         name: "edit",

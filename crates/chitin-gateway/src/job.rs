@@ -168,12 +168,15 @@ pub struct ChildRun {
     /// How deeply its model thinks, when its parent says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// The id of its transcript.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
+    /// Whether it begins with a copy of its parent's conversation.
+    #[serde(default)]
+    pub forked: bool,
     /// For whom its result is.
     #[serde(default)]
     pub target: CompletionTarget,
+    /// For whom its parent works. News of it gives nobody more rights than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Sender>,
 }
 
 /// News of a run that another session began (R40–R48).

@@ -54,44 +54,48 @@ impl FileStore {
             return Err(exists());
         }
         let directory = self.made()?;
-        let own = Some(header.id.clone()).filter(|id| names::is_transcript(&names::of_id(id)));
-        let (file, stem) = self.new_file(&directory, own, Open::CopyNew)?;
-        let name = names::of_id(&stem);
-        let fresh = Fresh { file, stem, header };
-        let imported = disk::copy(from, 0, length, &fresh.file)
-            .and_then(|()| fresh.file.sync_data())
-            .and_then(|()| {
-                self.ledger.change(
-                    |turn| {
-                        let entry = turn.index().get(key);
-                        let old = entry.and_then(SessionEntry::transcript_name);
-                        if old.is_some() && !begin.afresh {
-                            return Err(exists());
-                        }
-                        // Nobody may be writing to the one that goes into the archive.
-                        let old = old
-                            .map(|name| directory.file(&name, Open::Append))
-                            .transpose()?
-                            .flatten();
-                        if let Some(old) = &old
-                            && !old.lock(LockMode::Refuse)?
-                        {
-                            return Err(StoreError::Busy {
-                                key: key.to_owned(),
-                            });
-                        }
-                        Ok((begin::place(turn, &directory, key, &fresh, begin), old))
-                    },
-                    |_| Ok(()),
-                )
-            });
+        let mut made = None;
+        let imported = self.ledger.change(
+            |turn| {
+                let entry = turn.index().get(key);
+                let old = entry.and_then(SessionEntry::transcript_name);
+                if old.is_some() && !begin.afresh {
+                    return Err(exists());
+                }
+                // Nobody may be writing to the one that goes into the archive.
+                let old = old
+                    .map(|name| directory.file(&name, Open::Append))
+                    .transpose()?
+                    .flatten();
+                if let Some(old) = &old
+                    && !old.lock(LockMode::Refuse)?
+                {
+                    return Err(StoreError::Busy {
+                        key: key.to_owned(),
+                    });
+                }
+                // Not before: an index that is missing is made of the transcripts that are there.
+                let own = Some(header.id.clone());
+                let own = own.filter(|id| names::is_transcript(&names::of_id(id)));
+                let (file, stem) = self.new_file(&directory, own, Open::CopyNew)?;
+                made = Some(names::of_id(&stem));
+                disk::copy(from, 0, length, &file)?;
+                file.sync_data()?;
+                let header = header.clone();
+                let fresh = Fresh { file, stem, header };
+                Ok((begin::place(turn, &directory, key, &fresh, begin), old))
+            },
+            |_| Ok(()),
+        );
         match imported {
             Ok((placed, _held)) => {
                 placed.archive_old(&directory, begin)?;
                 Ok(placed.entry)
             }
             Err(error) => {
-                let _ = directory.remove(&name);
+                if let Some(name) = made {
+                    let _ = directory.remove(&name);
+                }
                 Err(error)
             }
         }

@@ -298,7 +298,8 @@ fn talk(yard: &Yard, server: &Server, sessions: usize, messages: usize, spread: 
     let added = runtime.block_on(async {
         let mut tasks = tokio::task::JoinSet::new();
         for session in 0..sessions {
-            let pause = spread.mul_f64(session as f64 / sessions as f64);
+            let of_all = |part: usize| u32::try_from(part).unwrap();
+            let pause = spread * of_all(session) / of_all(sessions);
             let name = format!("{}-{session}", spread.as_secs());
             let (address, token) = (server.address.clone(), server.token.clone());
             tasks.spawn(async move {

@@ -54,17 +54,18 @@ mod linux {
         let mut found = Vec::new();
         let mut current: Option<Range<usize>> = None;
         for line in maps.lines() {
-            if let Some(head) = head(line) {
-                current = head;
-            } else if line.strip_prefix("Anonymous:").map(str::trim) == Some("0 kB") {
-                found.extend(current.take());
+            match line.split_once(':') {
+                Some(("Anonymous", kept)) if kept.trim() == "0 kB" => found.extend(current.take()),
+                // A line about the mapping above it.
+                Some((name, _)) if !name.contains('-') => {}
+                _ => current = file(line),
             }
         }
         found
     }
 
-    /// Reads the first line of a mapping: `Some(Some(range))` for a file that is only read or run.
-    fn head(line: &str) -> Option<Option<Range<usize>>> {
+    /// Reads the first line of a mapping; nothing when it is no file that is only read or run.
+    fn file(line: &str) -> Option<Range<usize>> {
         let mut words = line.split_ascii_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
         let start = usize::from_str_radix(start, 16).ok()?;
@@ -72,7 +73,7 @@ mod linux {
         let rights = words.next()?;
         let path = words.nth(3).unwrap_or_default();
         let wanted = matches!(rights, "r-xp" | "r--p") && path.starts_with('/');
-        Some(wanted.then_some(start..end))
+        wanted.then_some(start..end)
     }
 
     #[cfg(test)]

@@ -44,6 +44,7 @@ impl CronDocument {
         let Value::Object(mut rest) = value else {
             return Err("it is no JSON object".to_owned());
         };
+        rest.entry("version").or_insert_with(|| json!(1));
         let jobs = match rest.remove("jobs") {
             None => Vec::new(),
             Some(Value::Array(jobs)) => jobs,

@@ -160,7 +160,7 @@ impl Inner {
         let rules = &self.parts.contract.runtime.subagents.announce;
         let node = nodes.get(child_key)?;
         let run = node.run.as_ref();
-        let requester = self.requester(&run.parent_key);
+        let requester = Requester::of(&run.parent_key, self.parts.contract.session_keys);
         let outcome = child_outcome(&ended.outcome);
         let asked = announce::action(requester, run.expects_completion, run.target, rules);
         let label = run.label.as_deref().unwrap_or(&run.task);
@@ -174,7 +174,9 @@ impl Inner {
         let event = CompletionEvent {
             source: SOURCE.to_owned(),
             session_key: child_key.to_owned(),
-            session_id: run.session_id.clone(),
+            session_id: self
+                .entry(&node.agent_id, child_key)
+                .map(|entry| entry.session_id),
             announce_type: TYPE.to_owned(),
             task_label: label.to_owned(),
             status: outcome.status().to_owned(),
@@ -216,7 +218,7 @@ impl Inner {
             images: Vec::new(),
             from: run.origin.clone(),
             message_id: None,
-            sender: None,
+            sender: run.sender.clone(),
             deliver,
             answer_thread: None,
             provenance: Some(json!({
@@ -245,18 +247,6 @@ impl Inner {
                 not_before: None,
             })),
         })
-    }
-
-    /// Says whether a session is one that nobody sees.
-    fn requester(&self, session_key: &str) -> Requester {
-        let grammar = self.parts.contract.session_keys;
-        if session_key::is_subagent(session_key, grammar)
-            || session_key::is_cron(session_key, grammar)
-        {
-            Requester::Internal
-        } else {
-            Requester::Visible
-        }
     }
 
     /// A parent was told of a run: the run is settled.

@@ -3,16 +3,14 @@
 use super::bindings::Bound;
 use super::sessions::Marks;
 use super::spawning::{Parent, broken};
-use super::{Inner, What, opening, standing};
+use super::{Inner, What, closing, opening};
 use crate::address::Address;
 use crate::job::{ChildMode, ChildRun, Job, JobKind};
 use crate::spawn::prompt::{ChildFacts, Stay, first_message, system_prompt};
-use crate::spawn::request::SpawnContext;
 use crate::spawn::{Attached, SpawnPlan, SpawnRefusal, SpawnRequest, attachments};
 use crate::surface::{Action, Done, Threads};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::rules::BoundFirstRun;
-use chitin_store::{Begin, LockMode};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,8 +21,6 @@ use std::time::Duration;
 const THREAD_TIME: Duration = Duration::from_secs(30);
 /// How long the name of a thread is, in characters.
 const THREAD_NAME: usize = 80;
-/// How long to wait for a session that another process has open, in milliseconds.
-const LOCK_WAIT_MS: u64 = 5_000;
 
 /// A child that was begun.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,19 +47,19 @@ pub struct Spawned {
 }
 
 /// A child that may begin.
-pub(super) struct Draft<'a> {
-    pub(super) inner: &'a Arc<Inner>,
-    pub(super) parent: Parent<'a>,
+pub(super) struct Draft {
+    pub(super) inner: Arc<Inner>,
+    pub(super) parent: Parent,
     pub(super) target: AgentId,
     pub(super) child_key: String,
-    pub(super) request: &'a SpawnRequest,
+    pub(super) request: SpawnRequest,
     pub(super) plan: SpawnPlan,
     /// The workspace of its agent.
     pub(super) home: String,
     pub(super) run: ChildRun,
 }
 
-impl Draft<'_> {
+impl Draft {
     /// Makes what the child needs, then puts its job into the ledger: from then on it is there, whatever happens.
     pub(super) async fn begin(
         mut self,
@@ -77,13 +73,12 @@ impl Draft<'_> {
         if self.plan.thread {
             self.run.bound = Some(self.make_thread().await?);
         }
-        self.run.session_id = Some(self.make_session().await?);
         let run = &self.run;
         let prompt = system_prompt(&ChildFacts {
             depth: run.depth,
             max_depth: self.parent.limits.max_depth,
             label: run.label.as_deref(),
-            requester_session: Some(self.parent.key),
+            requester_session: Some(&self.parent.key),
             requester_channel: run.origin.as_ref().map(|origin| origin.channel.as_str()),
             session: &self.child_key,
         });
@@ -96,20 +91,32 @@ impl Draft<'_> {
         });
         let mut changes = vec![opening(&job)];
         changes.extend(bound.as_ref().map(Bound::opening));
-        let inner = self.inner;
+        let inner = Arc::clone(&self.inner);
         let kept = inner.write(changes).await;
         kept.map_err(|error| broken(&error))?;
+        // From here on a crash leaves a child that runs after the next start; a session without a job would be nobody's.
+        let made = inner.child_session(&job).await;
+        if made.is_err() || !self.take_place(&job) {
+            let mut changes = vec![closing(&job.id)];
+            changes.extend(bound.as_ref().map(Bound::closing));
+            inner.parts.ledger.note(changes);
+            made.map_err(|error| broken(&error))?;
+            return Err(SpawnRefusal::error(
+                "This session was stopped, and the child was not begun.",
+            ));
+        }
         inner.open.fetch_add(1, Ordering::Relaxed);
+        inner.activity.notify_one();
         if let Some(bound) = bound {
             inner.bindings.put(bound);
         }
-        inner.tree.lock().put_job(&job, false);
         if let Some(cause) = &self.parent.job {
-            inner.tell(self.parent.key, &cause.id, || What::Spawned {
+            inner.tell(&self.parent.key, &cause.id, || What::Spawned {
                 child: self.child_key.clone(),
             });
         }
         inner.put_first(job, Marks::new());
+        inner.put_away();
         Ok(Spawned {
             status: "accepted",
             run_id: self.run.run_id.clone(),
@@ -120,6 +127,16 @@ impl Draft<'_> {
             thread: self.run.bound,
             child_session_key: self.child_key,
         })
+    }
+
+    /// Takes the place that was kept for the child; tells whether it is still there. It is not when its parent was stopped.
+    fn take_place(&self, job: &Job) -> bool {
+        let mut nodes = self.inner.tree.lock();
+        let wanted = nodes.get(&self.child_key).is_some_and(|node| !node.quiet);
+        if wanted {
+            nodes.put_job(job, false);
+        }
+        wanted
     }
 
     /// Writes the child's files.
@@ -179,41 +196,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Makes the child's session, with what is known of it (R17), and returns its id.
-    async fn make_session(&self) -> Result<String, SpawnRefusal> {
-        let (from, to) = (self.parent.key.to_owned(), self.child_key.clone());
-        let (run, home) = (self.run.clone(), self.home.clone());
-        let (context, most) = (self.plan.context, self.parent.limits.max_depth);
-        let clock = &self.inner.parts.clock;
-        let (now, now_ms) = (clock.now(), clock.now_ms());
-        let made = self.inner.in_store(self.target.as_str(), move |store| {
-            let begin = Begin {
-                workspace: run.workspace.as_deref().unwrap_or(&home),
-                now: &now,
-                now_ms,
-                afresh: false,
-            };
-            match context {
-                SpawnContext::Fork => {
-                    let entry = store.fork(&from, &to, &begin)?;
-                    store.annotate(&to, &mut |entry| {
-                        standing::describe(entry, &run, most, &home);
-                    })?;
-                    Ok(entry.session_id)
-                }
-                SpawnContext::Isolated => {
-                    let mut open = store.open(&to, &begin, LockMode::Wait(LOCK_WAIT_MS))?;
-                    open.update(&mut |entry| standing::describe(entry, &run, most, &home))?;
-                    Ok(open.entry().session_id.clone())
-                }
-            }
-        });
-        made.await.map_err(|error| broken(&error))
-    }
-
     /// Makes the job that runs the child.
     fn job(&self, attached: Option<&Attached>) -> Job {
-        let (plan, run, request) = (&self.plan, &self.run, self.request);
+        let (plan, run, request) = (&self.plan, &self.run, &self.request);
         let rules = &self.inner.parts.contract.runtime.subagents;
         let stay = match plan.mode {
             ChildMode::Run => Stay::UntilDone,
@@ -240,11 +225,7 @@ impl Draft<'_> {
             from: run.bound.clone().or_else(|| run.origin.clone()),
             message_id: None,
             // A child may do what the one could for whom it works.
-            sender: self
-                .parent
-                .job
-                .as_deref()
-                .and_then(|job| job.sender.clone()),
+            sender: run.sender.clone(),
             deliver: run.bound.clone().filter(|_| speaks),
             answer_thread: None,
             provenance: None,

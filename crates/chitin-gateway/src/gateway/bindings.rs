@@ -56,6 +56,13 @@ impl Gateway {
 }
 
 impl Bound {
+    /// Makes the change that lets it go.
+    pub(super) fn closing(&self) -> Change {
+        Change::Close {
+            id: name(&self.place),
+        }
+    }
+
     /// Makes the change that keeps it.
     pub(super) fn opening(&self) -> Change {
         Change::Open {

@@ -7,6 +7,7 @@
 
 mod accepting;
 mod announcing;
+mod archiving;
 mod beating;
 mod beginning;
 mod bindings;
@@ -56,7 +57,7 @@ use serde_json::Value;
 use sessions::{Busy, Marks};
 use std::collections::{HashSet, VecDeque};
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -124,6 +125,7 @@ pub(crate) struct Inner {
     ending: CancellationToken,
     tasks: TaskTracker,
     activity: tokio::sync::Notify,
+    put_away_at: AtomicI64,
     offers: OnceLock<Offering>,
     pub(crate) schedules: OnceLock<scheduling::Schedules>,
 }
@@ -236,6 +238,7 @@ impl Gateway {
             ending: CancellationToken::new(),
             tasks: TaskTracker::new(),
             activity: tokio::sync::Notify::new(),
+            put_away_at: AtomicI64::new(0),
             offers: OnceLock::new(),
             schedules: OnceLock::new(),
             parts,
@@ -288,7 +291,7 @@ impl Gateway {
             agent_id,
         };
         let id = job.id.clone();
-        let taken = inner.take_in(job, Some(settings)).await;
+        let taken = inner.take_in_whole(job, Some(settings)).await;
         if taken.is_err() {
             inner.forget(&id);
         }
@@ -401,6 +404,18 @@ impl Gateway {
 }
 
 impl Inner {
+    /// Takes a job in. That happens whole even if whoever asks goes away meanwhile.
+    pub(crate) async fn take_in_whole(
+        self: &Arc<Self>,
+        job: Job,
+        settings: Option<QueueSettings>,
+    ) -> Result<Accepted, Refusal> {
+        let inner = Arc::clone(self);
+        let taking = async move { inner.take_in(job, settings).await };
+        let taken = self.tasks.spawn(taking).await;
+        taken.unwrap_or(Err(Refusal::Closing))
+    }
+
     /// Puts a job into the ledger, then into its session's queue.
     pub(crate) async fn take_in(
         self: &Arc<Self>,

@@ -35,9 +35,13 @@ impl Inner {
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
         let used_before = self.used_before(&job);
-        self.note_begin(&job, began).await;
+        let ready = self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
-        let outcome = match self.agent_for(&job).await {
+        let agent = match ready {
+            Ok(()) => self.agent_for(&job).await,
+            Err(error) => Err(error),
+        };
+        let outcome = match agent {
             Ok(agent) => {
                 let input = self.input(&job, steering.clone()).await;
                 Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await

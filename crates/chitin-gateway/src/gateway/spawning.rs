@@ -21,8 +21,8 @@ use std::sync::atomic::Ordering;
 const FORK_TOKENS: u64 = 100_000;
 
 /// Who begins a child.
-pub(super) struct Parent<'a> {
-    pub(super) key: &'a str,
+pub(super) struct Parent {
+    pub(super) key: String,
     agent: AgentId,
     depth: u32,
     entry: Option<SessionEntry>,
@@ -84,30 +84,36 @@ impl Inner {
             workspace: directory,
             prompt: None,
             thinking: request.thinking.clone(),
-            session_id: None,
+            forked: plan.context == SpawnContext::Fork,
             target: plan.target,
+            sender: parent.job.as_ref().and_then(|job| job.sender.clone()),
         };
         let draft = Draft {
-            inner: self,
+            inner: Arc::clone(self),
             parent,
             target,
             child_key,
-            request: &request,
+            request,
             plan,
             home,
             run,
         };
         self.reserve(&draft)?;
-        let child_key = draft.child_key.clone();
-        let begun = draft.begin(files).await;
-        if begun.is_err() {
-            self.tree.lock().remove(&child_key);
-        }
-        begun
+        // A task of its own: whoever asked may be stopped meanwhile, and nothing is left half done.
+        let inner = Arc::clone(self);
+        let begun = self.tasks.spawn(async move {
+            let child_key = draft.child_key.clone();
+            let begun = draft.begin(files).await;
+            if begun.is_err() {
+                inner.tree.lock().remove(&child_key);
+            }
+            begun
+        });
+        begun.await.map_err(|error| broken(&error))?
     }
 
     /// Finds out who asks, and whether it may begin anything.
-    fn parent<'a>(&self, key: &'a str) -> Result<Parent<'a>, SpawnRefusal> {
+    fn parent(&self, key: &str) -> Result<Parent, SpawnRefusal> {
         let grammar = self.parts.contract.session_keys;
         let parsed = SessionKey::parse(key, grammar);
         let agent = match parsed {
@@ -136,7 +142,7 @@ impl Inner {
             Some(Arc::clone(&active.job))
         });
         Ok(Parent {
-            key,
+            key: key.to_owned(),
             agent,
             depth,
             entry,
@@ -146,7 +152,7 @@ impl Inner {
     }
 
     /// Takes one of the places that a session has for children.
-    fn reserve(&self, draft: &Draft<'_>) -> Result<(), SpawnRefusal> {
+    fn reserve(&self, draft: &Draft) -> Result<(), SpawnRefusal> {
         let (parent, run) = (&draft.parent, &draft.run);
         let open = self.open.load(Ordering::Relaxed);
         if open >= self.parts.most_open {
@@ -155,7 +161,7 @@ impl Inner {
             )));
         }
         let mut nodes = self.tree.lock();
-        let (at_work, most) = (nodes.at_work(parent.key), parent.limits.max_children);
+        let (at_work, most) = (nodes.at_work(&parent.key), parent.limits.max_children);
         if at_work >= most as usize {
             return Err(SpawnRefusal::forbidden(format!(
                 "This session has {at_work} children at work, and {most} are allowed (`maxChildrenPerAgent`). Wait until one is done."
@@ -183,7 +189,7 @@ impl Inner {
     }
 
     /// Says why a parent's conversation cannot be copied, if it cannot (R33).
-    fn may_fork(&self, parent: &Parent<'_>, target: &AgentId) -> Result<(), SpawnRefusal> {
+    fn may_fork(&self, parent: &Parent, target: &AgentId) -> Result<(), SpawnRefusal> {
         if *target != parent.agent {
             return Err(SpawnRefusal::error(format!(
                 "`context: \"fork\"` copies a conversation within one agent, and `{target}` is another."
@@ -207,7 +213,7 @@ impl Inner {
 }
 
 /// Finds the agent that the child is of.
-fn target(parent: &Parent<'_>, request: &SpawnRequest) -> Result<AgentId, SpawnRefusal> {
+fn target(parent: &Parent, request: &SpawnRequest) -> Result<AgentId, SpawnRefusal> {
     let named = request.agent_id.as_deref().map(str::trim);
     let target = match named.filter(|name| !name.is_empty()) {
         Some(name) => AgentId::normalize(name),

@@ -5,7 +5,7 @@ use super::tree::NodeState;
 use super::{Accepted, Gateway, Inner, Refusal};
 use crate::compat;
 use crate::incoming::MOST_TEXT;
-use crate::job::{ChildMode, Job, JobKind};
+use crate::job::{ChildMode, Job, JobKind, Sender};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -161,7 +161,8 @@ impl Inner {
             images: Vec::new(),
             from: None,
             message_id: None,
-            sender: None,
+            // Nobody gets more rights by asking through another session.
+            sender: self.sender_in(letter.from),
             deliver: None,
             answer_thread: None,
             provenance: Some(json!({
@@ -178,6 +179,12 @@ impl Inner {
             child: node.map(|node| Box::new(node.run.as_ref().clone())),
             about: None,
         };
-        self.take_in(job, None).await
+        self.take_in_whole(job, None).await
+    }
+
+    /// Returns for whom the turn of a session works.
+    fn sender_in(&self, session_key: &str) -> Option<Sender> {
+        let busy = self.busy.lock();
+        busy.get(session_key)?.active.as_ref()?.job.sender.clone()
     }
 }

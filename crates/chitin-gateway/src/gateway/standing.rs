@@ -7,7 +7,7 @@ use crate::spawn::prompt::{ChildFacts, system_prompt};
 use crate::spawn::{Capabilities, ControlScope, Role, SpawnLimits};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
-use chitin_store::{SessionEntry, SessionStore, StoreError};
+use chitin_store::{Begin, LockMode, SessionEntry, SessionStore, StoreError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub(super) struct Standing {
     pub(super) thinking: Option<String>,
 }
 
+/// How long to wait for a session that another process has open, in milliseconds.
+const LOCK_WAIT_MS: u64 = 5_000;
 /// The name of the field that says whether a child stays.
 const MODE: &str = "spawnMode";
 /// The name of the field that says how deeply a child's model thinks.
@@ -95,12 +97,60 @@ impl Inner {
             return false;
         };
         let entry = self.entry(parsed.agent().as_str(), session_key);
-        entry.is_some_and(|entry| entry.extra.get(MODE) == Some(&json!(ChildMode::Session)))
+        entry.is_some_and(|entry| !is_run(&entry))
+    }
+
+    /// Makes the session of a child, with what is known of it (R17), unless it is there.
+    pub(super) async fn child_session(&self, job: &Job) -> Result<(), String> {
+        let Some(run) = job.child.as_deref().cloned() else {
+            return Ok(());
+        };
+        let grammar = self.parts.contract.session_keys;
+        let parent = session_key::SessionKey::parse(&run.parent_key, grammar);
+        let parent = parent.map_or_else(|| job.agent_id.clone(), |key| key.agent().to_string());
+        let most = self.spawn_limits(&parent).max_depth;
+        let agents = self.parts.host.agents().into_iter();
+        let home = agents
+            .filter(|agent| agent.id == job.agent_id)
+            .map(|agent| agent.workspace)
+            .next()
+            .unwrap_or_default();
+        let (now, now_ms) = (self.parts.clock.now(), self.parts.clock.now_ms());
+        let key = job.session_key.clone();
+        let making = self.in_store(&job.agent_id, move |store| {
+            let known = store.find(&key)?;
+            if known
+                .as_ref()
+                .is_some_and(|entry| entry.spawned_by.is_some())
+            {
+                return Ok(());
+            }
+            let begin = Begin {
+                workspace: run.workspace.as_deref().unwrap_or(&home),
+                now: &now,
+                now_ms,
+                afresh: false,
+            };
+            let mut tell = |entry: &mut SessionEntry| describe(entry, &run, most, &home);
+            match (known, run.forked) {
+                (Some(_), _) => store.annotate(&key, &mut tell),
+                (None, true) => {
+                    store.fork(&run.parent_key, &key, &begin)?;
+                    store.annotate(&key, &mut tell)
+                }
+                (None, false) => {
+                    let mut open = store.open(&key, &begin, LockMode::Wait(LOCK_WAIT_MS))?;
+                    open.update(&mut tell)
+                }
+            }
+        });
+        making.await
     }
 
     /// Writes down that a run begins.
-    pub(super) async fn note_begin(&self, job: &Job, now: i64) {
+    pub(super) async fn note_begin(&self, job: &Job, now: i64) -> Result<(), String> {
         if job.kind == JobKind::Subagent {
+            self.child_session(job).await?;
             self.annotate(job, move |entry| {
                 entry.status = Some("running".to_owned());
                 entry.started_at = Some(now);
@@ -108,6 +158,7 @@ impl Inner {
             })
             .await;
         }
+        Ok(())
     }
 
     /// Writes down that a run is over.
@@ -138,7 +189,11 @@ impl Inner {
         let key = job.session_key.clone();
         let changed = self
             .in_store(&job.agent_id, move |store| {
-                store.annotate(&key, &mut change)
+                match store.annotate(&key, &mut change) {
+                    // One that was stopped before it began has no session.
+                    Err(StoreError::Unknown { .. }) => Ok(()),
+                    other => other,
+                }
             })
             .await;
         if let Err(error) = changed {
@@ -171,6 +226,11 @@ impl Inner {
         let done = done.map_err(|error| error.to_string())?;
         done.map_err(|error| error.to_string())
     }
+}
+
+/// Tells whether a child ends with its task.
+pub(super) fn is_run(entry: &SessionEntry) -> bool {
+    entry.extra.get(MODE) != Some(&json!(ChildMode::Session))
 }
 
 /// Writes into a child's entry what it is (R17).

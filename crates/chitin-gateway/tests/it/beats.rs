@@ -16,8 +16,10 @@ const MAIN: &str = "agent:main:main";
 
 fn every(settings: Value) -> Value {
     let mut heartbeat = json!({"every": "30m", "target": "last"});
-    for (name, value) in settings.as_object().into_iter().flatten() {
-        heartbeat[name] = value.clone();
+    if let Value::Object(settings) = settings {
+        for (name, value) in settings {
+            heartbeat[name] = value;
+        }
     }
     json!({"agents": {"defaults": {"heartbeat": heartbeat}}})
 }

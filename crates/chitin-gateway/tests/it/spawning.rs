@@ -444,3 +444,31 @@ async fn a_place_that_is_no_place_has_no_thread() {
     assert!(stage.surface.acted().is_empty(), "nothing at {place}");
     assert!(children(&stage).is_empty());
 }
+
+#[tokio::test]
+async fn a_child_that_is_long_done_is_put_away_when_another_begins() {
+    let stage = Setting::replies(&[
+        child("First", "One."),
+        child("Second", "Two."),
+        json!({"when": "[Internal task completion event]", "text": "NO_REPLY", "times": 0}),
+    ])
+    .stage();
+    let begin = |task: &str| {
+        let request = serde_json::from_value(json!({"task": task})).unwrap();
+        stage.gateway.spawn(YARD, request)
+    };
+    let first = begin("First").await.unwrap().child_session_key;
+    stage.rest().await;
+    assert_eq!(children(&stage)[0].0, first);
+    stage.clock.push(2 * 60 * 60 * 1000);
+    let second = begin("Second").await.unwrap().child_session_key;
+    for _ in 0..200 {
+        if children(&stage).len() == 1 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    stage.rest().await;
+    let left: Vec<String> = children(&stage).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(left, [second]);
+}

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// How `chitin serve` is reached, and what it takes at most. What is left out has a safe default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +37,7 @@ pub struct ServerSettings {
     /// How long turns may go on after it was told to end, in seconds; left out, 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_seconds: Option<u32>,
-    /// Directories that are surfaces: files in, files out; by the name of the surface.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub directories: BTreeMap<String, String>,
+    /// A directory that is a surface: files in, files out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<String>,
 }

@@ -55,6 +55,7 @@ type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Keeps what is to be done. One process at a time has it.
 #[derive(Debug)]
 pub struct Ledger {
+    /// None: nothing is kept.
     sender: Option<mpsc::Sender<(Vec<Change>, Option<Answer>)>>,
     writer: Option<JoinHandle<()>>,
 }
@@ -76,6 +77,14 @@ impl Ledger {
             writer: Some(writer),
         };
         Ok((ledger, open))
+    }
+
+    /// A ledger that keeps nothing: what is open ends with the process. For a conversation that somebody sits in front of.
+    pub const fn volatile() -> Self {
+        Self {
+            sender: None,
+            writer: None,
+        }
     }
 
     /// Writes changes, all or none, and says through `answer` when they are on the disk.
@@ -102,10 +111,13 @@ impl Ledger {
     }
 
     fn send(&self, changes: Vec<Change>, answer: Option<Answer>) {
-        let lost = match &self.sender {
-            Some(sender) => sender.send((changes, answer)).err(),
-            None => None,
+        let Some(sender) = &self.sender else {
+            if let Some(answer) = answer {
+                answer(Ok(()));
+            }
+            return;
         };
+        let lost = sender.send((changes, answer)).err();
         if let Some(mpsc::SendError((_, Some(answer)))) = lost {
             answer(Err(gone()));
         }

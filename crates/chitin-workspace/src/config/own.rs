@@ -79,8 +79,8 @@ const MANY: Shape = Shape::Whole(1, 1_000_000);
 const SERVER: &[Field] = &[
     ("address", Shape::SomeText),
     ("allowRemote", Shape::Flag),
-    ("directories", Shape::Map(&Shape::SomeText)),
     ("drainSeconds", Shape::Whole(0, 86_400)),
+    ("files", Shape::SomeText),
     ("hosts", TEXTS),
     ("maxBodyBytes", Shape::Whole(1_024, 1 << 30)),
     ("maxConnections", MANY),

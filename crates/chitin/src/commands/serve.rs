@@ -8,7 +8,8 @@ use crate::memory::give_back;
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{ServeHost, Token, token};
 use crate::setup::{Configuration, Target, chitin_home};
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surface, Surfaces, tools};
+use chitin_gateway::surface::directory::DirectorySurface;
+use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, tools};
 use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use serde::Serialize;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 /// The port, when nobody says.
 const PORT: u16 = 7717;
@@ -128,15 +130,20 @@ impl Args {
         let (ledger, open) =
             Ledger::open(&state.join("gateway")).map_err(|e| not_ours(e, state))?;
         let model = self.model.as_deref();
-        let agents = ServeHost::new(host, &self.target, model, &configuration, printer)?;
+        let agents = ServeHost::new(host, &self.target, model, &configuration, printer);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let most_open = configuration.server.max_open_jobs;
         let say = printer.clone();
+        let files = self.files(host, &configuration)?;
+        let mut surfaces = Surfaces::default().with(Arc::new(WebSurface::default()));
+        if let Some(files) = &files {
+            surfaces = surfaces.with(Arc::new(files.clone()));
+        }
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,
             config: Arc::new(configuration.value().clone()),
             host: Arc::new(agents),
-            surfaces: self.surfaces(),
+            surfaces,
             ledger,
             clock: Arc::new(HostClock),
             zone: host.zone(),
@@ -151,6 +158,11 @@ impl Args {
             agents: names,
             resumed,
         })?;
+        gateway.start_heartbeats();
+        if let Some(files) = files {
+            let gateway = gateway.clone();
+            tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });
+        }
         tokio::spawn(give_back_at_rest(gateway.clone()));
         let (first, second) = (told_to_end()?, told_to_end()?);
         let serving = bound.serve(gateway, first);
@@ -165,8 +177,22 @@ impl Args {
         }
     }
 
-    fn surfaces(&self) -> Surfaces {
-        Surfaces::default().with(Arc::new(WebSurface::default()) as Arc<dyn Surface>)
+    /// Opens the directory that is a surface, if there is one.
+    fn files(
+        &self,
+        host: &Host,
+        configuration: &Configuration,
+    ) -> Result<Option<DirectorySurface>, CliError> {
+        let said = configuration.server.files.as_ref().map(PathBuf::from);
+        let Some(path) = self.files.clone().or(said) else {
+            return Ok(None);
+        };
+        let path = host.env.working_directory().join(path);
+        let opened = DirectorySurface::open(&path).map_err(|error| {
+            let what = format!("`{}` cannot be a surface.", path.display());
+            CliError::new(Kind::User, what).caused_by(error)
+        });
+        opened.map(Some)
     }
 
     /// Puts together what was typed and what is configured.

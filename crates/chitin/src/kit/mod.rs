@@ -147,7 +147,7 @@ impl Kit {
             agent_id: setup.agent.to_string(),
             store: Arc::clone(&self.store) as Arc<dyn SessionStore>,
             source: Arc::clone(&bench.source) as _,
-            models: bench.chosen.candidates.clone(),
+            models: bench.chosen.thinking(user.thinking),
             tools,
             screen,
             approver,

@@ -31,6 +31,19 @@ pub(crate) struct Chosen {
     pub(crate) notes: Vec<String>,
 }
 
+impl Chosen {
+    /// Returns the candidates; all of them think as deeply as told, if anything is told.
+    pub(crate) fn thinking(&self, level: Option<&str>) -> Vec<Candidate> {
+        let mut candidates = self.candidates.clone();
+        if let Some(level) = level {
+            for candidate in &mut candidates {
+                candidate.thinking = (level != "off").then(|| level.to_owned());
+            }
+        }
+        candidates
+    }
+}
+
 /// Finds the models: what was typed, what is configured, what the environment offers, the offline one.
 pub(super) fn choose(wish: &Wish<'_>, host: &Host, setup: &Setup) -> Result<Chosen, CliError> {
     let own = setup.configuration.layers.settings(Some(&setup.agent));

@@ -46,6 +46,8 @@ pub(crate) struct User<'a> {
     pub(crate) sender: Sender,
     /// The model.
     pub(crate) candidate: &'a Candidate,
+    /// How deeply it thinks, where that is not as the agent's models do.
+    pub(crate) thinking: Option<&'a str>,
     /// Tools besides the agent's own.
     pub(crate) more: &'a [Offer],
 }

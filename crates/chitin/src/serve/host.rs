@@ -11,6 +11,7 @@ use chitin_agent::turn::Agent;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
+use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::policy::Sender;
 use chitin_tools::{Approval, Approver};
@@ -30,6 +31,8 @@ pub(crate) struct ServeHost {
     host: Arc<Host>,
     target: Target,
     model: Option<String>,
+    approver: Arc<dyn Approver>,
+    verb: &'static str,
     printer: Printer,
     agents: Vec<AgentSummary>,
     default: Option<AgentId>,
@@ -39,7 +42,7 @@ pub(crate) struct ServeHost {
 /// What the turns of one agent share.
 struct Workshop {
     kit: Kit,
-    /// By the model that was asked for. Held while one is made, so that tool servers are started once.
+    /// By the model. Held while one is made, so that tool servers are started once.
     benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
     kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
 }
@@ -53,6 +56,7 @@ struct Kind {
     owner: bool,
     channel: Option<String>,
     model: Option<String>,
+    thinking: Option<String>,
     workspace: Option<PathBuf>,
 }
 
@@ -63,7 +67,7 @@ impl ServeHost {
         model: Option<&str>,
         configuration: &Configuration,
         printer: &Printer,
-    ) -> Result<Self, CliError> {
+    ) -> Self {
         let (config, contract) = (configuration.value(), configuration.contract);
         let default = match &target.agent {
             Some(id) => Some(AgentId::normalize(id)),
@@ -94,15 +98,25 @@ impl ServeHost {
                 is_default,
             });
         }
-        Ok(Self {
+        Self {
             host: Arc::clone(host),
             target: target.clone(),
             model: model.map(str::to_owned),
+            approver: Arc::new(Nobody),
+            verb: "serve",
             printer: printer.clone(),
             agents: found,
             default,
             workshops: Mutex::default(),
-        })
+        }
+    }
+
+    /// Asks somebody at a terminal for permission.
+    #[must_use]
+    pub(crate) fn at_terminal(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self.verb = "run";
+        self
     }
 
     fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
@@ -144,6 +158,7 @@ impl ServeHost {
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
             channel: ask.channel.map(str::to_owned),
             model: model.clone(),
+            thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
         };
         if let Some(agent) = workshop.kept(&kind) {
@@ -159,14 +174,15 @@ impl ServeHost {
                 Sender::Other
             },
             candidate: &bench.chosen.candidates[0],
+            thinking: ask.thinking,
             more: &ask.offers,
         };
         let made = workshop.kit.agent(
             &bench,
             &user,
-            Arc::new(Nobody),
+            Arc::clone(&self.approver),
             ask.workspace.as_deref(),
-            "serve",
+            self.verb,
         );
         let agent = Arc::new(made.map_err(|error| said(&error))?);
         Ok(workshop.keep(kind, agent))
@@ -218,6 +234,15 @@ impl AgentHost for ServeHost {
 
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
         async move { self.make(&ask).await }.boxed()
+    }
+
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let Ok(workshop) = self.workshop(agent_id) else {
+            return SubagentSettings::default();
+        };
+        let setup = &workshop.kit.setup;
+        let layers = &setup.configuration.layers;
+        layers.settings(Some(&setup.agent)).subagents
     }
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {

@@ -12,6 +12,7 @@ mod running;
 pub(crate) mod screen;
 mod sink;
 pub(crate) mod slash;
+pub(crate) mod surface;
 pub(crate) mod tame;
 mod thoughts;
 pub(crate) mod view;

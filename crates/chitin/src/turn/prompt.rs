@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The tools that `chitin run` has, with the first sentence of what it tells the model of each. A test compares them.
-const TOOLS: [(&str, &str); 10] = [
+const TOOLS: [(&str, &str); 17] = [
     (
         "read",
         "Shows a text file, or a picture (PNG, JPEG, GIF, WebP)",
@@ -40,6 +40,34 @@ const TOOLS: [(&str, &str); 10] = [
     (
         "session_status",
         "Shows the time, the model, how full its window is, and what the session took in tokens and money",
+    ),
+    (
+        "sessions_list",
+        "Lists the sessions that this one sees, the most recently used first: itself and those that it began, unless the user allows more",
+    ),
+    (
+        "sessions_history",
+        "Shows what was said in a session that this one sees, the newest last",
+    ),
+    (
+        "sessions_send",
+        "Says something to another session that this one sees",
+    ),
+    (
+        "sessions_spawn",
+        "Gives a task to a new session that works beside this one",
+    ),
+    (
+        "subagents",
+        "Lists the children of this session, says something to one while it works, or stops it with all that it began",
+    ),
+    (
+        "message",
+        "Sends messages and does what else the surface knows",
+    ),
+    (
+        "agents_list",
+        "Lists the agents that `sessions_spawn` may begin children of, by `agentId`",
     ),
     (
         WEB_FETCH,

@@ -1,7 +1,7 @@
 //! One turn, or one after the other.
 
-use super::Args;
 use super::wiring::Wiring;
+use super::{Args, news};
 use crate::commands::{context, sessions};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
@@ -26,7 +26,9 @@ pub(super) async fn once(
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     let mut screen = screen(wiring, printer);
+    let mut news = wiring.news();
     let report = turn(wiring, words, wiring.afresh, &mut screen, printer).await?;
+    news::show(wiring, &mut news, &mut screen, printer).await?;
     ended(&report)
 }
 
@@ -79,7 +81,9 @@ pub(super) async fn talk(
         model.full_name()
     ));
     let mut afresh = wiring.afresh;
+    let mut news = wiring.news();
     loop {
+        news::show_so_far(&wiring, &mut news, &mut screen, printer).await?;
         let line = match editor.read("› ", printer)? {
             Typed::Words(line) => line,
             Typed::Leave => return Ok(Exit::Success),
@@ -102,6 +106,7 @@ pub(super) async fn talk(
                 crate::turn::session_key(&key, &wiring.setup).map(|key| {
                     printer.note(&format!("From here on: {key}"));
                     wiring.session = key;
+                    news = wiring.news();
                 })
             }
             Input::Command(Slash::Model { name: Some(name) }) => wiring

@@ -3,6 +3,7 @@
 mod chat;
 mod dry_run;
 mod images;
+mod news;
 mod wiring;
 
 use crate::error::{CliError, Kind};

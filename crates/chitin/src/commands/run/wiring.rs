@@ -3,20 +3,27 @@
 use super::Args;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
-use crate::kit::{Kit, User, Wish};
+use crate::kit::{HostClock, Kit, User, Wish};
 use crate::printer::Printer;
-use crate::setup::Setup;
+use crate::serve::ServeHost;
+use crate::setup::{Setup, Target};
 use crate::terminal::approval::TerminalApprover;
 use crate::terminal::gate::Gate;
 use crate::terminal::interrupt::Interrupts;
+use crate::terminal::surface::TerminalSurface;
 use crate::terminal::view::Thoughts;
 use crate::turn::session_key;
 use chitin_agent::turn::{Agent, TurnInput};
+use chitin_gateway::{Gateway, GatewayParts, Surfaces, tools};
 use chitin_protocol::message::ImageBlock;
-use chitin_store::{FileStore, SessionStore};
+use chitin_store::{FileStore, Ledger, SessionStore};
 use chitin_tools::policy::Sender;
+use chitin_tools::{Approver, Offer};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// How many runs of its own a conversation may have open.
+const MOST_OPEN: usize = 1_000;
 
 /// An agent, ready to talk.
 pub(super) struct Wiring {
@@ -31,7 +38,11 @@ pub(super) struct Wiring {
     pub(super) gate: Gate,
     pub(super) interrupts: Interrupts,
     pub(super) state: PathBuf,
+    /// Runs the sessions that this one begins.
+    pub(super) gateway: Gateway,
     kit: Kit,
+    approver: Arc<dyn Approver>,
+    offers: Arc<Vec<Offer>>,
 }
 
 impl Wiring {
@@ -51,7 +62,14 @@ impl Wiring {
         };
         let gate = Gate::new();
         let interrupts = Interrupts::listen()?;
-        let agent = agent(&kit, args, None, &session, &gate, &interrupts).await?;
+        let approver: Arc<dyn Approver> = Arc::new(TerminalApprover::new(
+            gate.clone(),
+            interrupts.presses(),
+            printer.stream().err_paint(),
+        ));
+        let gateway = gateway(args, &kit, &approver, printer);
+        let offers = tools::offers(&gateway)(Some(TerminalSurface::ID));
+        let agent = agent(&kit, args, None, &session, &approver, &offers).await?;
         Ok(Self {
             agent,
             host,
@@ -68,14 +86,17 @@ impl Wiring {
             gate,
             interrupts,
             state: kit.state.clone(),
+            gateway,
             kit,
+            approver,
+            offers,
         })
     }
 
     /// Takes another model from here on.
     pub(super) async fn take_model(&mut self, args: &Args, name: &str) -> Result<(), CliError> {
         let (kit, session) = (&self.kit, &self.session);
-        self.agent = agent(kit, args, Some(name), session, &self.gate, &self.interrupts).await?;
+        self.agent = agent(kit, args, Some(name), session, &self.approver, &self.offers).await?;
         Ok(())
     }
 
@@ -97,8 +118,8 @@ async fn agent(
     args: &Args,
     model: Option<&str>,
     session: &str,
-    gate: &Gate,
-    interrupts: &Interrupts,
+    approver: &Arc<dyn Approver>,
+    offers: &[Offer],
 ) -> Result<Agent, CliError> {
     let bench = kit
         .bench(&Wish {
@@ -107,19 +128,41 @@ async fn agent(
             record: args.record.as_deref(),
         })
         .await?;
-    let approver = TerminalApprover::new(
-        gate.clone(),
-        interrupts.presses(),
-        kit.printer.stream().err_paint(),
-    );
     let user = User {
         session,
         depth: None,
         sender: Sender::Owner,
         candidate: &bench.chosen.candidates[0],
-        more: &[],
+        thinking: None,
+        more: offers,
     };
-    kit.agent(&bench, &user, Arc::new(approver), None, "run")
+    kit.agent(&bench, &user, Arc::clone(approver), None, "run")
+}
+
+/// Makes the gateway that runs the sessions which this one begins. They end with the process.
+fn gateway(args: &Args, kit: &Kit, approver: &Arc<dyn Approver>, printer: &Printer) -> Gateway {
+    let configuration = &kit.setup.configuration;
+    let target = Target {
+        agent: Some(kit.setup.agent.to_string()),
+        directory: Some(kit.setup.directory.clone()),
+        ..args.target.clone()
+    };
+    let model = args.model.as_deref();
+    let agents = ServeHost::new(&kit.host, &target, model, configuration, printer);
+    let say = printer.clone();
+    let gateway = Gateway::new(GatewayParts {
+        contract: kit.setup.contract(),
+        config: Arc::new(configuration.value().clone()),
+        host: Arc::new(agents.at_terminal(Arc::clone(approver))),
+        surfaces: Surfaces::default().with(Arc::new(TerminalSurface::new(printer))),
+        ledger: Ledger::volatile(),
+        clock: Arc::new(HostClock),
+        zone: kit.host.zone(),
+        most_open: MOST_OPEN,
+        note: Arc::new(move |text| say.note(text)),
+    });
+    gateway.offer_tools(tools::offers(&gateway));
+    gateway
 }
 
 /// Returns the session of this agent that was used last.

@@ -1,0 +1,53 @@
+//! The terminal as a surface: what an agent sends there on purpose. Its answers are shown as they come, without it.
+
+use crate::printer::Printer;
+use chitin_gateway::surface::Threads;
+use chitin_gateway::text::Format;
+use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use futures_util::future::BoxFuture;
+
+/// The terminal that somebody sits at.
+#[derive(Debug)]
+pub(crate) struct TerminalSurface {
+    printer: Printer,
+    capabilities: Capabilities,
+}
+
+impl TerminalSurface {
+    /// What it is called.
+    pub(crate) const ID: &str = "terminal";
+
+    pub(crate) fn new(printer: &Printer) -> Self {
+        Self {
+            printer: printer.clone(),
+            capabilities: Capabilities {
+                format: Format::Plain,
+                max_chars: 1 << 16,
+                max_lines: None,
+                actions: vec!["send".to_owned()],
+                typing: false,
+                threads: Threads::None,
+            },
+        }
+    }
+}
+
+impl Surface for TerminalSurface {
+    fn id(&self) -> &str {
+        Self::ID
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn send<'a>(
+        &'a self,
+        _: &'a Address,
+        message: &'a Outgoing,
+    ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
+        self.printer.note(&message.plain);
+        let message_id = message.key.clone();
+        Box::pin(std::future::ready(Ok(Sent { message_id })))
+    }
+}

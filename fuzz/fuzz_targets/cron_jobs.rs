@@ -1,0 +1,4 @@
+//! The `cron_jobs` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::cron_jobs::run(data));
