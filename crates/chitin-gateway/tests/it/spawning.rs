@@ -21,7 +21,7 @@ pub(crate) fn spawns(arguments: Value) -> Value {
 /// A reply that calls a tool.
 #[expect(
     clippy::needless_pass_by_value,
-    reason = "callers write the value where it is used"
+    reason = "arguments are written where they are used"
 )]
 pub(crate) fn calls(tool: &str, arguments: Value) -> Value {
     json!({"text": "", "toolCalls": [{"name": tool, "arguments": arguments}]})
