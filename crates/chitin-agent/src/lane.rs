@@ -15,7 +15,10 @@ impl Lanes {
     pub(crate) async fn enter(&self, session_key: &str) -> OwnedMutexGuard<()> {
         let gate = {
             let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-            gates.retain(|_, gate| gate.strong_count() > 0);
+            // Now and then, not at every turn: with thousands of sessions looking at all would be most of the work.
+            if gates.len() >= gates.capacity() {
+                gates.retain(|_, gate| gate.strong_count() > 0);
+            }
             let known = gates.get(session_key).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
                 let gate = Arc::new(Gate::new(()));

@@ -121,6 +121,8 @@ pub mod last {
     pub const ACCOUNT: &str = "lastAccountId";
     /// The thread.
     pub const THREAD: &str = "lastThreadId";
+    /// When each task of HEARTBEAT.md was last done, in milliseconds since 1970.
+    pub const TASKS: &str = "heartbeatTaskState";
     /// The words of the last heartbeat that said something.
     pub const BEAT_TEXT: &str = "lastHeartbeatText";
     /// When that was, in milliseconds since 1970.

@@ -1,7 +1,7 @@
 //! Bodies: read within limits, written whole or as a stream.
 
 use crate::problem::{Problem, at_most};
-use crate::settings::Limits;
+use crate::shared::Shared;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -14,6 +14,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout_at};
 
 /// How much of what went wrong in a body is said, in characters.
@@ -90,10 +91,10 @@ pub(crate) fn events(stream: BoxStream<'static, Bytes>) -> Response<Body> {
 pub(crate) async fn read_json<T: DeserializeOwned>(
     headers: &HeaderMap,
     body: Incoming,
-    limits: &Limits,
+    shared: &Shared,
 ) -> Result<T, Problem> {
-    let bytes = read(headers, body, limits).await?;
-    parse(&bytes)
+    let read = read(headers, body, shared).await?;
+    parse(&read.bytes)
 }
 
 /// Understands JSON.
@@ -111,12 +112,19 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })
 }
 
+/// A body that was read, and the room that it takes.
+pub(crate) struct Read {
+    pub(crate) bytes: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
 /// Reads a body that says that it is JSON, within the limits.
 pub(crate) async fn read(
     headers: &HeaderMap,
     mut body: Incoming,
-    limits: &Limits,
-) -> Result<Bytes, Problem> {
+    shared: &Shared,
+) -> Result<Read, Problem> {
+    let limits = &shared.limits;
     must_be_json(headers)?;
     let length = headers.get(CONTENT_LENGTH);
     if length.is_none() && !headers.contains_key(TRANSFER_ENCODING) {
@@ -132,12 +140,19 @@ pub(crate) async fn read(
         throw_away(&mut body, most).await;
         return Err(too_large(most));
     }
+    let expected = declared.and_then(|declared| usize::try_from(declared).ok());
+    let room = shared.room_for_body(expected.unwrap_or(most))?;
     let deadline = Instant::now() + limits.body_time;
     let mut read = BytesMut::new();
     loop {
         let data = match timeout_at(deadline, next(&mut body)).await {
             Ok(Ok(Some(data))) => data,
-            Ok(Ok(None)) => return Ok(read.freeze()),
+            Ok(Ok(None)) => {
+                return Ok(Read {
+                    bytes: read.freeze(),
+                    _room: room,
+                });
+            }
             Ok(Err(error)) => {
                 return Err(Problem::bad(format!("The body broke off: {error}.")));
             }

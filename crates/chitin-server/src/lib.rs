@@ -6,6 +6,19 @@
 //!
 //! It speaks no TLS. It listens on the loopback address, or, when told so, on another one behind a proxy that does.
 //!
+//! ```no_run
+//! # async fn example(gateway: chitin_gateway::Gateway, stop: tokio::sync::oneshot::Receiver<()>) {
+//! use chitin_server::{Server, ServerSettings};
+//!
+//! let token = "a-random-token-of-the-owner".into();
+//! let settings = ServerSettings::new(([127, 0, 0, 1], 0).into(), token);
+//! let Ok(bound) = Server::bind(settings) else { return };
+//! let address = bound.address();
+//! let ended = bound.serve(gateway, async { drop(stop.await) }).await;
+//! # let _ = (address, ended.drained);
+//! # }
+//! ```
+//!
 //! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `door.rs` (who may), then `api/`, `openai/`.
 
 mod answer;

@@ -39,6 +39,8 @@ pub enum Reach {
 pub struct Limits {
     /// The longest body, in bytes; also the longest message over a WebSocket.
     pub body: usize,
+    /// The most bytes of bodies that are read at once.
+    pub bodies: usize,
     /// The longest head of a request, in bytes.
     pub head: usize,
     /// The most header lines of a request.
@@ -71,6 +73,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body: 8 << 20,
+            bodies: 128 << 20,
             head: 32 << 10,
             header_lines: 64,
             head_time: Duration::from_secs(30),

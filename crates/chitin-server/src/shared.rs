@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) began: Instant,
     pub(crate) connections: AtomicUsize,
     streams: Arc<Semaphore>,
+    /// Room for bodies, in kibibytes.
+    bodies: Arc<Semaphore>,
     requests: Rate,
     failures: Rate,
 }
@@ -46,6 +48,7 @@ impl Shared {
             began: Instant::now(),
             connections: AtomicUsize::new(0),
             streams: Arc::new(Semaphore::new(limits.streams)),
+            bodies: Arc::new(Semaphore::new(limits.bodies.max(limits.body) / 1024 + 1)),
             requests: Rate::new(limits.request_burst, limits.requests_per_second),
             failures: Rate::new(limits.failure_burst, 1),
             limits,
@@ -82,6 +85,20 @@ impl Shared {
                 hyper::StatusCode::SERVICE_UNAVAILABLE,
                 "too_many_streams",
                 "Too many streams are open already.",
+            )
+        })
+    }
+
+    /// Takes room for a body of so many bytes.
+    pub(crate) fn room_for_body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let kibibytes = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.bodies).try_acquire_many_owned(kibibytes);
+        room.map_err(|_| Problem {
+            retry_after: Some(1),
+            ..Problem::new(
+                hyper::StatusCode::SERVICE_UNAVAILABLE,
+                "too_many_bytes",
+                "Too much is being read already.",
             )
         })
     }

@@ -1,6 +1,6 @@
 //! Asks a model: builds the request to bytes, sends those bytes, tells the answer while it comes.
 
-use super::{Candidate, Running, TurnError};
+use super::{Candidate, Keeper, Running, TurnError};
 use crate::journal::Moment;
 use chitin_model::{EventStream, ModelError, Prepared, Request, StreamEvent};
 use chitin_protocol::event::TurnEvent;
@@ -62,6 +62,12 @@ impl Running<'_> {
         let mut pending = self.session.append_pending(pending, &now)?;
         if let Some(pending) = &pending {
             self.conversation.push(pending.entries());
+        }
+        if self.keeper == Keeper::Asker
+            && let Some(pending) = pending.take()
+        {
+            // Somebody else keeps the words: one wait for the disk does for them and for the answer.
+            self.untold.extend_from_slice(pending.entries());
         }
         for reason in self.conversation.sent_anew() {
             let note = format!("the provider's cache is of less use from here on: {reason}");

@@ -160,6 +160,18 @@ pub struct TurnInput {
     pub occasion: Occasion,
     /// The way in for words that come while the turn runs.
     pub steering: Option<Steering>,
+    /// Who keeps the words until the turn is over.
+    pub keeper: Keeper,
+}
+
+/// Who keeps somebody's words until the turn is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Keeper {
+    /// The transcript alone: the words are on the disk before anything of the answer is told.
+    #[default]
+    Transcript,
+    /// Whoever asks for the turn, under its name: the words are on the disk together with the answer, at the latest.
+    Asker,
 }
 
 impl TurnInput {
@@ -344,6 +356,9 @@ pub(crate) struct Running<'a> {
     pub(crate) earlier: Option<Earlier>,
     /// How many answers of this turn there were.
     pub(crate) answers: u32,
+    pub(crate) keeper: Keeper,
+    /// Records that are written, and may not be on the disk yet.
+    pub(crate) untold: Vec<chitin_protocol::transcript::Entry>,
     pub(crate) last: Option<AssistantMessage>,
     pub(crate) cost_before: f64,
 }
@@ -457,6 +472,8 @@ impl<'a> Running<'a> {
             marked,
             earlier,
             answers: 0,
+            keeper: input.keeper,
+            untold: Vec::new(),
             last: None,
             cost_before,
         })
@@ -584,6 +601,9 @@ impl<'a> Running<'a> {
         let now = self.agent.parts.clock.now();
         let entries = self.session.append(bodies, now).await?;
         self.conversation.push(&entries);
+        // What was written before is on the disk with it.
+        let before = std::mem::take(&mut self.untold);
+        self.tell_stored(&before).await;
         self.tell_stored(&entries).await;
         Ok(())
     }

@@ -3,14 +3,16 @@
 use super::{Gateway, Inner};
 use crate::compat::{HEARTBEAT_FILE, HEARTBEAT_OK, heartbeat_session, last};
 use crate::heartbeat::{
-    self, Beat, Beats, DueBeat, HeartbeatSettings, Skip, Visibility, is_repeat,
+    self, Beat, Beats, DueBeat, HeartbeatSettings, Skip, Task, Visibility, is_repeat,
 };
-use crate::job::{Job, JobKind};
+use crate::job::{Job, JobKind, Outcome, Status};
 use crate::silent::{HeartbeatMode, strip_heartbeat};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
+use chitin_store::SessionEntry;
 use chitin_workspace::guard::{ReadPolicy, Root};
 use serde::Serialize;
+use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
@@ -165,6 +167,20 @@ impl Inner {
         if let Some(reason) = heartbeat::skip(settings, &beat, rules) {
             return Err(reason);
         }
+        let words = match file.as_deref().and_then(heartbeat::tasks) {
+            None => settings.prompt.clone(),
+            Some((tasks, rest)) => {
+                let entry = self.beat_entry(&agent_id, &session_key);
+                let due: Vec<&Task> = tasks
+                    .iter()
+                    .filter(|task| task.is_due(last_done(entry.as_ref(), &task.name), now_ms))
+                    .collect();
+                if due.is_empty() {
+                    return Err(Skip::NoTasksDue);
+                }
+                heartbeat::task_prompt(&due, &rest)
+            }
+        };
         let deliver = settings.is_heard().then(|| {
             let (to, account) = (settings.to.as_deref(), settings.account_id.as_deref());
             self.wanted_place((&agent_id, &main), &settings.target, to, account)
@@ -178,7 +194,7 @@ impl Inner {
         Ok(Job {
             id: format!("beat:{agent_id}:{}", due.due_ms),
             kind: JobKind::Heartbeat,
-            words: settings.prompt.clone(),
+            words,
             model: settings.model.clone(),
             light: settings.light_context,
             afresh: settings.isolated_session,
@@ -243,7 +259,7 @@ impl Inner {
             return wanted.ok.then(|| HEARTBEAT_OK.to_owned());
         }
         let words = self.shown(&stripped.text)?;
-        let entry = self.beat_entry(job);
+        let entry = self.beat_entry(&job.agent_id, &job.session_key);
         let said = entry.as_ref().and_then(|(_, entry)| {
             let at = entry.extra.get(last::BEAT_AT)?.as_i64()?;
             let ago = u64::try_from(self.parts.clock.now_ms().saturating_sub(at)).ok()?;
@@ -254,15 +270,25 @@ impl Inner {
     }
 
     /// A beat is over. One that said nothing leaves no trace in when the session was last used; one that did is remembered.
-    pub(super) fn beat_done(&self, job: &Job, said: Option<&str>, used_before: Option<i64>) {
+    pub(super) fn beat_done(
+        &self,
+        job: &Job,
+        outcome: &Outcome,
+        said: Option<&str>,
+        used_before: Option<i64>,
+    ) {
         let Ok(store) = self.parts.host.store(&job.agent_id) else {
             return;
         };
+        if outcome.status == Status::Ok {
+            self.note_tasks(job);
+        }
         let noted = match (said, used_before) {
             (Some(_), _) if job.deliver.is_none() => Ok(()),
             (Some(words), _) => {
                 let now = self.parts.clock.now_ms();
-                let key = self.beat_entry(job).map(|(key, _)| key);
+                let entry = self.beat_entry(&job.agent_id, &job.session_key);
+                let key = entry.map(|(key, _)| key);
                 let key = key.as_deref().unwrap_or(&job.session_key);
                 store.annotate(key, &mut |entry| {
                     let extra = &mut entry.extra;
@@ -290,12 +316,46 @@ impl Inner {
     }
 
     /// Returns the conversation that remembers what heartbeats said: one that outlives a session for each beat.
-    fn beat_entry(&self, job: &Job) -> Option<(String, chitin_store::SessionEntry)> {
-        let store = self.parts.host.store(&job.agent_id).ok()?;
-        let base = crate::compat::heartbeat_base(&job.session_key);
-        [base, &job.session_key].into_iter().find_map(|key| {
+    fn beat_entry(&self, agent_id: &str, session_key: &str) -> Option<(String, SessionEntry)> {
+        let store = self.parts.host.store(agent_id).ok()?;
+        let base = crate::compat::heartbeat_base(session_key);
+        [base, session_key].into_iter().find_map(|key| {
             let entry = store.find(key).ok()??;
             Some((key.to_owned(), entry))
         })
     }
+
+    /// Notes that the tasks were done which a beat told the model of.
+    fn note_tasks(&self, job: &Job) {
+        let file = self.heartbeat_file(&job.agent_id);
+        let Some((tasks, _)) = file.as_deref().and_then(heartbeat::tasks) else {
+            return;
+        };
+        let done: Vec<&Task> = tasks.iter().filter(|task| task.is_in(&job.words)).collect();
+        let entry = self.beat_entry(&job.agent_id, &job.session_key);
+        let (Some((key, _)), false) = (entry, done.is_empty()) else {
+            return;
+        };
+        let Ok(store) = self.parts.host.store(&job.agent_id) else {
+            return;
+        };
+        let noted = store.annotate(&key, &mut |entry| {
+            let state = entry.extra.entry(last::TASKS).or_insert_with(|| json!({}));
+            if !state.is_object() {
+                *state = json!({});
+            }
+            for task in &done {
+                state[&task.name] = job.accepted_at.into();
+            }
+        });
+        if let Err(error) = noted {
+            (self.parts.note)(&format!("tasks of a heartbeat could not be noted: {error}"));
+        }
+    }
+}
+
+/// Returns when a task was last done.
+fn last_done(entry: Option<&(String, SessionEntry)>, name: &str) -> Option<i64> {
+    let (_, entry) = entry?;
+    entry.extra.get(last::TASKS)?.get(name)?.as_i64()
 }

@@ -7,7 +7,7 @@ use super::{Inner, What};
 use crate::host::AgentAsk;
 use crate::job::{Job, JobKind, Outcome, Status};
 use chitin_agent::source::Occasion;
-use chitin_agent::turn::{Agent, Steering, TurnError, TurnInput, TurnReport};
+use chitin_agent::turn::{Agent, Keeper, Steering, TurnError, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Inner {
         let outcome = self.outcome(outcome, cause, began);
         let words = delivery.end(&outcome).await;
         match job.kind {
-            JobKind::Heartbeat => self.beat_done(&job, words.as_deref(), used_before),
+            JobKind::Heartbeat => self.beat_done(&job, &outcome, words.as_deref(), used_before),
             JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
@@ -193,6 +193,11 @@ impl Inner {
                     .and_then(|standing| standing.prompt.as_deref().map(Arc::from)),
             },
             steering: Some(steering),
+            keeper: if self.parts.ledger.is_volatile() {
+                Keeper::Transcript
+            } else {
+                Keeper::Asker
+            },
         }
     }
 

@@ -53,6 +53,7 @@ impl Gateway {
             let Some(schedules) = gateway.0.schedules.get() else {
                 return;
             };
+            gateway.0.tell_odd(&schedules.file).await;
             let mut failures = 0;
             loop {
                 let wait = match gateway.run_due().await {
@@ -110,8 +111,20 @@ impl Gateway {
             if inner.is_running(&entry.id) {
                 continue;
             }
-            let begun = match entry.check(&zone) {
-                Ok(()) => self.begin_run(entry, due).await,
+            let job = entry.check(&zone).and_then(|()| inner.run_job(entry, due));
+            let begun = match job {
+                Ok(job) => match self.begin_run(job, &entry.id).await {
+                    Ok(job_id) => Ok(job_id),
+                    // Nothing was taken in, so it is still due.
+                    Err(reason) => {
+                        reports.push(CronReport {
+                            id: entry.id.clone(),
+                            job_id: None,
+                            reason: Some(reason),
+                        });
+                        continue;
+                    }
+                },
                 Err(reason) => Err(reason),
             };
             // The run is in the ledger; from here on it happens once, whatever the file says.
@@ -131,14 +144,16 @@ impl Gateway {
         Ok(reports)
     }
 
-    /// Begins a run of an entry, due at an instant. Returns its name.
-    pub(crate) async fn begin_run(&self, entry: &CronEntry, due_ms: i64) -> Result<String, String> {
-        let job = self.0.run_job(entry, due_ms)?;
-        self.0.forget_old_runs(&job, &entry.id);
-        let accepted = self
-            .begin(job)
-            .await
-            .map_err(|refusal| refusal.to_string())?;
+    /// Begins a run now, whenever it is due. Returns its name.
+    pub(crate) async fn run_now(&self, entry: &CronEntry) -> Result<String, String> {
+        let job = self.0.run_job(entry, self.0.parts.clock.now_ms())?;
+        self.begin_run(job, &entry.id).await
+    }
+
+    async fn begin_run(&self, job: Job, entry_id: &str) -> Result<String, String> {
+        self.0.forget_old_runs(&job, entry_id);
+        let accepted = self.begin(job).await;
+        let accepted = accepted.map_err(|refusal| refusal.to_string())?;
         Ok(accepted.job_id)
     }
 }
@@ -207,6 +222,28 @@ impl Inner {
             light: entry.payload.light_context.unwrap_or(false),
             ..Job::new(session_key, agent_id, self.parts.clock.now_ms())
         })
+    }
+
+    /// Tells people of entries that will never run.
+    async fn tell_odd(&self, file: &CronFile) {
+        let (file, zone) = (file.clone(), self.parts.zone.clone());
+        let odd = blocking(move || {
+            let document = file.read()?;
+            let bad = document.entries().filter_map(|entry| {
+                let reason = entry.check(&zone).err()?;
+                Some(format!(
+                    "the scheduled job `{}` never runs: {reason}",
+                    entry.id
+                ))
+            });
+            let odd = document
+                .odd()
+                .map(|reason| format!("a scheduled job is not understood: {reason}"));
+            Ok(bad.chain(odd).collect::<Vec<String>>())
+        });
+        for said in odd.await.unwrap_or_default() {
+            (self.parts.note)(&said);
+        }
     }
 
     /// Tells whether a run of an entry waits or runs.
@@ -296,7 +333,7 @@ impl Inner {
         let wait = next.map(|next| u64::try_from(next.saturating_sub(now)).unwrap_or_default());
         // What is due and runs still is looked at again after a while.
         wait.map_or(LONGEST_SLEEP, |wait| {
-            Duration::from_millis(wait.max(250)).min(LONGEST_SLEEP)
+            Duration::from_millis(wait.max(1_000)).min(LONGEST_SLEEP)
         })
     }
 

@@ -8,6 +8,7 @@ mod content;
 mod hours;
 mod settings;
 mod skip;
+mod tasks;
 mod visibility;
 mod words;
 
@@ -16,5 +17,6 @@ pub use content::is_empty;
 pub use hours::{ActiveHours, Zone, user_zone};
 pub use settings::{HeartbeatSettings, beating};
 pub use skip::{Beat, Skip, is_repeat, skip};
+pub use tasks::{Task, task_prompt, tasks};
 pub use visibility::Visibility;
 pub use words::{DEFAULT_PROMPT, prompt};

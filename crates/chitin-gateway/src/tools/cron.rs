@@ -192,8 +192,7 @@ impl Caller {
 
     async fn run(&self, id: &str) -> Result<Value, CronError> {
         let entry = self.entry(id).await?;
-        let now = self.gateway.0.parts.clock.now_ms();
-        let begun = self.gateway.begin_run(&entry, now).await;
+        let begun = self.gateway.run_now(&entry).await;
         let job_id = begun.map_err(CronError::Bad)?;
         Ok(json!({"ok": true, "runId": job_id}))
     }

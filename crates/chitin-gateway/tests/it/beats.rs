@@ -3,7 +3,7 @@
 use crate::stage::{Setting, Stage, finished, message};
 use chitin_gateway::Topic;
 use chitin_gateway::gateway::{BeatOutcome, BeatReport};
-use chitin_gateway::heartbeat::{Beats, Skip};
+use chitin_gateway::heartbeat::{Beats, Skip, Task, task_prompt, tasks};
 use chitin_gateway::route::Peer;
 use chitin_protocol::session_key::ChatType;
 use chitin_store::SessionStore;
@@ -155,6 +155,43 @@ async fn beats_are_left_out_for_a_reason() {
 }
 
 #[tokio::test]
+async fn only_tasks_that_are_due_are_asked_for_and_none_is_no_beat() {
+    let ok = |expect: Value| json!({"text": "HEARTBEAT_OK", "expect": expect});
+    let both = json!({"contains": ["- board: Look at the board.", "- saw: Listen to the saw.", "Keep it short."]});
+    let stage = setting(
+        &[ok(both), ok(json!({"contains": ["- board: Look"]}))],
+        json!({"every": "30m"}),
+    );
+    stage.env.file(
+        "workspace/HEARTBEAT.md",
+        "# Yard\n\ntasks:\n\n- name: board\n  interval: 1h\n  prompt: \"Look at the board.\"\n- name: saw\n  interval: 1d\n  prompt: Listen to the saw.\n- name: idle\n\nKeep it short.\n",
+    );
+    let stage = stage.stage();
+    let mut beats = stage.gateway.heartbeats();
+    assert!(skipped(&beat(&stage, &mut beats).await).is_empty());
+    assert_eq!(skipped(&beat(&stage, &mut beats).await), [Skip::NoTasksDue]);
+    assert!(skipped(&beat(&stage, &mut beats).await).is_empty());
+    let store = stage.host.file_store("main");
+    let told = store.read(MAIN).unwrap().entries;
+    let told: Vec<String> = told
+        .iter()
+        .map(|entry| format!("{:?}", entry.body))
+        .collect();
+    assert_eq!(
+        told.iter()
+            .filter(|it| it.contains("- board: Look"))
+            .count(),
+        2
+    );
+    assert_eq!(
+        told.iter()
+            .filter(|it| it.contains("- saw: Listen"))
+            .count(),
+        1
+    );
+}
+
+#[tokio::test]
 async fn a_beat_can_have_a_session_a_context_and_a_place_of_its_own() {
     let own = json!({"isolatedSession": true, "lightContext": true, "target": "chat", "to": "channel:office"});
     let alert = json!({"text": "The saw runs."});
@@ -211,6 +248,21 @@ async fn one_timer_lets_all_hearts_beat_until_the_gateway_ends() {
 }
 
 proptest! {
+    /// Whatever a file says, a task that is read is told of as it is, and no other is.
+    #[test]
+    fn a_task_is_told_of_or_not(text in "(tasks:\n|- name: [ab\"]{0,3}\n|  interval: [0-9]{1,3}[mh]?\n|  prompt: [a-z\"']{0,6}\n|\n|# x\n|y){0,14}") {
+        if let Some((tasks, rest)) = tasks(&text) {
+            let (told, untold) = tasks.split_at(tasks.len() / 2);
+            let due: Vec<&Task> = told.iter().collect();
+            let words = task_prompt(&due, "");
+            prop_assert!(told.iter().all(|task| task.is_in(&words)));
+            prop_assert!(untold.iter().all(|task| !task.is_in(&words) || told.contains(task)
+                || told.iter().any(|other| other.name == task.name && other.prompt == task.prompt)));
+            prop_assert!(tasks.iter().all(|task| task.every_ms > 0));
+            prop_assert!(!rest.starts_with("tasks:\n- name"));
+        }
+    }
+
     /// A beat is never due twice for the same instant, never before its time, and a long sleep brings one, not many.
     #[test]
     fn beats_come_at_their_times_and_once(every in 1u32..200, steps in prop::collection::vec(0i64..400 * MINUTE, 1..40)) {

@@ -246,6 +246,31 @@ async fn the_past_is_what_came_in_and_what_went_out_with_its_edits() {
     assert_eq!(lines(read(yard(None), 1).await), ["us: Five larch."]);
 }
 
+#[tokio::test]
+async fn the_watch_takes_what_comes_until_it_is_told_to_end() {
+    let post = post(Setting::replies(&[json!({"text": "Here."})]));
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let watch = {
+        let (surface, gateway) = (post.surface.clone(), post.stage.gateway.clone());
+        let cancel = cancel.clone();
+        tokio::spawn(async move { surface.watch(&gateway, &cancel).await })
+    };
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    // Written beside, then renamed: it is never seen half.
+    let (draft, whole) = (post.path.join("draft"), post.path.join("in/a.json"));
+    std::fs::write(&draft, said("Anybody?").to_string()).unwrap();
+    std::fs::rename(draft, whole).unwrap();
+    for _ in 0..200 {
+        if !post.names("out").is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    assert_eq!(post.out(), ["2 message directory:channel:yard: Here."]);
+    cancel.cancel();
+    watch.await.unwrap();
+}
+
 proptest! {
     /// Whatever stands in a file, it is a message that can be taken in, or a sentence says why not.
     #[test]

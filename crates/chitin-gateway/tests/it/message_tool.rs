@@ -122,6 +122,38 @@ async fn what_the_tool_said_here_is_not_said_again() {
     );
 }
 
+/// The tool spoke, and the process dies before the answer says the same.
+#[test]
+fn what_the_tool_said_before_a_crash_is_not_said_again_either() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let (env, surface) = {
+        let runtime = runtime();
+        let stage = runtime.block_on(async {
+            let said = call(&json!({"action": "send", "message": "Five larch."}));
+            let slow = json!({"text": "Never.", "delayMs": 60_000});
+            let stage = with_tool(Setting::replies(&[said, slow]).stage());
+            stage.say("yard", "Board?").await;
+            while stage.surface.sent().is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            stage
+        });
+        drop(runtime);
+        (stage.env, stage.surface)
+    };
+    runtime().block_on(async {
+        let again = Setting {
+            env,
+            surface: Some(surface),
+            ..Setting::replies(&[json!({"text": "Five larch."})])
+        };
+        let stage = again.stage();
+        stage.rest().await;
+        assert_eq!(stage.surface.sent(), ["chat:channel:yard: Five larch."]);
+    });
+}
+
 #[tokio::test]
 async fn each_action_reaches_the_surface_as_its_own_deed() {
     let stage = with_tool(
@@ -233,6 +265,24 @@ async fn a_subagent_must_name_a_place_and_a_heartbeat_by_contract() {
         let refused = results(&stage, key)[0].contains("Say where");
         assert_eq!(refused, explicit, "{} {key}", contract.name);
     }
+}
+
+#[tokio::test]
+async fn the_gateway_offers_it_and_schedules_only_where_they_are_kept() {
+    let stage = Setting::default().stage();
+    let names = |stage: &Stage| -> Vec<String> {
+        let offers = chitin_gateway::tools::offers(&stage.gateway)(Some("chat"));
+        let shown = offers.iter().map(|offer| format!("{offer:?}"));
+        shown
+            .map(|name| name.split(' ').next().unwrap().to_owned())
+            .collect()
+    };
+    let has = |name: &str| names(&stage).iter().any(|known| known == name);
+    assert!(has("message") && !has("cron"));
+    stage
+        .gateway
+        .keep_schedules(chitin_gateway::cron::CronFile::new(&stage.host.state));
+    assert!(has("cron"));
 }
 
 /// E12: the tool belongs to the profile for messaging, and can be added to another.

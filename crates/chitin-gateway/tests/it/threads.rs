@@ -156,6 +156,51 @@ async fn an_answer_opens_a_thread_and_what_follows_there_is_the_threads_own_sess
     }
 }
 
+/// The thread is open, some of the answer is in it, and the process dies.
+#[test]
+fn after_a_crash_the_rest_of_an_answer_goes_to_the_same_thread() {
+    let config = json!({"channels": {"chat": {"autoThread": true}}});
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let (env, surface) = {
+        let runtime = runtime();
+        let stage = runtime.block_on(async {
+            let stage = Setting::replies(&[
+                json!({"text": "Looking.", "toolCalls": [{"name": "none", "arguments": {}}]}),
+                json!({"text": "Never.", "delayMs": 60_000}),
+            ])
+            .config(config.clone())
+            .stage();
+            let mut asked = message("yard", "Board?");
+            asked.message_id = Some("m1".to_owned());
+            stage.gateway.accept(asked).await.unwrap();
+            while stage.surface.sent().is_empty() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            stage
+        });
+        drop(runtime);
+        (stage.env, stage.surface)
+    };
+    runtime().block_on(async {
+        let again = Setting {
+            env,
+            surface: Some(surface),
+            ..Setting::replies(&[json!({"text": "Five larch."})])
+        };
+        let stage = again.config(config).stage();
+        stage.rest().await;
+        assert_eq!(
+            stage.surface.sent(),
+            [
+                "chat:channel:yard:thread:t1: Looking.",
+                "chat:channel:yard:thread:t1: Five larch."
+            ]
+        );
+        assert_eq!(stage.surface.acted().len(), 1, "one thread was opened");
+    });
+}
+
 /// A silent answer opens nothing, and where no thread can be opened the answer stands beside the message.
 #[tokio::test]
 async fn no_words_no_thread_and_no_thread_no_silence() {

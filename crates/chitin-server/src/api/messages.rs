@@ -89,7 +89,7 @@ pub(crate) async fn send(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
     let (head, body) = request.into_parts();
-    let message: SendMessage = read_json(&head.headers, body, &shared.limits).await?;
+    let message: SendMessage = read_json(&head.headers, body, &shared).await?;
     let wants = match wants_events(&head.headers) {
         true => Wants::Events,
         false if message.wait => Wants::End,

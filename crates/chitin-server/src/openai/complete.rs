@@ -58,9 +58,9 @@ pub(crate) async fn complete(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
     let (parts, body) = request.into_parts();
-    let bytes = read(&parts.headers, body, &shared.limits).await?;
-    let request = ChatRequest::parse(&bytes)?;
-    drop(bytes);
+    let read = read(&parts.headers, body, &shared).await?;
+    let request = ChatRequest::parse(&read.bytes)?;
+    drop(read);
     let session = session(&shared, &parts.headers, &request).await?;
     let room = shared.stream()?;
     let job = shared.gateway.new_job_id();

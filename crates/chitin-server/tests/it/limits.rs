@@ -259,3 +259,31 @@ async fn an_open_address_or_a_weak_token_is_not_taken() {
     let again = Server::bind(ServerSettings::new(taken.address(), TOKEN.into()));
     assert!(matches!(again, Err(BindError::Io { .. })));
 }
+
+#[tokio::test]
+async fn bodies_have_room_for_so_many_bytes_together() {
+    let served = Served::with(Setting::replies(&[json!({"text": "Here."})]), |limits| {
+        limits.body = 100_000;
+        limits.bodies = 100_000;
+    });
+    let mut large = served.connect().await;
+    let length = [("content-length", "90000")];
+    large.request("POST", "/api/messages", &length, "{").await;
+    let body = json!({"text": "x".repeat(50_000), "wait": true});
+    let mut refused = served.post("/api/messages", &body).await;
+    while refused.status == 200 {
+        refused = served.post("/api/messages", &body).await;
+    }
+    assert_eq!(refused.problem(), "503 too_many_bytes");
+    // A small one has room, and a large one when the other is gone.
+    let small = json!({"text": "Hello"});
+    assert_eq!(served.post("/api/messages", &small).await.status, 202);
+    drop(large);
+    for _ in 0..100 {
+        if served.post("/api/messages", &body).await.status != 503 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    unreachable!("the room is still taken");
+}

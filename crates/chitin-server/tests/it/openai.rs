@@ -239,3 +239,22 @@ async fn silence_is_an_empty_answer() {
     let answer = tokio::time::timeout(Duration::from_secs(10), served.post(PATH, &body)).await;
     assert!(!answer.unwrap().body.contains("NO"));
 }
+
+#[tokio::test]
+async fn a_slow_client_gets_the_whole_answer() {
+    let words: Vec<String> = (0..150_000).map(|n| format!("word{n}")).collect();
+    let long = words.join(" ");
+    let served = Served::new(Setting::replies(&[json!({"text": long})]));
+    let mut body = said("Speak");
+    body["stream"] = json!(true);
+    let mut slow = served.connect().await;
+    slow.request("POST", PATH, &[], &body.to_string()).await;
+    served.stage.rest().await;
+    let answer = slow.response().await;
+    assert!(answer.body.ends_with("data: [DONE]\n\n"));
+    let text: String = events(&answer.body)
+        .iter()
+        .filter_map(|(_, piece)| piece["choices"][0]["delta"]["content"].as_str())
+        .collect();
+    assert!(text == long, "{} of {}", text.len(), long.len());
+}

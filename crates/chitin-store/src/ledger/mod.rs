@@ -87,6 +87,11 @@ impl Ledger {
         }
     }
 
+    /// Tells whether it keeps nothing.
+    pub const fn is_volatile(&self) -> bool {
+        self.sender.is_none()
+    }
+
     /// Writes changes, all or none, and says through `answer` when they are on the disk.
     pub fn submit(
         &self,

@@ -8,6 +8,7 @@ use crate::memory::give_back;
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{ServeHost, Token, token};
 use crate::setup::{Configuration, Target, chitin_home};
+use chitin_gateway::cron::CronFile;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, tools};
 use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
@@ -150,6 +151,7 @@ impl Args {
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
             note: Arc::new(move |text| say.note(text)),
         });
+        gateway.keep_schedules(CronFile::new(state));
         gateway.offer_tools(tools::offers(&gateway));
         let resumed = gateway.recover(open);
         printer.result(&Listening {
@@ -159,6 +161,7 @@ impl Args {
             resumed,
         })?;
         gateway.start_heartbeats();
+        gateway.start_schedules();
         if let Some(files) = files {
             let gateway = gateway.clone();
             tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });

@@ -1,5 +1,8 @@
 //! The same over a WebSocket: messages in, happenings out.
 
+mod command;
+mod listening;
+
 use crate::answer::Caller;
 use crate::api::{self, SendMessage};
 use crate::body::{Body, LONGEST_QUOTE};
@@ -8,10 +11,9 @@ use crate::follow::End;
 use crate::phase::Phase;
 use crate::problem::{Face, Problem, at_most};
 use crate::shared::Shared;
-use chitin_gateway::gateway::Happening;
-use chitin_gateway::{Heard, Subscription, Topic};
-use futures_util::stream::{BoxStream, SelectAll};
-use futures_util::{SinkExt, StreamExt, stream};
+use chitin_gateway::{Heard, Topic};
+use command::{Command, Told, Wanted};
+use futures_util::{SinkExt, StreamExt};
 use hyper::body::Incoming;
 use hyper::header::{
     CONNECTION, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
@@ -20,9 +22,9 @@ use hyper::header::{
 use hyper::upgrade::Upgraded;
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde::{Deserialize, Serialize};
+use listening::Listening;
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -31,71 +33,9 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
-use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How many numbers of happenings are remembered, so that none is told twice to who listens to two topics.
-const REMEMBERED: usize = 4096;
 /// The buffers of one socket, in bytes.
 const BUFFER: usize = 4 << 10;
-
-/// What a client sends. `id` is the client's own name for it, and comes back.
-#[derive(Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
-enum Command {
-    /// A message for an agent; what happens to it is told until it is over.
-    Message {
-        #[serde(default)]
-        id: Value,
-        #[serde(default)]
-        idempotency_key: Option<String>,
-        message: Box<SendMessage>,
-    },
-    /// Wants to hear of a session, a job, or everything.
-    Subscribe {
-        #[serde(default)]
-        id: Value,
-        #[serde(flatten)]
-        topic: Wanted,
-    },
-    /// Wants to hear of it no more.
-    Unsubscribe {
-        #[serde(default)]
-        id: Value,
-        #[serde(flatten)]
-        topic: Wanted,
-    },
-    /// Stops the turn of a session.
-    Stop {
-        #[serde(default)]
-        id: Value,
-        session: String,
-    },
-    /// Asks whether anybody is there.
-    Ping {
-        #[serde(default)]
-        id: Value,
-    },
-}
-
-#[derive(Deserialize)]
-struct Wanted {
-    session: Option<String>,
-    job: Option<String>,
-    #[serde(default)]
-    all: bool,
-}
-
-/// A happening, as a client gets it.
-#[derive(Serialize)]
-struct Told<'a> {
-    r#type: &'static str,
-    #[serde(flatten)]
-    happening: &'a Happening,
-}
 
 /// Turns a request into a WebSocket.
 pub(crate) fn upgrade(
@@ -404,50 +344,6 @@ impl Talk {
         let subscription = self.shared.gateway.subscribe(topic.clone());
         self.listening.add(topic, subscription);
         Ok(())
-    }
-}
-
-/// What a client listens to.
-#[derive(Default)]
-struct Listening {
-    streams: SelectAll<BoxStream<'static, (Topic, Heard)>>,
-    /// Dropped, a topic's stream ends.
-    topics: HashMap<Topic, DropGuard>,
-    told: HashSet<u64>,
-    order: VecDeque<u64>,
-}
-
-impl Listening {
-    fn add(&mut self, topic: &Topic, subscription: Subscription) {
-        let end = CancellationToken::new();
-        let ended = end.clone().cancelled_owned();
-        let name = topic.clone();
-        let next = |(mut subscription, name): (Subscription, Topic)| async move {
-            let heard = subscription.next().await?;
-            Some(((name.clone(), heard), (subscription, name)))
-        };
-        let stream = stream::unfold((subscription, name), next);
-        self.streams
-            .push(stream.take_until(Box::pin(ended)).boxed());
-        self.topics.insert(topic.clone(), end.drop_guard());
-    }
-
-    fn forget(&mut self, topic: &Topic) {
-        self.topics.remove(topic);
-    }
-
-    /// Tells whether a happening was not told yet. Only those who listen to several topics can hear one twice.
-    fn is_new(&mut self, seq: u64) -> bool {
-        if !self.told.insert(seq) {
-            return false;
-        }
-        self.order.push_back(seq);
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.told.remove(&oldest);
-        }
-        true
     }
 }
 
