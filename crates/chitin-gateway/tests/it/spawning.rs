@@ -476,3 +476,20 @@ async fn a_child_that_is_long_done_is_put_away_when_another_begins() {
     let left: Vec<String> = children(&stage).into_iter().map(|(key, _)| key).collect();
     assert_eq!(left, [second]);
 }
+
+#[tokio::test]
+async fn a_stranger_gets_no_more_rights_through_a_child_or_the_news_of_it() {
+    let stage = Setting::replies(&[
+        child("Sweep", "Swept."),
+        spawns(json!({"task": "Sweep"})),
+        json!({"text": "Given away."}),
+        json!({"text": "It is swept."}),
+    ])
+    .stage();
+    let mut stranger = message("yard", "Sweep");
+    stranger.is_owner = false;
+    stage.gateway.accept(stranger).await.unwrap();
+    stage.rest().await;
+    let asked: Vec<Option<bool>> = stage.host.asked().iter().map(|ask| ask.owner).collect();
+    assert_eq!(asked, [Some(false); 3], "the message, the child, the news");
+}

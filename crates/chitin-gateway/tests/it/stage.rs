@@ -255,6 +255,8 @@ pub(crate) struct Asked {
     pub(crate) depth: Option<u32>,
     pub(crate) thinking: Option<String>,
     pub(crate) workspace: Option<PathBuf>,
+    /// Whether the owner speaks; none when nobody does.
+    pub(crate) owner: Option<bool>,
 }
 
 impl StageHost {
@@ -312,6 +314,7 @@ impl StageHost {
             depth: ask.depth,
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
+            owner: ask.sender.map(|sender| sender.is_owner),
         });
         let contract = self.contract;
         let rules = &contract.runtime;
