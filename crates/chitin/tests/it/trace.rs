@@ -27,7 +27,7 @@ use std::sync::Arc;
 const NOON: i64 = 1_700_000_000_000;
 const ONE: &str = "5f0c7a52-1111-4222-8333-444455556666";
 const OTHER: &str = "5f0cbeef-1111-4222-8333-444455556666";
-const TOOLS: &str = "read,list,search,write,edit,apply_patch,exec,process,session_status";
+const TOOLS: &str = "read,list,search,write,edit,apply_patch,exec,process,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,session_status,message,agents_list";
 
 fn yard() -> TestEnv {
     let env = TestEnv::new();
@@ -399,7 +399,9 @@ fn a_workspace_that_did_not_change_gives_the_same_prompt_in_every_contract() {
                 contract,
                 prompts: &["one", "two"],
                 tools: match contract.runtime.tools.list_tool {
-                    "ls" => "ls,read,search,write,edit,apply_patch,exec,process,session_status",
+                    "ls" => {
+                        "ls,read,search,write,edit,apply_patch,exec,process,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,session_status,message,agents_list"
+                    }
                     _ => TOOLS,
                 },
                 ..PLAIN
@@ -479,7 +481,7 @@ fn tools_that_came_and_went_are_named() {
     record(
         &env,
         &Recorded {
-            tools: "read,list,write,edit,apply_patch,exec,process,canvas",
+            tools: "read,list,write,edit,apply_patch,exec,process,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,message,agents_list,canvas",
             prompts: &["one", "two"],
             ..PLAIN
         },
