@@ -15,10 +15,6 @@ impl Lanes {
     pub(crate) async fn enter(&self, session_key: &str) -> OwnedMutexGuard<()> {
         let gate = {
             let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-            // Now and then, not at every turn: with thousands of sessions looking at all would be most of the work.
-            if gates.len() >= gates.capacity() {
-                gates.retain(|_, gate| gate.strong_count() > 0);
-            }
             let known = gates.get(session_key).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
                 let gate = Arc::new(Gate::new(()));
@@ -27,5 +23,16 @@ impl Lanes {
             })
         };
         gate.lock_owned().await
+    }
+
+    /// Forgets the gate of a session that nobody waits for: a session that rests takes no memory.
+    pub(crate) fn leave(&self, session_key: &str) {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = gates
+            .get(session_key)
+            .is_some_and(|gate| gate.strong_count() == 0);
+        if idle {
+            gates.remove(session_key);
+        }
     }
 }

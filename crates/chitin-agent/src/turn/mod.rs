@@ -294,12 +294,23 @@ impl Agent {
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
-        let teller = Teller::new(events);
-        let _lane = self.lane(&input.session_key).await;
-        let mut running = Running::begin(self, &input, teller, cancel).await?;
+        let lane = self.lane(&input.session_key).await;
+        let report = self.turn_in_lane(&input, Teller::new(events), cancel).await;
+        drop(lane);
+        self.lanes.leave(&input.session_key);
+        report
+    }
+
+    async fn turn_in_lane(
+        &self,
+        input: &TurnInput,
+        teller: Teller,
+        cancel: CancellationToken,
+    ) -> Result<TurnReport, TurnError> {
+        let mut running = Running::begin(self, input, teller, cancel).await?;
         let stop = running.cancel.clone();
         let (outcome, late) = {
-            let conversing = running.converse(&input);
+            let conversing = running.converse(input);
             tokio::pin!(conversing);
             // The token stops the turn in an orderly way; dropping it here would lose the session.
             tokio::select! {

@@ -62,11 +62,11 @@ impl Inner {
     /// Tells whether a job was taken in before, and remembers the others for a while.
     pub(super) fn is_known(&self, job_id: &str) -> bool {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if recent.names.contains(job_id) {
+        let name = digest(job_id);
+        if !recent.names.insert(name) {
             return true;
         }
-        recent.names.insert(job_id.to_owned());
-        recent.order.push_back(job_id.to_owned());
+        recent.order.push_back(name);
         if recent.order.len() > REMEMBERED
             && let Some(oldest) = recent.order.pop_front()
         {
@@ -78,8 +78,9 @@ impl Inner {
     /// Forgets a name: nothing was taken in under it.
     pub(super) fn forget(&self, job_id: &str) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if recent.names.remove(job_id) {
-            recent.order.retain(|name| name != job_id);
+        let name = digest(job_id);
+        if recent.names.remove(&name) {
+            recent.order.retain(|known| *known != name);
         }
     }
 
@@ -156,4 +157,11 @@ impl Inner {
             rules,
         )
     }
+}
+
+/// Returns the first half of a name's SHA-256.
+fn digest(name: &str) -> u128 {
+    let digest = Sha256::digest(name);
+    let half = digest.first_chunk::<16>();
+    half.map_or(0, |half| u128::from_be_bytes(*half))
 }

@@ -136,8 +136,9 @@ type Offering = Arc<dyn Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync>;
 /// The names of jobs that were taken in lately.
 #[derive(Default)]
 struct Recent {
-    names: HashSet<String>,
-    order: VecDeque<String>,
+    /// Digests, not names: small things that stay would keep the memory around them from going back.
+    names: HashSet<u128>,
+    order: VecDeque<u128>,
 }
 
 /// A message that was taken in.

@@ -203,6 +203,8 @@ async fn turn(
     screen: &mut Screen,
     printer: &Printer,
 ) -> Result<TurnReport, CliError> {
+    // What it took to get here is not needed again.
+    crate::memory::give_back();
     let (sender, mut events) = mpsc::channel(WAITING);
     let cancel = wiring.interrupts.begin_turn();
     let input = wiring.input(words, afresh);
