@@ -9,10 +9,12 @@ use crate::printer::{Paint, Printer, Render};
 use crate::serve::{ServeHost, Token, token};
 use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::cron::CronFile;
+use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, tools};
 use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
+use chitin_workspace::guard::Root;
 use serde::Serialize;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -83,6 +85,9 @@ struct Listening {
     address: String,
     token: String,
     agents: Vec<String>,
+    /// Whose hearts beat: a turn that nobody asks for, which a model may charge for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    heartbeats: Vec<BeatingAgent>,
     /// How many jobs an earlier process left open.
     #[serde(skip_serializing_if = "is_zero")]
     resumed: usize,
@@ -95,6 +100,14 @@ impl Args {
             CliError::new(Kind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
+        if let Some(directory) = &self.target.directory {
+            let path = host.env.working_directory().join(directory);
+            Root::open(&path).map_err(|error| {
+                CliError::new(Kind::User, "The workspace cannot be used.")
+                    .caused_by(error)
+                    .hint(format!("`chitin init {}` makes one", directory.display()))
+            })?;
+        }
         let token = token(host, self.token_file.as_deref(), &state)?;
         let settings = self.settings(&configuration, &token)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -154,14 +167,15 @@ impl Args {
         gateway.keep_schedules(CronFile::new(state));
         gateway.offer_tools(tools::offers(&gateway));
         let resumed = gateway.recover(open);
+        let heartbeats = gateway.start_heartbeats();
+        gateway.start_schedules();
         printer.result(&Listening {
             address: format!("http://{}", bound.address()),
             token: token.place.clone(),
             agents: names,
+            heartbeats,
             resumed,
         })?;
-        gateway.start_heartbeats();
-        gateway.start_schedules();
         if let Some(files) = files {
             let gateway = gateway.clone();
             tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });
@@ -325,8 +339,14 @@ impl Render for Listening {
         writeln!(out, "Listening on {}", paint.bold(&self.address))?;
         writeln!(out, "  token   {}", self.token)?;
         writeln!(out, "  agents  {}", self.agents.join(", "))?;
+        for heart in &self.heartbeats {
+            let minutes = heart.every_ms.div_ceil(60_000);
+            let agent = &heart.agent;
+            writeln!(out, "  heartbeat of {agent} every {minutes} min")?;
+        }
         if self.resumed > 0 {
-            writeln!(out, "  {} jobs of the last time go on", self.resumed)?;
+            let jobs = if self.resumed == 1 { "job" } else { "jobs" };
+            writeln!(out, "  {} {jobs} of the last time go on", self.resumed)?;
         }
         Ok(())
     }

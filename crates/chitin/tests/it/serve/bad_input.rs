@@ -39,7 +39,7 @@ fn a_second_server_with_the_same_state_is_refused() {
 }
 
 #[test]
-fn an_address_that_others_reach_must_be_allowed() {
+fn an_address_that_others_reach_must_be_allowed_and_a_workspace_must_be_there() {
     let talk = Talk::new(Format::Anthropic, &[]);
     let open = command(&talk.env, &["serve", "--listen", "0.0.0.0:0"])
         .output()
@@ -49,6 +49,8 @@ fn an_address_that_others_reach_must_be_allowed() {
         .output()
         .unwrap();
     assert_eq!(odd.status.code(), Some(2));
-    let said = text(&open.stderr) + &text(&odd.stderr);
-    insta::assert_snapshot!(said);
+    let gone = command(&talk.env, &["serve", "nowhere"]).output().unwrap();
+    assert_eq!(gone.status.code(), Some(3));
+    let said = text(&open.stderr) + &text(&odd.stderr) + &text(&gone.stderr);
+    insta::assert_snapshot!(talk.env.redact(&said));
 }
