@@ -186,7 +186,7 @@ impl From<Refusal> for Problem {
             Refusal::NoRoute(error) => {
                 Self::new(StatusCode::CONFLICT, "no_route", said).hint(error.hint())
             }
-            Refusal::Full { .. } => Self {
+            Refusal::Full { .. } | Refusal::TooMuch => Self {
                 retry_after: Some(5),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "full", said)
             },

@@ -12,6 +12,9 @@ use sha2::{Digest, Sha256};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
+/// How many bytes of messages may be open at once; one more is let in, so that a large message has a chance.
+const MOST_OPEN_BYTES: u64 = 256 << 20;
+
 impl Inner {
     /// Refuses what cannot be taken in at all.
     pub(super) fn admit(&self, incoming: &Incoming) -> Result<(), Refusal> {
@@ -32,6 +35,9 @@ impl Inner {
                 "it has {} pictures, {MOST_IMAGES} are taken",
                 incoming.images.len()
             )));
+        }
+        if self.parts.ledger.open_bytes() > MOST_OPEN_BYTES {
+            return Err(Refusal::TooMuch);
         }
         let open = self.open.load(Ordering::Relaxed);
         if open >= self.parts.most_open {

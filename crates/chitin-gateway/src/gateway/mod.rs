@@ -208,6 +208,9 @@ pub enum Refusal {
         /// How many.
         open: usize,
     },
+    /// What is to be done already is too large.
+    #[error("the messages that are open already are too large, and more are not taken in")]
+    TooMuch,
     /// Too much waits in this session already.
     #[error("{waiting} messages wait in this session already, and more are not taken in")]
     QueueFull {

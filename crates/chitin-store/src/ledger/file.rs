@@ -6,6 +6,8 @@ use crate::store::{LockMode, StoreError};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The file.
 pub(super) const NAME: &str = "ledger.jsonl";
@@ -33,13 +35,24 @@ pub(super) struct LedgerFile {
 /// What is open, by age.
 #[derive(Debug, Default)]
 struct OpenItems {
-    by_age: BTreeMap<u64, OpenItem>,
+    by_age: BTreeMap<u64, (OpenItem, u64)>,
     ages: HashMap<String, u64>,
     next: u64,
+    /// How many bytes of the file are about what is open, roughly.
+    bytes: Arc<AtomicU64>,
 }
 
 impl OpenItems {
-    fn apply(&mut self, change: Change) {
+    /// Applies a batch that takes so many bytes.
+    fn apply(&mut self, batch: Vec<Change>, bytes: usize) {
+        let opens = |change: &&Change| matches!(change, Change::Open { .. });
+        let each = bytes as u64 / (batch.iter().filter(opens).count().max(1) as u64);
+        for change in batch {
+            self.change(change, each);
+        }
+    }
+
+    fn change(&mut self, change: Change, bytes: u64) {
         match change {
             Change::Open { id, body } => {
                 self.close(&id);
@@ -47,11 +60,13 @@ impl OpenItems {
                 self.next += 1;
                 self.ages.insert(id.clone(), age);
                 let marks = Vec::new();
-                self.by_age.insert(age, OpenItem { id, body, marks });
+                self.by_age
+                    .insert(age, (OpenItem { id, body, marks }, bytes));
+                self.bytes.fetch_add(bytes, Ordering::Relaxed);
             }
             Change::Mark { id, mark } => {
                 let age = self.ages.get(&id);
-                if let Some(item) = age.and_then(|age| self.by_age.get_mut(age)) {
+                if let Some((item, _)) = age.and_then(|age| self.by_age.get_mut(age)) {
                     item.marks.push(mark);
                 }
             }
@@ -60,8 +75,9 @@ impl OpenItems {
     }
 
     fn close(&mut self, id: &str) {
-        if let Some(age) = self.ages.remove(id) {
-            self.by_age.remove(&age);
+        let age = self.ages.remove(id);
+        if let Some((_, bytes)) = age.and_then(|age| self.by_age.remove(&age)) {
+            self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 }
@@ -83,12 +99,10 @@ impl LedgerFile {
         for line in whole.split(|byte| *byte == b'\n') {
             // A line that is no batch is damage from outside; the others still count.
             if let Ok(changes) = serde_json::from_slice::<Vec<Change>>(line) {
-                for change in changes {
-                    open.apply(change);
-                }
+                open.apply(changes, line.len());
             }
         }
-        let items = open.by_age.values().cloned().collect();
+        let items = open.by_age.values().map(|(item, _)| item.clone()).collect();
         let ledger = Self {
             length: whole.len() as u64,
             directory,
@@ -103,6 +117,11 @@ impl LedgerFile {
         Ok((ledger, items))
     }
 
+    /// Returns how many bytes are about what is open, roughly; it goes on counting.
+    pub(super) fn open_bytes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.open.bytes)
+    }
+
     /// Writes batches; with `sync` they are on the disk when this returns.
     pub(super) fn append(
         &mut self,
@@ -110,14 +129,17 @@ impl LedgerFile {
         sync: bool,
     ) -> Result<(), StoreError> {
         let mut bytes = Vec::new();
+        let mut lengths = Vec::with_capacity(batches.len());
         for batch in &batches {
+            let before = bytes.len();
             serde_json::to_writer(&mut bytes, batch)
                 .map_err(|error| damaged(self.file.path().to_path_buf(), error.to_string()))?;
             bytes.push(b'\n');
+            lengths.push(bytes.len() - before);
         }
         self.write(&bytes, sync)?;
-        for change in batches.into_iter().flatten() {
-            self.open.apply(change);
+        for (batch, length) in batches.into_iter().zip(lengths) {
+            self.open.apply(batch, length);
         }
         if self.length > SMALL {
             self.shorten()?;
@@ -141,7 +163,7 @@ impl LedgerFile {
     /// Writes the file anew, if little of it is about things that are open.
     fn shorten(&mut self) -> Result<(), StoreError> {
         let mut bytes = Vec::new();
-        for item in self.open.by_age.values() {
+        for (item, _) in self.open.by_age.values() {
             let mut batch = vec![Change::Open {
                 id: item.id.clone(),
                 body: item.body.clone(),

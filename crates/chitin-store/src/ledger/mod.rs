@@ -10,7 +10,8 @@ use file::LedgerFile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 /// One change.
@@ -58,12 +59,14 @@ pub struct Ledger {
     /// None: nothing is kept.
     sender: Option<mpsc::Sender<(Vec<Change>, Option<Answer>)>>,
     writer: Option<JoinHandle<()>>,
+    open_bytes: Arc<AtomicU64>,
 }
 
 impl Ledger {
     /// Opens the ledger in a directory, which is made if need be, and returns what is open, oldest first.
     pub fn open(directory: &Path) -> Result<(Self, Vec<OpenItem>), StoreError> {
         let (file, open) = LedgerFile::open(directory)?;
+        let open_bytes = file.open_bytes();
         let (sender, receiver) = mpsc::channel();
         let writer = std::thread::Builder::new()
             .name("ledger".to_owned())
@@ -75,16 +78,23 @@ impl Ledger {
         let ledger = Self {
             sender: Some(sender),
             writer: Some(writer),
+            open_bytes,
         };
         Ok((ledger, open))
     }
 
     /// A ledger that keeps nothing: what is open ends with the process. For a conversation that somebody sits in front of.
-    pub const fn volatile() -> Self {
+    pub fn volatile() -> Self {
         Self {
             sender: None,
             writer: None,
+            open_bytes: Arc::default(),
         }
+    }
+
+    /// Returns how many bytes are kept of what is open, roughly: what a caller bounds before it opens more.
+    pub fn open_bytes(&self) -> u64 {
+        self.open_bytes.load(Ordering::Relaxed)
     }
 
     /// Tells whether it keeps nothing.

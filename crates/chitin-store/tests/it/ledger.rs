@@ -104,6 +104,22 @@ fn a_ledger_of_things_that_are_done_stays_short() {
 }
 
 #[test]
+fn it_says_how_much_is_open() {
+    let state = tempfile::tempdir().unwrap();
+    let (ledger, _) = Ledger::open(state.path()).unwrap();
+    assert_eq!(ledger.open_bytes(), 0);
+    let body = json!({"words": "x".repeat(10_000)});
+    let id = "large".to_owned();
+    ledger.write(vec![Change::Open { id, body }]).unwrap();
+    assert!((10_000..11_000).contains(&ledger.open_bytes()));
+    drop(ledger);
+    let (ledger, _) = Ledger::open(state.path()).unwrap();
+    assert!((10_000..11_000).contains(&ledger.open_bytes()));
+    ledger.write(vec![close("large")]).unwrap();
+    assert_eq!(ledger.open_bytes(), 0);
+}
+
+#[test]
 fn sixty_four_threads_wait_for_the_disk_together() {
     let state = tempfile::tempdir().unwrap();
     let (ledger, _) = Ledger::open(state.path()).unwrap();

@@ -103,7 +103,12 @@ impl DirectorySurface {
                             looked.taken += 1;
                             continue;
                         }
-                        Err(Refusal::Closing | Refusal::Full { .. } | Refusal::Store(_)) => {
+                        Err(
+                            Refusal::Closing
+                            | Refusal::Full { .. }
+                            | Refusal::TooMuch
+                            | Refusal::Store(_),
+                        ) => {
                             looked.left = all - index;
                             return Ok(looked);
                         }
