@@ -10,208 +10,43 @@ mod conversation;
 mod dry;
 mod earlier;
 mod finish;
+mod input;
 mod noted;
+mod parts;
 mod session;
 mod steering;
 mod teller;
 
 pub use conversation::HistoryOptions;
 pub use dry::DryRun;
+pub use input::{Keeper, TurnInput};
+pub use parts::{Candidate, Parts, ResetAsk, Screen, Surroundings};
 pub use steering::{Steer, Steering};
 pub use teller::Events;
 
-use crate::clock::Clock;
 use crate::compat;
-use crate::engine::{Assembly, ContextEngine, SessionRef, TurnEnd};
+use crate::engine::{Assembly, SessionRef, TurnEnd};
 use crate::journal::Journal;
 use crate::lane::Lanes;
-use crate::limits::{Spent, TurnLimits};
-use crate::source::{Ask, ContextSource, Occasion, Seen, SourceError};
+use crate::limits::Spent;
+use crate::source::{Ask, Seen, SourceError};
 use ask::{Answer, Question};
-use chitin_model::{Model, ModelError, Retention, RetryPolicy};
+use chitin_model::ModelError;
 use chitin_protocol::event::TurnEvent;
-use chitin_protocol::message::{
-    AssistantMessage, Block, Content, Extra, ImageBlock, Message, StopReason, Usage, UserMessage,
-};
+use chitin_protocol::message::{AssistantMessage, Message, StopReason, Usage};
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::EntryBody;
-use chitin_store::{Begin, SessionStore, StoreError};
-use chitin_tools::{Approver, Toolbox};
-use chitin_workspace::contract::Contract;
+use chitin_store::{Begin, StoreError};
 use compact::Reason;
 use conversation::Conversation;
 use earlier::Earlier;
-use serde_json::{Map, Value};
+use input::message_of;
 use session::Held;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use teller::Teller;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
-
-/// Everything that an agent is made of. The parts are handed in; nothing is looked up.
-pub struct Parts {
-    /// The contract.
-    pub contract: &'static Contract,
-    /// The workspace.
-    pub workspace: PathBuf,
-    /// The agent's id.
-    pub agent_id: String,
-    /// Where sessions are kept.
-    pub store: Arc<dyn SessionStore>,
-    /// Where the context comes from.
-    pub source: Arc<dyn ContextSource>,
-    /// The models, in the order in which they are tried.
-    pub models: Vec<Candidate>,
-    /// The tools.
-    pub tools: Arc<Toolbox>,
-    /// Says why the workspace's own rules refuse a call, if they do: the tool, and its arguments as JSON.
-    pub screen: Screen,
-    /// Who is asked for permission.
-    pub approver: Arc<dyn Approver>,
-    /// Time and names.
-    pub clock: Arc<dyn Clock>,
-    /// What a turn may take at most.
-    pub limits: TurnLimits,
-    /// Who decides what of a conversation is sent again.
-    pub engine: Arc<dyn ContextEngine>,
-    /// How the conversation is kept short.
-    pub history: HistoryOptions,
-    /// When a session starts afresh.
-    pub reset: Arc<dyn Fn(&ResetAsk<'_>) -> bool + Send + Sync>,
-    /// When a model is asked again after a failure that may pass.
-    pub retry: RetryPolicy,
-    /// How long to wait for a session that another process has open, in milliseconds.
-    pub lock_wait_ms: u64,
-    /// Makes the journal of a turn.
-    pub journal: Arc<dyn Fn() -> Journal + Send + Sync>,
-    /// What the journal says about the program around it.
-    pub surroundings: Surroundings,
-}
-
-/// What the journal says about the program around a turn.
-#[derive(Debug, Clone, Default)]
-pub struct Surroundings {
-    /// The version of the program.
-    pub version: String,
-    /// The program and its arguments, without what the user said.
-    pub invocation: Vec<String>,
-    /// What started the turn, such as `user`.
-    pub trigger: String,
-}
-
-/// Says why a call is refused, if it is: the tool, and its arguments as JSON.
-pub type Screen = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
-
-/// What decides whether a session starts afresh.
-#[derive(Debug, Clone, Copy)]
-pub struct ResetAsk<'a> {
-    /// The session.
-    pub session_key: &'a str,
-    /// When it was last used, in milliseconds since 1970.
-    pub updated_at: i64,
-    /// The time.
-    pub now_ms: i64,
-}
-
-/// A model with what is known of it.
-#[derive(Clone)]
-pub struct Candidate {
-    /// The model.
-    pub model: Arc<dyn Model>,
-    /// How many tokens it takes in all.
-    pub context_window: Option<u64>,
-    /// How many tokens an answer may have.
-    pub max_tokens: u64,
-    /// Works out what an answer cost.
-    pub price: Arc<dyn Fn(&Usage) -> chitin_protocol::message::CostShares + Send + Sync>,
-    /// How deeply to think.
-    pub thinking: Option<String>,
-    /// How long the provider keeps the prefix.
-    pub retention: Retention,
-    /// Fields that the user adds to the body.
-    pub extra: Map<String, Value>,
-}
-
-impl Candidate {
-    /// Returns `provider/name`.
-    pub fn full_name(&self) -> String {
-        format!("{}/{}", self.model.provider(), self.model.name())
-    }
-}
-
-/// What a turn is about.
-#[derive(Debug, Clone, Default)]
-pub struct TurnInput {
-    /// The session.
-    pub session_key: String,
-    /// Somebody's words.
-    pub words: String,
-    /// Pictures that go with them.
-    pub images: Vec<ImageBlock>,
-    /// Whether a new session begins.
-    pub afresh: bool,
-    /// The turn's name in the eyes of whoever asks for it. Asked for again under the same name, as after a crash, the turn
-    /// goes on where the transcript ends, and one that is over is not run again.
-    pub key: Option<String>,
-    /// Where the words come from, when no person said them.
-    pub provenance: Option<Value>,
-    /// What starts the turn.
-    pub occasion: Occasion,
-    /// The way in for words that come while the turn runs.
-    pub steering: Option<Steering>,
-    /// Who keeps the words until the turn is over.
-    pub keeper: Keeper,
-}
-
-/// Who keeps somebody's words until the turn is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keeper {
-    /// The transcript alone: the words are on the disk before anything of the answer is told.
-    #[default]
-    Transcript,
-    /// Whoever asks for the turn, under its name: the words are on the disk together with the answer, at the latest.
-    Asker,
-}
-
-impl TurnInput {
-    /// Makes the message of somebody's words, as they are sent.
-    fn message(&self, words: String, now_ms: i64) -> Message {
-        let steer = Steer {
-            words,
-            images: self.images.clone(),
-            key: self.key.clone(),
-            provenance: self.provenance.clone(),
-        };
-        message_of(steer, now_ms)
-    }
-}
-
-/// Makes the message of somebody's words.
-fn message_of(steer: Steer, now_ms: i64) -> Message {
-    let content = if steer.images.is_empty() {
-        Content::Text(steer.words)
-    } else {
-        let images = steer.images.into_iter().map(Block::Image);
-        Content::Blocks(
-            std::iter::once(Block::text(steer.words))
-                .chain(images)
-                .collect(),
-        )
-    };
-    let mut extra = Extra::new();
-    if let Some(key) = steer.key {
-        extra.insert(compat::IDEMPOTENCY_KEY.to_owned(), key.into());
-    }
-    if let Some(provenance) = steer.provenance {
-        extra.insert(compat::PROVENANCE.to_owned(), provenance);
-    }
-    Message::User(UserMessage {
-        content,
-        timestamp: Some(now_ms),
-        extra,
-    })
-}
 
 /// Runs turns.
 pub struct Agent {

@@ -25,10 +25,10 @@ pub struct ServerSettings {
     /// The longest request body, in bytes; left out, 8 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_body_bytes: Option<u32>,
-    /// How many connections it holds; left out, 4,096.
+    /// How many connections it holds; left out, 1,024.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<u32>,
-    /// How many requests one client may make in a minute; left out, 6,000.
+    /// How many requests one client may make in a minute; left out, 120,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
     /// How many jobs may be open at once; left out, 10,000.

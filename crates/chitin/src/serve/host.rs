@@ -263,14 +263,8 @@ impl Approver for Nobody {
 
 /// Says an error of the command line to whoever sent the message.
 fn said(error: &CliError) -> HostError {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message} {cause}");
-        source = cause.source();
-    }
     HostError {
-        message,
+        message: error.with_causes(),
         hint: error.hints().first().cloned(),
     }
 }

@@ -88,14 +88,8 @@ impl ContextSource for WorkspaceSource {
 }
 
 fn said(error: &CliError) -> SourceError {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        message = format!("{message} {cause}");
-        source = cause.source();
-    }
     SourceError {
-        message,
+        message: error.with_causes(),
         hint: error.hints().first().cloned(),
     }
 }

@@ -1,0 +1,107 @@
+//! What an agent is made of.
+
+use super::HistoryOptions;
+use crate::clock::Clock;
+use crate::engine::ContextEngine;
+use crate::journal::Journal;
+use crate::limits::TurnLimits;
+use crate::source::ContextSource;
+use chitin_model::{Model, Retention, RetryPolicy};
+use chitin_protocol::message::Usage;
+use chitin_store::SessionStore;
+use chitin_tools::{Approver, Toolbox};
+use chitin_workspace::contract::Contract;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Everything that an agent is made of. The parts are handed in; nothing is looked up.
+pub struct Parts {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// The agent's id.
+    pub agent_id: String,
+    /// Where sessions are kept.
+    pub store: Arc<dyn SessionStore>,
+    /// Where the context comes from.
+    pub source: Arc<dyn ContextSource>,
+    /// The models, in the order in which they are tried.
+    pub models: Vec<Candidate>,
+    /// The tools.
+    pub tools: Arc<Toolbox>,
+    /// Says why the workspace's own rules refuse a call, if they do: the tool, and its arguments as JSON.
+    pub screen: Screen,
+    /// Who is asked for permission.
+    pub approver: Arc<dyn Approver>,
+    /// Time and names.
+    pub clock: Arc<dyn Clock>,
+    /// What a turn may take at most.
+    pub limits: TurnLimits,
+    /// Who decides what of a conversation is sent again.
+    pub engine: Arc<dyn ContextEngine>,
+    /// How the conversation is kept short.
+    pub history: HistoryOptions,
+    /// When a session starts afresh.
+    pub reset: Arc<dyn Fn(&ResetAsk<'_>) -> bool + Send + Sync>,
+    /// When a model is asked again after a failure that may pass.
+    pub retry: RetryPolicy,
+    /// How long to wait for a session that another process has open, in milliseconds.
+    pub lock_wait_ms: u64,
+    /// Makes the journal of a turn.
+    pub journal: Arc<dyn Fn() -> Journal + Send + Sync>,
+    /// What the journal says about the program around it.
+    pub surroundings: Surroundings,
+}
+
+/// What the journal says about the program around a turn.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The version of the program.
+    pub version: String,
+    /// The program and its arguments, without what the user said.
+    pub invocation: Vec<String>,
+    /// What started the turn, such as `user`.
+    pub trigger: String,
+}
+
+/// Says why a call is refused, if it is: the tool, and its arguments as JSON.
+pub type Screen = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
+
+/// What decides whether a session starts afresh.
+#[derive(Debug, Clone, Copy)]
+pub struct ResetAsk<'a> {
+    /// The session.
+    pub session_key: &'a str,
+    /// When it was last used, in milliseconds since 1970.
+    pub updated_at: i64,
+    /// The time.
+    pub now_ms: i64,
+}
+
+/// A model with what is known of it.
+#[derive(Clone)]
+pub struct Candidate {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// How many tokens it takes in all.
+    pub context_window: Option<u64>,
+    /// How many tokens an answer may have.
+    pub max_tokens: u64,
+    /// Works out what an answer cost.
+    pub price: Arc<dyn Fn(&Usage) -> chitin_protocol::message::CostShares + Send + Sync>,
+    /// How deeply to think.
+    pub thinking: Option<String>,
+    /// How long the provider keeps the prefix.
+    pub retention: Retention,
+    /// Fields that the user adds to the body.
+    pub extra: Map<String, Value>,
+}
+
+impl Candidate {
+    /// Returns `provider/name`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.model.provider(), self.model.name())
+    }
+}
