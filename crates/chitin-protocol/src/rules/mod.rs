@@ -4,6 +4,7 @@
 
 mod dispatch;
 mod history;
+mod memory;
 mod outbound;
 mod provider;
 mod reset;
@@ -14,6 +15,7 @@ mod transcript;
 
 pub use dispatch::*;
 pub use history::*;
+pub use memory::*;
 pub use outbound::*;
 pub use provider::*;
 pub use reset::*;
@@ -47,6 +49,8 @@ pub struct RuntimeRules {
     pub dispatch: DispatchRules,
     /// How sessions begin others and hear of them (R30–R48).
     pub subagents: SubagentRules,
+    /// What is remembered, and how it is found again (M1–M81).
+    pub memory: MemoryRules,
 }
 
 impl RuntimeRules {
@@ -61,6 +65,7 @@ impl RuntimeRules {
         outbound: OutboundRules::CANONICAL,
         dispatch: DispatchRules::CANONICAL,
         subagents: SubagentRules::CANONICAL,
+        memory: MemoryRules::CANONICAL,
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
@@ -73,6 +78,7 @@ impl RuntimeRules {
         outbound: OutboundRules::OPENCLAW_2026_4,
         dispatch: DispatchRules::OPENCLAW_2026_4,
         subagents: SubagentRules::OPENCLAW_2026_4,
+        memory: MemoryRules::OPENCLAW_2026_4,
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
@@ -85,5 +91,6 @@ impl RuntimeRules {
         outbound: OutboundRules::OPENCLAW_2026_9,
         dispatch: DispatchRules::OPENCLAW_2026_9,
         subagents: SubagentRules::OPENCLAW_2026_9,
+        memory: MemoryRules::OPENCLAW_2026_9,
     };
 }

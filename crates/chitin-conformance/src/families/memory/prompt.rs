@@ -6,17 +6,12 @@ use chitin_context::sections::{Citations, Placed, PromptFacts, ToolFact, section
 use serde_json::{Value, json};
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
-    match check.case.op.as_str() {
-        "memory.promptSection" => {
-            let actual = prompt_section(check);
-            if actual["present"] == false {
-                // There is nothing that the other fields could describe.
-                return Outcome::judge(&check.expected["present"], &actual["present"]);
-            }
-            Outcome::judge(check.expected, &actual)
-        }
-        _ => Outcome::NotYet,
+    let actual = prompt_section(check);
+    if actual["present"] == false {
+        // There is nothing that the other fields could describe.
+        return Outcome::judge(&check.expected["present"], &actual["present"]);
     }
+    Outcome::judge(check.expected, &actual)
 }
 
 /// Describes the section on memory. The recorded programs end a section with an empty line of its own, which joining

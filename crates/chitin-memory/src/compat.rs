@@ -1,0 +1,1 @@
+//! Names and words that other programs know.

@@ -1,0 +1,1 @@
+//! Memory, as its users see it.

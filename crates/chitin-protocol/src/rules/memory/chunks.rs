@@ -1,0 +1,18 @@
+//! How files are cut (M10–M17).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How files are cut (M10–M17).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChunkRules {}
+
+impl ChunkRules {
+    /// What the seed documents say, and where they are silent, what serves best.
+    pub const CANONICAL: Self = Self {};
+    /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
+    pub const OPENCLAW_2026_4: Self = Self {};
+    /// What OpenClaw 2026.9 does.
+    pub const OPENCLAW_2026_9: Self = Self {};
+}
