@@ -1,8 +1,10 @@
 //! Where the context of a turn comes from: the workspace is looked at again for every turn.
 
 use chitin_context::Context;
+use chitin_context::memory_results::MemoryResult;
 use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::filter::{ContextMode, RunKind};
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 
 /// Looks at the workspace. Implemented by whoever knows the configuration: the command line, a server.
@@ -15,6 +17,34 @@ pub trait ContextSource: Send + Sync {
 
     /// The session was reset or compacted: a session that kept what it began with looks again.
     fn release(&self, session_key: &str);
+
+    /// Finds in memory what fits somebody's words, before the context is put together. Never waits long and never fails: what
+    /// cannot be found is a note. Left out, nothing is remembered.
+    fn recall<'a>(&'a self, _ask: RecallAsk<'a>) -> BoxFuture<'a, Recalled> {
+        Box::pin(std::future::ready(Recalled::default()))
+    }
+}
+
+/// What is to be remembered.
+#[derive(Debug, Clone, Copy)]
+pub struct RecallAsk<'a> {
+    /// The session.
+    pub session_key: &'a str,
+    /// The session's id: what it said itself need not be found.
+    pub session_id: &'a str,
+    /// Somebody's words.
+    pub words: &'a str,
+    /// What starts the turn.
+    pub occasion: &'a Occasion,
+}
+
+/// What was remembered.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recalled {
+    /// What was found, the best first.
+    pub results: Vec<MemoryResult>,
+    /// What people should know.
+    pub notes: Vec<String>,
 }
 
 /// What the context of a turn depends on, besides the workspace and the configuration.
@@ -32,6 +62,8 @@ pub struct Ask<'a> {
     pub tools: &'a [ToolSpec],
     /// What starts the turn, and where its words come from.
     pub occasion: &'a Occasion,
+    /// What was found in memory for this turn.
+    pub memory: &'a [MemoryResult],
 }
 
 /// What starts a turn, and where its words come from.

@@ -1,8 +1,8 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
 use crate::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, ProviderSettings, ServerSettings,
-    SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, ProviderSettings,
+    ServerSettings, SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -88,6 +88,9 @@ pub struct AgentSettings {
     /// Further tools, from MCP servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpSettings>,
+    /// What is remembered, and how it is found again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemorySettings>,
     /// How long sessions last and how much of them is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionSettings>,

@@ -3,7 +3,7 @@
 use super::ask::Question;
 use super::conversation::Conversation;
 use super::{Agent, TurnError, TurnInput};
-use crate::source::Ask;
+use crate::source::{Ask, RecallAsk};
 use chitin_model::Prepared;
 use chitin_protocol::message::Message;
 use chitin_store::Branch;
@@ -19,7 +19,7 @@ pub struct DryRun {
 
 impl Agent {
     /// Builds the first request of a turn. Nothing is sent and nothing is written.
-    pub fn dry_run(&self, input: &TurnInput) -> Result<DryRun, TurnError> {
+    pub async fn dry_run(&self, input: &TurnInput) -> Result<DryRun, TurnError> {
         let parts = &self.parts;
         let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
         let known = parts.store.find(&input.session_key)?;
@@ -30,6 +30,15 @@ impl Agent {
             Some(_) | None => (Branch::default(), String::new()),
         };
         let conversation = Conversation::of(&branch, parts);
+        let recalled = parts
+            .source
+            .recall(RecallAsk {
+                session_key: &input.session_key,
+                session_id: &session_id,
+                words: &input.words,
+                occasion: &input.occasion,
+            })
+            .await;
         let seen = parts.source.look(&Ask {
             session_key: &input.session_key,
             session_id: &session_id,
@@ -37,6 +46,7 @@ impl Agent {
             model: &candidate.full_name(),
             tools: &self.specs,
             occasion: &input.occasion,
+            memory: &recalled.results,
         })?;
         let system = seen.context.system();
         let mut messages: Vec<Message> = conversation.messages().to_vec();
@@ -49,7 +59,7 @@ impl Agent {
         };
         Ok(DryRun {
             prepared: question.prepare(candidate, &parts.contract.runtime.provider)?,
-            notes: seen.notes,
+            notes: recalled.notes.into_iter().chain(seen.notes).collect(),
         })
     }
 }

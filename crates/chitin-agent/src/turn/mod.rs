@@ -29,7 +29,7 @@ use crate::engine::{Assembly, SessionRef, TurnEnd};
 use crate::journal::Journal;
 use crate::lane::Lanes;
 use crate::limits::Spent;
-use crate::source::{Ask, Seen, SourceError};
+use crate::source::{Ask, RecallAsk, Seen, SourceError};
 use ask::{Answer, Question};
 use chitin_model::ModelError;
 use chitin_protocol::event::TurnEvent;
@@ -278,6 +278,18 @@ impl<'a> Running<'a> {
             teller.note(&teller::words_of(note)).await;
         }
         let cost_before = open.entry().estimated_cost_usd.unwrap_or_default();
+        let recalled = parts
+            .source
+            .recall(RecallAsk {
+                session_key: &key,
+                session_id: &session_id,
+                words: &input.words,
+                occasion: &input.occasion,
+            })
+            .await;
+        for note in &recalled.notes {
+            teller.note(note).await;
+        }
         let seen = parts.source.look(&Ask {
             session_key: &key,
             session_id: &session_id,
@@ -285,6 +297,7 @@ impl<'a> Running<'a> {
             model: &model,
             tools: &agent.specs,
             occasion: &input.occasion,
+            memory: &recalled.results,
         })?;
         for note in &seen.notes {
             teller.note(note).await;

@@ -13,8 +13,8 @@ use chitin_protocol::config::{
     BudgetSetting, HardlinkSetting, LinkSetting, RefreshSetting, SmallWindowSetting,
 };
 use chitin_protocol::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, SessionSettings, SubagentSettings,
-    ToolSettings, TraceSettings,
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, SessionSettings,
+    SubagentSettings, ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -152,6 +152,8 @@ pub struct ChitinSettings {
     pub exec: ExecSettings,
     /// Further tools, from servers.
     pub mcp: McpSettings,
+    /// What is remembered, and how it is found again.
+    pub memory: MemorySettings,
     /// How long sessions last.
     pub sessions: SessionSettings,
     /// What becomes of sessions that others began.
@@ -332,6 +334,7 @@ impl Layers {
             tools: self.setting("tools", agent).unwrap_or_default(),
             exec: self.setting("exec", agent).unwrap_or_default(),
             mcp: self.setting("mcp", agent).unwrap_or_default(),
+            memory: self.merged("memory", agent).unwrap_or_default(),
             sessions: self.setting("sessions", agent).unwrap_or_default(),
             subagents: self.merged("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),

@@ -118,6 +118,37 @@ const MCP: Shape = Shape::Object(&[&[
     ),
 ]]);
 
+const SHARE: Shape = Shape::Number(0.0, 1.0);
+
+const MEMORY: Shape = Shape::Object(&[&[
+    ("citations", Shape::OneOf(&["auto", "on", "off"])),
+    (
+        "embeddings",
+        Shape::Object(&[&[
+            ("file", Shape::SomeText),
+            ("model", Shape::SomeText),
+            ("provider", Shape::SomeText),
+        ]]),
+    ),
+    ("enabled", Shape::Flag),
+    ("extraPaths", TEXTS),
+    ("minScore", SHARE),
+    (
+        "recall",
+        Shape::Object(&[&[
+            ("enabled", Shape::Flag),
+            ("minScore", SHARE),
+            ("results", Shape::Whole(1, 50)),
+            ("tokens", Shape::Whole(50, 100_000)),
+        ]]),
+    ),
+    ("results", Shape::Whole(1, 200)),
+    (
+        "sources",
+        Shape::List(&Shape::OneOf(&["memory", "sessions"])),
+    ),
+]]);
+
 const RESET: Shape = Shape::Object(&[&[
     ("atHour", Shape::Whole(0, 23)),
     ("idleMinutes", NUMBER),
@@ -177,6 +208,7 @@ pub(super) const RUN: &[Field] = &[
     ("history", HISTORY),
     ("limits", LIMITS),
     ("mcp", MCP),
+    ("memory", MEMORY),
     ("retries", Shape::Whole(0, 20)),
     ("sessions", SESSIONS),
     ("subagents", SUBAGENTS),

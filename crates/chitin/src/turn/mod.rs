@@ -22,6 +22,7 @@ use crate::printer::Printer;
 use crate::setup::{Setup, Target};
 use crate::unfolded::Unfolded;
 use chitin_context::degrade::{Degraded, assemble_within};
+use chitin_context::memory_results::MemoryResult;
 use chitin_context::refresh::Refresh;
 use chitin_context::sections::PromptMode;
 use chitin_context::sections::ToolFact;
@@ -130,7 +131,7 @@ pub(crate) struct Seen {
 
 /// What a turn that is about to run knows better than the command line.
 #[derive(Debug)]
-pub(crate) struct RunningTurn {
+pub(crate) struct RunningTurn<'a> {
     /// The model that will be asked, as `provider/name`.
     pub(crate) model: String,
     /// Whether the user named it: only then does the prompt speak of it.
@@ -141,6 +142,8 @@ pub(crate) struct RunningTurn {
     pub(crate) channel: Option<Arc<str>>,
     /// Text for the prompt that is about this session alone.
     pub(crate) extra: Option<Arc<str>>,
+    /// What was found in memory.
+    pub(crate) memory: &'a [MemoryResult],
 }
 
 /// Where the files are.
@@ -206,7 +209,7 @@ impl TurnArgs {
         host: &Host,
         setup: &Setup,
         place: Place<'_>,
-        running: Option<RunningTurn>,
+        running: Option<RunningTurn<'_>>,
     ) -> Result<Seen, CliError> {
         let contract = setup.contract();
         let config = setup.configuration.value();
@@ -222,9 +225,14 @@ impl TurnArgs {
             Some(running) => ModelFigures::running(&running.model, running.named, setup),
             None => ModelFigures::find(self.model.as_deref(), &own, setup)?,
         };
-        let (tools, channel, extra) = match running {
-            Some(running) => (Some(running.tools), running.channel, running.extra),
-            None => (None, None, None),
+        let (tools, channel, extra, memory) = match running {
+            Some(running) => (
+                Some(running.tools),
+                running.channel,
+                running.extra,
+                running.memory,
+            ),
+            None => (None, None, None, [].as_slice()),
         };
         let is_minimal = keys::is_subagent(&session, contract.session_keys)
             || (contract.filters.cron_files.is_some()
@@ -271,7 +279,7 @@ impl TurnArgs {
             limits: &limits,
             projects: &[],
             prompt: &prompt,
-            memory: &[],
+            memory,
             cuts: tell_cuts(&settings),
         };
         let (context, degraded) = match budget::plan(&own, &model)? {

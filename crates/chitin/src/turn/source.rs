@@ -71,6 +71,7 @@ impl ContextSource for WorkspaceSource {
                     tools: tools.collect(),
                     channel: ask.occasion.channel.as_deref().map(Arc::from),
                     extra: ask.occasion.extra.clone(),
+                    memory: ask.memory,
                 }),
             )
             .map_err(|error| said(&error))?;

@@ -25,10 +25,15 @@ struct Request {
     body: String,
 }
 
-pub(super) fn print(wiring: &Wiring, words: &str, printer: &Printer) -> Result<Exit, CliError> {
+pub(super) async fn print(
+    wiring: &Wiring,
+    words: &str,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
     let DryRun { prepared, notes } = wiring
         .agent
         .dry_run(&wiring.input(words, wiring.afresh))
+        .await
         .map_err(|error| super::chat::failed(&error))?;
     for note in &notes {
         printer.note(note);

@@ -102,7 +102,9 @@ impl Args {
         let wiring = runtime.block_on(Wiring::new(self, host, setup, printer))?;
         let exit = match said {
             _ if self.compact => runtime.block_on(chat::compact(&wiring, None, printer)),
-            Some(words) if self.dry_run => dry_run::print(&wiring, &words, printer),
+            Some(words) if self.dry_run => {
+                runtime.block_on(dry_run::print(&wiring, &words, printer))
+            }
             Some(words) => runtime.block_on(chat::once(&wiring, &words, printer)),
             None if self.dry_run => Err(CliError::new(
                 Kind::Usage,
