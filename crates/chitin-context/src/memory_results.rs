@@ -2,6 +2,7 @@
 
 use crate::compat::MEMORY_RESULTS;
 use crate::fragment::Piece;
+use crate::tokens::estimate;
 use chitin_protocol::text::is_blank_js;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -32,6 +33,47 @@ pub fn pieces(results: &[MemoryResult]) -> Vec<Piece> {
         pieces.push(Piece::given(one(result)));
     }
     pieces
+}
+
+/// Keeps what fits into so many tokens, heading included: whole results in rank order, and of the first that does not fit as many
+/// whole lines as there is room for. What is kept is cited by the lines that it still has.
+pub fn within(results: Vec<MemoryResult>, tokens: usize) -> Vec<MemoryResult> {
+    let mut block = MEMORY_RESULTS.to_owned();
+    let mut kept = Vec::new();
+    for result in results {
+        let before = block.len();
+        block.push_str(&one(&result));
+        if estimate(&block) <= tokens {
+            kept.push(result);
+            continue;
+        }
+        block.truncate(before);
+        kept.extend(shortened(&result, &block, tokens));
+        break;
+    }
+    kept
+}
+
+/// Returns as many lines of a result as there is room for after what stands already; nothing if none is worth showing.
+fn shortened(result: &MemoryResult, before: &str, tokens: usize) -> Option<MemoryResult> {
+    let lines: Vec<&str> = result.snippet.split('\n').collect();
+    let cut = |kept: usize| MemoryResult {
+        end_line: (result.start_line + kept as u64).saturating_sub(1),
+        snippet: lines[..kept].join("\n"),
+        ..result.clone()
+    };
+    let fits = |kept: usize| estimate(&format!("{before}{}", one(&cut(kept)))) <= tokens;
+    let (mut fitting, mut too_many) = (0, lines.len());
+    while fitting + 1 < too_many {
+        let middle = fitting.midpoint(too_many);
+        if fits(middle) {
+            fitting = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    let cut = cut(fitting);
+    (!is_blank_js(&cut.snippet)).then_some(cut)
 }
 
 fn one(result: &MemoryResult) -> String {

@@ -5,9 +5,9 @@ use crate::promises::{self, NAMES};
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::cache::common_prefix;
 use chitin_context::degrade::{Plan, assemble_within};
-use chitin_context::memory_results::MemoryResult;
+use chitin_context::memory_results::{self, MemoryResult};
 use chitin_context::sections::{PromptFacts, PromptMode};
-use chitin_context::{Assembler, TellCuts};
+use chitin_context::{Assembler, TellCuts, tokens};
 use chitin_protocol::record::Refusal;
 use chitin_workspace::adapter::{Sections, system_prompt};
 use chitin_workspace::contract::{ALL, ATMOSPHERE, CANONICAL, Contract};
@@ -323,5 +323,32 @@ proptest! {
         let system = Given::new(&ATMOSPHERE, records).context().system();
         prop_assert!(system.ends_with(&composed), "{:?} is not the end of {:?}", composed, system);
         prop_assert!(!composed.is_empty() || !system.contains("## Identity"));
+    }
+}
+
+proptest! {
+    /// What memory may take is a bound, and a result is shown with the lines that it has.
+    #[test]
+    fn results_of_memory_never_take_more_than_their_tokens(
+        snippets in proptest::collection::vec("(\\PC{0,40}\n){0,12}\\PC{0,40}", 0..6),
+        most in 0_usize..400,
+    ) {
+        let results: Vec<MemoryResult> = snippets
+            .iter()
+            .map(|snippet| MemoryResult {
+                path: "memory/2026-03-01.md".to_owned(),
+                start_line: 7,
+                end_line: 6 + snippet.split('\n').count() as u64,
+                score: 0.5,
+                snippet: snippet.clone(),
+            })
+            .collect();
+        let kept = memory_results::within(results.clone(), most);
+        let block: String = memory_results::pieces(&kept).iter().map(|piece| piece.text.as_str().to_owned()).collect();
+        prop_assert!(kept.is_empty() || tokens::estimate(&block) <= most);
+        for (kept, given) in kept.iter().zip(&results) {
+            prop_assert!(given.snippet.starts_with(&kept.snippet));
+            prop_assert_eq!(kept.end_line, 6 + kept.snippet.split('\n').count() as u64);
+        }
     }
 }
