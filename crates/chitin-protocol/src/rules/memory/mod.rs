@@ -8,6 +8,7 @@ mod flush;
 mod lexical;
 mod ranking;
 mod reading;
+mod sources;
 
 pub use answers::*;
 pub use archive::*;
@@ -17,6 +18,7 @@ pub use flush::*;
 pub use lexical::*;
 pub use ranking::*;
 pub use reading::*;
+pub use sources::*;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +27,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryRules {
+    /// What is searched, and where configuration speaks of it (M80, M81).
+    pub sources: MemorySourceRules,
     /// Which files are memory (M1–M5).
     pub files: MemoryFileRules,
     /// How files are cut (M10–M17).
@@ -46,6 +50,7 @@ pub struct MemoryRules {
 impl MemoryRules {
     /// What the seed documents say, and where they are silent, what finds most.
     pub const CANONICAL: Self = Self {
+        sources: MemorySourceRules::CANONICAL,
         files: MemoryFileRules::CANONICAL,
         chunks: ChunkRules::CANONICAL,
         lexical: LexicalRules::CANONICAL,
@@ -57,6 +62,7 @@ impl MemoryRules {
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
+        sources: MemorySourceRules::OPENCLAW_2026_4,
         files: MemoryFileRules::OPENCLAW_2026_4,
         chunks: ChunkRules::OPENCLAW_2026_4,
         lexical: LexicalRules::OPENCLAW_2026_4,
@@ -68,6 +74,7 @@ impl MemoryRules {
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
+        sources: MemorySourceRules::OPENCLAW_2026_9,
         files: MemoryFileRules::OPENCLAW_2026_9,
         chunks: ChunkRules::OPENCLAW_2026_9,
         lexical: LexicalRules::OPENCLAW_2026_9,
