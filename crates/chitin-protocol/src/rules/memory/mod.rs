@@ -5,6 +5,7 @@ mod archive;
 mod chunks;
 mod files;
 mod flush;
+mod index;
 mod lexical;
 mod ranking;
 mod reading;
@@ -15,6 +16,7 @@ pub use archive::*;
 pub use chunks::*;
 pub use files::*;
 pub use flush::*;
+pub use index::*;
 pub use lexical::*;
 pub use ranking::*;
 pub use reading::*;
@@ -33,6 +35,8 @@ pub struct MemoryRules {
     pub files: MemoryFileRules,
     /// How files are cut (M10–M17).
     pub chunks: ChunkRules,
+    /// How words are kept, so that they are found again (M18).
+    pub index: MemoryIndexRules,
     /// How words are looked for (M20–M23, M40, M41).
     pub lexical: LexicalRules,
     /// How what was found is put in order (M30–M35).
@@ -53,6 +57,7 @@ impl MemoryRules {
         sources: MemorySourceRules::CANONICAL,
         files: MemoryFileRules::CANONICAL,
         chunks: ChunkRules::CANONICAL,
+        index: MemoryIndexRules::CANONICAL,
         lexical: LexicalRules::CANONICAL,
         ranking: RankingRules::CANONICAL,
         reading: MemoryReadRules::CANONICAL,
@@ -65,6 +70,7 @@ impl MemoryRules {
         sources: MemorySourceRules::OPENCLAW_2026_4,
         files: MemoryFileRules::OPENCLAW_2026_4,
         chunks: ChunkRules::OPENCLAW_2026_4,
+        index: MemoryIndexRules::OPENCLAW_2026_4,
         lexical: LexicalRules::OPENCLAW_2026_4,
         ranking: RankingRules::OPENCLAW_2026_4,
         reading: MemoryReadRules::OPENCLAW_2026_4,
@@ -77,6 +83,7 @@ impl MemoryRules {
         sources: MemorySourceRules::OPENCLAW_2026_9,
         files: MemoryFileRules::OPENCLAW_2026_9,
         chunks: ChunkRules::OPENCLAW_2026_9,
+        index: MemoryIndexRules::OPENCLAW_2026_9,
         lexical: LexicalRules::OPENCLAW_2026_9,
         ranking: RankingRules::OPENCLAW_2026_9,
         reading: MemoryReadRules::OPENCLAW_2026_9,

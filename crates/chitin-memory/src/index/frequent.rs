@@ -1,0 +1,114 @@
+//! In how many pieces a word stands, and what to ask when some of the words stand nearly everywhere.
+
+use super::Index;
+use super::state::State;
+use super::trouble::Trouble;
+use crate::search::FindError;
+use chitin_protocol::rules::FrequentWords;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+/// How many pieces are counted. A word in more of them is as good as everywhere, and counting on would take longer than the search.
+const COUNTED: usize = 20_000;
+/// How many pieces a search by any of several words ranks, if rarer words can be asked for alone.
+const RANKED: usize = 5_000;
+/// How many counts are remembered.
+const REMEMBERED: usize = 4_096;
+
+/// Counts that were asked for, as long as the index does not change.
+#[derive(Debug, Default)]
+pub(super) struct Frequencies {
+    generation: i64,
+    counts: HashMap<String, usize>,
+}
+
+impl Index {
+    /// Returns in how many pieces each word stands, in any of the forms that the index holds for one. Counting ends at 20,000.
+    pub fn frequencies(&self, words: &[String]) -> Result<Vec<usize>, FindError> {
+        self.guarded(|db| self.counts(db, words.iter().map(|word| quoted(word))))
+    }
+
+    fn counts(
+        &self,
+        db: &Connection,
+        phrases: impl Iterator<Item = String>,
+    ) -> Result<Vec<usize>, Trouble> {
+        let mut known = self
+            .frequencies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let generation = State::read(db)?.generation;
+        if known.generation != generation || known.counts.len() > REMEMBERED {
+            known.counts.clear();
+            known.generation = generation;
+        }
+        let mut ask = db.prepare_cached(
+            "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
+        )?;
+        phrases
+            .map(|phrase| {
+                if let Some(count) = known.counts.get(&phrase) {
+                    return Ok(*count);
+                }
+                let count = ask.query_row((&phrase, COUNTED), |row| row.get(0))?;
+                known.counts.insert(phrase, count);
+                Ok(count)
+            })
+            .collect()
+    }
+
+    /// Returns the expression to ask instead of one that asks for any of several words: if some stand in very many pieces and
+    /// others do not, the rarer ones find what is ranked.
+    pub(super) fn without_frequent(
+        &self,
+        db: &Connection,
+        expression: &str,
+    ) -> Result<Option<String>, Trouble> {
+        match self.shape.rules.frequent {
+            FrequentWords::Find => return Ok(None),
+            FrequentWords::LeaveToRarer => {}
+        }
+        let Some(phrases) = alternatives(expression) else {
+            return Ok(None);
+        };
+        let counts = self.counts(db, phrases.iter().map(|phrase| (*phrase).to_owned()))?;
+        let mut by_count: Vec<(usize, &str)> = counts.into_iter().zip(phrases).collect();
+        by_count.retain(|(count, _)| *count > 0);
+        by_count.sort_by_key(|(count, _)| *count);
+        let mut ranked = 0;
+        let rare = by_count.iter().take_while(|(count, _)| {
+            ranked += count;
+            ranked <= RANKED
+        });
+        let rare: Vec<&str> = rare.map(|(_, phrase)| *phrase).collect();
+        Ok(match (rare.is_empty(), by_count.as_slice()) {
+            (true, []) => None,
+            // All are frequent: pieces that hold the two rarest are better than those with one.
+            (true, [(_, first), (_, second), ..]) => Some(format!("{first} AND {second}")),
+            (true, [(_, only)]) => Some((*only).to_owned()),
+            (false, _) => Some(rare.join(" OR ")),
+        })
+    }
+}
+
+/// Returns the phrases of an expression that is nothing but quoted phrases and `OR`.
+fn alternatives(expression: &str) -> Option<Vec<&str>> {
+    let mut phrases = Vec::new();
+    let mut rest = expression.trim();
+    loop {
+        let inside = rest.strip_prefix('"')?;
+        let end = inside.find('"')?;
+        phrases.push(&rest[..end + 2]);
+        rest = inside[end + 1..].trim_start();
+        if rest.is_empty() {
+            return Some(phrases);
+        }
+        rest = rest.strip_prefix("OR")?.trim_start();
+    }
+}
+
+/// Returns a word as FTS5 takes it literally.
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('"', " "))
+}

@@ -1,0 +1,389 @@
+//! Making the index say what the files say.
+
+use super::batch::{Batch, Hash, PreparedFile, PreparedPiece, written};
+use super::job::{
+    FileText, JobFile, MAX_FILE_BYTES, MAX_PIECES, Progress, Stopped, SyncJob, SyncReport,
+};
+use super::notes::{Note, Rebuild};
+use super::place;
+use super::trouble::Trouble;
+use super::{Index, IndexedFile, NewPiece};
+use crate::search::{FindError, Source};
+use chitin_workspace::guard::Fingerprint;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How many bytes of text go into one change: enough to be quick, so few that nobody waits long.
+const BATCH_BYTES: usize = 8 << 20;
+/// How many files go into one change.
+const BATCH_FILES: usize = 4096;
+/// How often progress is told.
+const TELLING: Duration = Duration::from_millis(100);
+/// How many notes of one sync are kept: a thousand unreadable files are no more news than a hundred.
+const MAX_NOTES: usize = 100;
+
+impl Index {
+    /// Makes the index say what the files say.
+    ///
+    /// A file whose fingerprint is known is not opened. What was done before a stop is kept. Other processes may search all the
+    /// while, and may sync too. Whatever happens is a note, not an error.
+    pub fn sync(&mut self, job: &SyncJob<'_>) -> SyncReport {
+        let begin = Instant::now();
+        let mut report = SyncReport::default();
+        self.make_sure_of_the_place(&mut report);
+        // Twice, because the first time may find damage, and the second then begins with nothing.
+        for is_last in [false, true] {
+            let mut run = Run {
+                index: self,
+                job,
+                report: &mut report,
+                told: begin,
+                batch: Batch::default(),
+                batch_bytes: 0,
+            };
+            match run.all() {
+                Ok(()) => break,
+                Err(Trouble::Damaged) if !is_last => {
+                    let notes = std::mem::take(&mut report.notes);
+                    report = SyncReport {
+                        notes,
+                        ..SyncReport::default()
+                    };
+                    self.damaged.store(true, Ordering::Relaxed);
+                    self.make_sure_of_the_place(&mut report);
+                }
+                Err(trouble) => {
+                    let note = trouble.note();
+                    note_of(
+                        &mut report,
+                        note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)),
+                    );
+                    report.stopped = Some(Stopped::Unwritten);
+                    break;
+                }
+            }
+        }
+        report.seconds = begin.elapsed().as_secs_f64();
+        report
+    }
+
+    /// Puts a file's pieces into the index, in place of those that it had.
+    pub fn put(
+        &mut self,
+        file: &IndexedFile<'_>,
+        pieces: &[NewPiece<'_>],
+    ) -> Result<(), FindError> {
+        let pieces: Vec<_> = pieces.iter().map(PreparedPiece::new).collect();
+        let mut hasher = blake3::Hasher::new();
+        for piece in &pieces {
+            piece.add_to(&mut hasher);
+        }
+        let batch = Batch {
+            files: vec![PreparedFile {
+                source: file.source,
+                path: file.path.to_owned(),
+                fingerprint: Fingerprint::default(),
+                modified_ms: file.modified_ms,
+                hash: *hasher.finalize().as_bytes(),
+                pieces,
+            }],
+            ..Batch::default()
+        };
+        batch.write(&mut self.db, &self.shape.rules)?;
+        Ok(())
+    }
+
+    /// Opens the index anew if it was damaged, deleted or replaced meanwhile.
+    fn make_sure_of_the_place(&mut self, report: &mut SyncReport) {
+        let is_damaged = self.damaged.load(Ordering::Relaxed);
+        let Some((path, identity)) = self.place.clone() else {
+            if is_damaged && let Ok(fresh) = Self::in_memory(&self.shape, &self.limits) {
+                *self = fresh;
+                note_of(report, Note::Rebuilt(Rebuild::Damaged));
+            }
+            return;
+        };
+        let is_there = place::identity(&path) == Some(identity);
+        if is_there && !is_damaged {
+            return;
+        }
+        if is_there {
+            note_of(report, Note::Rebuilt(Rebuild::Damaged));
+            if let Err(why) = place::discard(&path, identity) {
+                note_of(report, Note::Unwritable(why));
+                return;
+            }
+        } else {
+            note_of(report, Note::Rebuilt(Rebuild::Gone));
+        }
+        if let Ok(opened) = Self::open_with(&path, &self.shape, &self.limits) {
+            *self = opened.index;
+            for note in opened.notes {
+                note_of(report, note);
+            }
+        }
+    }
+}
+
+/// One attempt at a sync.
+struct Run<'i, 'j, 'a> {
+    index: &'i mut Index,
+    job: &'j SyncJob<'a>,
+    report: &'i mut SyncReport,
+    told: Instant,
+    batch: Batch,
+    batch_bytes: usize,
+}
+
+/// A file as the index knows it.
+struct Known {
+    id: i64,
+    fingerprint: Vec<u8>,
+    hash: Hash,
+    seen: bool,
+}
+
+type KnownFiles = HashMap<(Source, String), Known>;
+
+impl Run<'_, '_, '_> {
+    fn all(&mut self) -> Result<(), Trouble> {
+        let mut known = self.known_files()?;
+        let mut version = self.version()?;
+        self.report.pieces = super::state::State::read(&self.index.db)?.pieces;
+        let mut left_out = 0;
+        for file in &self.job.files {
+            if self.is_stopped() {
+                break;
+            }
+            self.report.looked += 1;
+            self.tell(0, 0);
+            let key = (file.source, file.path.clone());
+            if self.report.pieces >= MAX_PIECES && !known.contains_key(&key) {
+                left_out += 1;
+                continue;
+            }
+            self.look_at(file, known.get_mut(&key));
+            if self.batch_bytes >= BATCH_BYTES || self.batch.files.len() >= BATCH_FILES {
+                left_out += self.flush()?;
+                // Another process wrote meanwhile: what it did need not be done again.
+                if self.version()? != version {
+                    version = self.version()?;
+                    let mut fresh = self.known_files()?;
+                    for (key, file) in &known {
+                        if file.seen && let Some(fresh) = fresh.get_mut(key) {
+                            fresh.seen = true;
+                        }
+                    }
+                    known = fresh;
+                }
+            }
+        }
+        if self.report.stopped.is_none() {
+            let gone = known.iter().filter(|((source, _), file)| {
+                !file.seen && self.job.sources.contains(source)
+            });
+            self.batch.gone = gone.map(|(_, file)| file.id).collect();
+        }
+        left_out += self.flush()?;
+        if left_out > 0 {
+            let note = Note::TooMany {
+                files: left_out,
+                limit: MAX_PIECES,
+            };
+            note_of(self.report, note);
+        }
+        if let (Some(embedder), None) = (self.job.embedder, self.report.stopped) {
+            self.embed(embedder)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at one file, and reads and cuts it if it may have changed.
+    fn look_at(&mut self, file: &JobFile<'_>, known: Option<&mut Known>) {
+        let known = known.map(|known| {
+            known.seen = true;
+            &*known
+        });
+        // No fingerprint at all is never a known one.
+        let is_unchanged = file.fingerprint != Fingerprint::default()
+            && known.is_some_and(|known| known.fingerprint == written(&file.fingerprint));
+        if is_unchanged {
+            self.report.unchanged += 1;
+            return;
+        }
+        let text = match (file.read)() {
+            Ok(text) => text,
+            Err(message) => {
+                let path = file.path.clone();
+                note_of(self.report, Note::Unreadable { path, message });
+                return;
+            }
+        };
+        self.report.read += 1;
+        let FileText { bytes, lines } = text;
+        let bytes = self.fitting(&file.path, &bytes);
+        let hash = hash_of(bytes, lines.as_deref());
+        let modified_ms = milliseconds(file.fingerprint.mtime);
+        if let Some(known) = known
+            && known.hash == hash
+        {
+            let touched = (known.id, file.fingerprint, modified_ms);
+            self.batch.touched.push(touched);
+            return;
+        }
+        let text = String::from_utf8_lossy(bytes);
+        if let std::borrow::Cow::Owned(_) = text {
+            let path = file.path.clone();
+            note_of(self.report, Note::NotUtf8 { path });
+        }
+        let mut pieces = Vec::new();
+        (self.job.cut)(&file.path, &text, &mut |piece| {
+            if pieces.len() <= MAX_PIECES {
+                pieces.push(PreparedPiece::new(&piece));
+            }
+        });
+        if let Some(lines) = lines.as_deref() {
+            for piece in &mut pieces {
+                piece.show_lines(lines);
+            }
+        }
+        self.batch_bytes += pieces.iter().map(PreparedPiece::bytes).sum::<usize>();
+        self.batch.files.push(PreparedFile {
+            source: file.source,
+            path: file.path.clone(),
+            fingerprint: file.fingerprint,
+            modified_ms,
+            hash,
+            pieces,
+        });
+    }
+
+    /// Returns as much of a file as is indexed, in whole characters.
+    fn fitting<'b>(&mut self, path: &str, bytes: &'b [u8]) -> &'b [u8] {
+        if bytes.len() <= MAX_FILE_BYTES {
+            return bytes;
+        }
+        let mut end = MAX_FILE_BYTES;
+        while end > MAX_FILE_BYTES - 4 && bytes[end] & 0b1100_0000 == 0b1000_0000 {
+            end -= 1;
+        }
+        let note = Note::TooLarge {
+            path: path.to_owned(),
+            bytes: end,
+        };
+        note_of(self.report, note);
+        &bytes[..end]
+    }
+
+    /// Writes what was collected. Returns how many files were cut short.
+    fn flush(&mut self) -> Result<usize, Trouble> {
+        self.batch_bytes = 0;
+        let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() {
+            return Ok(0);
+        }
+        let done = batch.write(&mut self.index.db, &self.index.shape.rules)?;
+        self.report.changed += done.changed;
+        self.report.added += done.added;
+        self.report.removed += done.removed;
+        self.report.pieces = done.pieces;
+        Ok(done.cut_short)
+    }
+
+    fn embed(&mut self, embedder: &dyn crate::embed::Embedder) -> Result<(), Trouble> {
+        let index = &mut *self.index;
+        let mut embedding = super::embedding::Embedding::new(&mut index.db, embedder)?;
+        let to_embed = embedding.missing();
+        let mut last = self.told;
+        while let Some(Stopped::Cancelled | Stopped::Late) | None = self.report.stopped {
+            if let Some(why) = self.job.stopped() {
+                self.report.stopped = Some(why);
+                break;
+            }
+            if !embedding.step()? {
+                break;
+            }
+            if last.elapsed() >= TELLING {
+                last = Instant::now();
+                (self.job.progress)(&Progress {
+                    looked: self.report.looked,
+                    files: self.job.files.len(),
+                    embedded: embedding.embedded + embedding.cached,
+                    to_embed,
+                });
+            }
+        }
+        self.report.embedded = embedding.embedded;
+        self.report.cached = embedding.cached;
+        if let Some(message) = embedding.failure.take() {
+            let pieces = embedding.failed;
+            note_of(self.report, Note::NotEmbedded { pieces, message });
+        }
+        Ok(())
+    }
+
+    fn is_stopped(&mut self) -> bool {
+        self.report.stopped = self.job.stopped();
+        self.report.stopped.is_some()
+    }
+
+    fn tell(&mut self, embedded: usize, to_embed: usize) {
+        if self.told.elapsed() >= TELLING {
+            self.told = Instant::now();
+            (self.job.progress)(&Progress {
+                looked: self.report.looked,
+                files: self.job.files.len(),
+                embedded,
+                to_embed,
+            });
+        }
+    }
+
+    fn version(&self) -> Result<i64, Trouble> {
+        let db = &self.index.db;
+        Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)
+    }
+
+    fn known_files(&self) -> Result<KnownFiles, Trouble> {
+        let mut ask = self
+            .index
+            .db
+            .prepare_cached("SELECT id, source, path, fingerprint, hash FROM files")?;
+        let mut rows = ask.query([])?;
+        let mut files = KnownFiles::new();
+        while let Some(row) = rows.next()? {
+            let source = row.get_ref(1)?.as_str().ok().and_then(Source::of_name);
+            let source = source.ok_or(Trouble::Damaged)?;
+            let known = Known {
+                id: row.get(0)?,
+                fingerprint: row.get(3)?,
+                hash: row.get(4)?,
+                seen: false,
+            };
+            files.insert((source, row.get(2)?), known);
+        }
+        Ok(files)
+    }
+}
+
+fn note_of(report: &mut SyncReport, note: Note) {
+    if report.notes.len() < MAX_NOTES {
+        report.notes.push(note);
+    }
+}
+
+fn hash_of(bytes: &[u8], lines: Option<&[u32]>) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(bytes);
+    for line in lines.unwrap_or_default() {
+        hasher.update(&line.to_le_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+const fn milliseconds((seconds, nanoseconds): (i64, i64)) -> i64 {
+    seconds
+        .saturating_mul(1000)
+        .saturating_add(nanoseconds / 1_000_000)
+}

@@ -1,0 +1,60 @@
+//! What SQLite's errors mean for a cache.
+
+use super::notes::Note;
+use crate::search::FindError;
+use rusqlite::ErrorCode;
+
+/// What went wrong, by what is to be done about it.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// Somebody else has it; later it may work.
+    Busy,
+    /// There is no room.
+    Full,
+    /// The content cannot be trusted.
+    Damaged,
+    /// Everything else.
+    Other(String),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        match &error {
+            rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy,
+                ErrorCode::DiskFull => Self::Full,
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged,
+                _ => Self::Other(error.to_string()),
+            },
+            // The tables are ours, so that what does not fit was not written by us.
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::QueryReturnedNoRows => Self::Damaged,
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<Trouble> for FindError {
+    fn from(trouble: Trouble) -> Self {
+        Self(match trouble {
+            Trouble::Busy => "another process has it".to_owned(),
+            Trouble::Full => "there is no room".to_owned(),
+            Trouble::Damaged => "it is damaged and will be made anew".to_owned(),
+            Trouble::Other(message) => message,
+        })
+    }
+}
+
+impl Trouble {
+    /// Returns what to tell the user when the index stays as it was; nothing if it cannot.
+    pub(super) fn note(&self) -> Option<Note> {
+        match self {
+            Self::Busy => Some(Note::Busy),
+            Self::Full => Some(Note::Full),
+            Self::Damaged => None,
+            Self::Other(message) => Some(Note::Unwritable(message.clone())),
+        }
+    }
+}
