@@ -32,8 +32,14 @@ fn main() -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["make", input, out, settings @ ..] => make(input, out, settings),
-        ["show", table] => show(&open(table)?),
-        ["near", table, question, texts @ ..] => near(&open(table)?, question, texts),
+        ["show", table] => {
+            show(&open(table)?);
+            Ok(())
+        }
+        ["near", table, question, texts @ ..] => {
+            near(&open(table)?, question, texts);
+            Ok(())
+        }
         ["time", table, text] => time(table, &fs::read_to_string(text)?),
         _ => Err(
             "make INPUT OUT [--words N] [--dims N] [--name NAME] [--origin FILE] | show TABLE | near TABLE QUESTION TEXT… | time TABLE TEXT"
@@ -54,7 +60,7 @@ fn make(input: &str, out: &str, settings: &[&str]) -> Outcome {
         match setting {
             ["--words", count] => options.max_words = count.parse()?,
             ["--dims", count] => options.dimensions = count.parse()?,
-            ["--name", name] => options.name = (*name).to_owned(),
+            ["--name", name] => options.name = String::from(*name),
             ["--origin", file] => options.origin = fs::read_to_string(file)?,
             _ => return Err(format!("`{}` is not understood", setting.join(" ")).into()),
         }
@@ -69,7 +75,7 @@ fn make(input: &str, out: &str, settings: &[&str]) -> Outcome {
     Ok(())
 }
 
-fn show(embedder: &WordEmbedder) -> Outcome {
+fn show(embedder: &WordEmbedder) {
     let table = embedder.table();
     println!(
         "{}: {} words, {} numbers each",
@@ -78,17 +84,15 @@ fn show(embedder: &WordEmbedder) -> Outcome {
         table.dimensions()
     );
     println!("{}", table.origin());
-    Ok(())
 }
 
-fn near(embedder: &WordEmbedder, question: &str, texts: &[&str]) -> Outcome {
+fn near(embedder: &WordEmbedder, question: &str, texts: &[&str]) {
     let question = embedder.vector(question);
     for text in texts {
         let vector = embedder.vector(text);
         let near: f32 = question.iter().zip(&vector).map(|(a, b)| a * b).sum();
         println!("{near:.3} {text}");
     }
-    Ok(())
 }
 
 fn time(path: &str, text: &str) -> Outcome {
