@@ -1,4 +1,19 @@
 //! Texts as vectors: close in meaning, close in space.
+//!
+//! Offline, a [`WordTable`] knows a vector for each of many words, and a text is their weighted mean ([`WordEmbedder`]). It is one
+//! data file, which [`convert()`] makes from published word vectors. Over the network, whoever has a client implements [`Embedder`].
+
+mod compat;
+pub mod convert;
+mod layout;
+mod spelling;
+mod table;
+mod words;
+
+pub use convert::{ConvertError, Converted, Options, convert};
+pub use layout::TableError;
+pub use table::{MOST_TABLE_BYTES, WordTable};
+pub use words::WordEmbedder;
 
 /// Turns texts into vectors. Implemented by a table of words and, over the network, by whoever has a client.
 pub trait Embedder: Send + Sync {
@@ -11,7 +26,8 @@ pub trait Embedder: Send + Sync {
     /// Returns how many texts are best given at once.
     fn batch(&self) -> usize;
 
-    /// Returns one vector per text, in order.
+    /// Returns one vector per text, in order. Its length is 1. A vector of zeros says that nothing is known of the text: it has no
+    /// vector, and it is near to nothing.
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 

@@ -1,0 +1,205 @@
+//! A table of words and their vectors, as it is used: one read of a file, no map built.
+
+use super::layout::{Layout, MOST_DIMENSIONS, MOST_WORDS, TableError, numbers};
+use chitin_workspace::guard::{ReadPolicy, Root};
+use std::cmp::Ordering;
+use std::fmt;
+use std::path::Path;
+
+/// A file is not read that is larger. The largest tables that are of use are a tenth of it.
+pub const MOST_TABLE_BYTES: u64 = 600 << 20;
+
+// A full table of the widest vectors would be larger than what is read, so that bound is the one that counts.
+const _: () = assert!((MOST_WORDS * MOST_DIMENSIONS) as u64 <= MOST_TABLE_BYTES);
+
+/// How many of a word's first bytes lead to where the search for it begins.
+const PREFIXES: usize = 1 << 16;
+
+/// What is said of a common direction that is none.
+const NO_DIRECTION: &str = "its common direction is no direction";
+
+/// The square of the length of a direction is 1; rounding may add a little.
+const LONGEST_DIRECTION: f32 = 1.001;
+
+/// Words, in order, each with a weight and a vector of small numbers.
+pub struct WordTable {
+    bytes: Vec<u8>,
+    layout: Layout,
+    name: String,
+    origin: String,
+    common: Vec<f32>,
+    /// Where each word begins in the bytes of all words, and where the last ends.
+    offsets: Vec<u32>,
+    /// What a number of a row counts: its scale times the weight of the word.
+    factors: Vec<f32>,
+    weights: Vec<f32>,
+    /// The first word that is not before each pair of first bytes: most of the steps of a search are done by it.
+    starts: Vec<u32>,
+}
+
+impl WordTable {
+    /// Reads a table from a file.
+    pub fn open(root: &Root, path: &Path) -> Result<Self, TableError> {
+        let read = root
+            .read(path, &ReadPolicy::inside(MOST_TABLE_BYTES))
+            .map_err(|error| TableError::Unreadable(error.to_string()))?;
+        Self::from_bytes(read.bytes)
+    }
+
+    /// Takes the bytes of a table. They are checked once, and are then trusted.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, TableError> {
+        let layout = Layout::read(&bytes)?;
+        let checksum = layout.checksum(&bytes)?;
+        let text = |part: &[u8], complaint| {
+            std::str::from_utf8(part)
+                .ok()
+                .filter(|text| !text.chars().any(|c| c.is_control() && c != '\n'))
+                .map(str::to_owned)
+                .ok_or(TableError::Damaged(complaint))
+        };
+        let name = text(&bytes[layout.name.clone()], "its name is not text")?;
+        let origin = text(
+            &bytes[layout.origin.clone()],
+            "what it says of its origin is not text",
+        )?;
+        // Two tables of the same name that differ in one number must not be mixed.
+        let name = format!(
+            "{name}@{:02x}{:02x}{:02x}{:02x}",
+            checksum[0], checksum[1], checksum[2], checksum[3]
+        );
+        let common = Layout::factors(&bytes[layout.common.clone()], -1.0, NO_DIRECTION)?;
+        if common.iter().map(|number| number * number).sum::<f32>() > LONGEST_DIRECTION {
+            return Err(TableError::Damaged(NO_DIRECTION));
+        }
+        let scales = Layout::factors(
+            &bytes[layout.scales.clone()],
+            0.0,
+            "a row has no usable scale",
+        )?;
+        let weights = Layout::factors(
+            &bytes[layout.weights.clone()],
+            0.0,
+            "a word has no usable weight",
+        )?;
+        let offsets: Vec<u32> =
+            numbers(&bytes[layout.offsets.clone()], u32::from_le_bytes).collect();
+        let starts = in_order(&offsets, &bytes[layout.blob.clone()])?;
+        let factors = scales.iter().zip(&weights).map(|(s, w)| s * w).collect();
+        Ok(Self {
+            bytes,
+            layout,
+            name,
+            origin,
+            common,
+            offsets,
+            factors,
+            weights,
+            starts,
+        })
+    }
+
+    /// Returns the table's name, with the beginning of its checksum.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns where its vectors are from, and under which licence they are used.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Returns how many numbers a vector has.
+    pub const fn dimensions(&self) -> usize {
+        self.layout.dimensions
+    }
+
+    /// Returns how many words it knows.
+    pub const fn words(&self) -> usize {
+        self.layout.words
+    }
+
+    /// Returns the direction that all texts share, which says nothing of any. Its length is 1, or it is zeros.
+    pub(super) fn common(&self) -> &[f32] {
+        &self.common
+    }
+
+    /// Finds a word, which is in lower case.
+    pub(super) fn find(&self, word: &[u8]) -> Option<usize> {
+        let prefix = prefix(word);
+        let mut low = *self.starts.get(prefix)? as usize;
+        let mut high = *self.starts.get(prefix + 1)? as usize;
+        let blob = self.bytes.get(self.layout.blob.clone())?;
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match word_at(&self.offsets, blob, middle)?.cmp(word) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    /// Adds a word's vector to a sum, and returns the weight that it was given.
+    pub(super) fn add(&self, word: usize, sum: &mut [f32]) -> f32 {
+        let start = self.layout.rows.start + word * self.layout.dimensions;
+        let row = self.bytes.get(start..start + self.layout.dimensions);
+        let (Some(row), Some(factor), Some(weight)) =
+            (row, self.factors.get(word), self.weights.get(word))
+        else {
+            return 0.0;
+        };
+        for (sum, byte) in sum.iter_mut().zip(row) {
+            *sum += factor * f32::from(byte.cast_signed());
+        }
+        *weight
+    }
+}
+
+impl fmt::Debug for WordTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WordTable")
+            .field("name", &self.name)
+            .field("words", &self.layout.words)
+            .field("dimensions", &self.layout.dimensions)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns a word's first two bytes as a number that keeps their order.
+fn prefix(word: &[u8]) -> usize {
+    let byte = |at: usize| usize::from(word.get(at).copied().unwrap_or_default());
+    (byte(0) << 8) | byte(1)
+}
+
+fn word_at<'b>(offsets: &[u32], blob: &'b [u8], at: usize) -> Option<&'b [u8]> {
+    let (start, end) = (*offsets.get(at)?, *offsets.get(at + 1)?);
+    blob.get(start as usize..end as usize)
+}
+
+/// Checks that each word is behind the one before it, and returns where the words of each prefix begin.
+fn in_order(offsets: &[u32], blob: &[u8]) -> Result<Vec<u32>, TableError> {
+    let damaged = TableError::Damaged("its words are not in order");
+    let words = offsets.len() - 1;
+    if offsets.first() != Some(&0) || offsets.last().map(|end| *end as usize) != Some(blob.len()) {
+        return Err(damaged);
+    }
+    let mut starts = Vec::with_capacity(PREFIXES + 1);
+    let mut before: &[u8] = &[];
+    for at in 0..words {
+        let word = word_at(offsets, blob, at).ok_or_else(|| damaged.clone())?;
+        if word <= before {
+            return Err(damaged);
+        }
+        let first = u32::try_from(at).map_err(|_| damaged.clone())?;
+        while starts.len() <= prefix(word) {
+            starts.push(first);
+        }
+        before = word;
+    }
+    starts.resize(
+        PREFIXES + 1,
+        u32::try_from(words).map_err(|_| damaged.clone())?,
+    );
+    Ok(starts)
+}
