@@ -60,7 +60,5 @@ pub(super) const FROM_PROGRAM: &str = "internal_system";
 /// Tools whose own questions are not remembered: what they find would be found twice.
 pub(super) const MEMORY_TOOLS: [&str; 2] = ["memory_search", "memory_get"];
 
-/// The record that says which run had the full context.
-pub(super) const FULL_CONTEXT: &str = "openclaw:bootstrap-context:full";
 /// What the names of runs begin with that write a diary of dreams.
 pub(super) const DREAM_RUN: &str = "dreaming-narrative-";

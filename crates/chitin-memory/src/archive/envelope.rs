@@ -17,7 +17,8 @@ pub(super) fn opened(text: &str, envelopes: Envelopes) -> Cow<'_, str> {
     };
     let has_label =
         labelled && (text.contains(LABEL_AFTER) || LABELS.iter().any(|label| text.contains(label)));
-    let has_marker = marked && (text.contains(MARKER) || text.contains(CONTEXT));
+    let is_context = |line: &str| line.trim_matches([' ', '\t']) == CONTEXT;
+    let has_marker = marked && (text.contains(MARKER) || text.split('\n').any(is_context));
     if !has_label && !has_marker {
         return Cow::Borrowed(text);
     }
@@ -101,7 +102,7 @@ fn without_marked<'a>(lines: &[&'a str]) -> Vec<&'a str> {
                 kept.push(lines[at]);
                 at += 1;
             }
-            Some(label) if label.trim_end() == CONTEXT => break,
+            Some(label) if label.strip_suffix(' ') == Some(CONTEXT) => break,
             Some(_) => {
                 at = after_fence(lines, at + 1).unwrap_or_else(|| {
                     // Plain text: up to the next empty line.

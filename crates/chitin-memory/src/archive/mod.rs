@@ -72,9 +72,11 @@ pub fn session_text(
             continue;
         };
         if upkeep::is_dream(&record) {
-            // The whole conversation is a diary that the program wrote to itself.
-            said.text.clear();
-            said.line_map.clear();
+            // The program writes a diary to itself.
+            if rules.upkeep == Upkeep::LeftOut {
+                said.text.clear();
+                said.line_map.clear();
+            }
             return said;
         }
         let Some(message) = Said::of(&record) else {

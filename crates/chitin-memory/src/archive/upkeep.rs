@@ -5,10 +5,12 @@ use super::{Said, Speaker};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// What begins the news that a command is done.
-const COMMAND_DONE: [&str; 3] = ["exec completed (", "exec finished (", "exec failed ("];
-/// What begins it when the command ran on another machine.
-const COMMAND_DONE_ELSEWHERE: [&str; 2] = ["exec finished (node=", "exec finished (gateway"];
+/// What the news that a command is done begins with, when nothing else is asked of it.
+const COMMAND_FINISHED: &str = "exec finished";
+/// What it begins with, when the command's name and outcome must follow.
+const COMMAND_DONE: [&str; 2] = ["exec completed", "exec failed"];
+/// The longest name of a command.
+const MAX_COMMAND_NAME: usize = 64;
 
 /// Tells whether a message, its white space collapsed, is upkeep.
 pub(super) fn is_upkeep(text: &str, speaker: Speaker) -> bool {
@@ -39,7 +41,6 @@ pub(super) fn asks_memory(message: &Value) -> bool {
 /// Tells whether a record says that the conversation is a diary of dreams.
 pub(super) fn is_dream(record: &Value) -> bool {
     record["type"].as_str() == Some("custom")
-        && record["customType"].as_str() == Some(compat::FULL_CONTEXT)
         && record["data"]["runId"]
             .as_str()
             .is_some_and(|run| run.starts_with(compat::DREAM_RUN))
@@ -71,7 +72,7 @@ fn is_heartbeat_prompt(text: &str) -> bool {
     text == compat::HEARTBEAT_POLL || (text.len() == compat::HEARTBEAT_PROMPT_BYTES && is_theirs())
 }
 
-/// Tells whether an answer says that there is none: the token alone, once or more, whatever stands around it, or as JSON.
+/// Tells whether an answer says that there is none: the token alone, once or more, between marks of punctuation, or as JSON.
 fn is_silent(text: &str) -> bool {
     const MOST: usize = 200;
     if text.len() > MOST {
@@ -81,29 +82,72 @@ fn is_silent(text: &str) -> bool {
         let action = fields.get("action").and_then(Value::as_str);
         return fields.len() == 1 && action.map(str::trim) == Some(compat::NO_REPLY);
     }
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let mut words = text
-        .split(|c| !is_word(c))
-        .filter(|word| !word.is_empty())
-        .peekable();
-    words.peek().is_some() && words.all(|word| word.eq_ignore_ascii_case(compat::NO_REPLY))
+    let inner = text.trim_matches(is_punctuation).trim_matches(' ');
+    !inner.is_empty()
+        && inner
+            .split(' ')
+            .all(|word| word.eq_ignore_ascii_case(compat::NO_REPLY))
+}
+
+/// Tells whether a character is a mark of punctuation; symbols such as `~` or `=` are none.
+fn is_punctuation(c: char) -> bool {
+    match c {
+        '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~' | '\u{2044}' | '\u{2052}'
+        | '\u{ff04}' | '\u{ff0b}' => false,
+        '\u{a1}'
+        | '\u{a7}'
+        | '\u{ab}'
+        | '\u{b6}'
+        | '\u{b7}'
+        | '\u{bb}'
+        | '\u{bf}'
+        | '\u{2010}'..='\u{2027}'
+        | '\u{2030}'..='\u{205e}'
+        | '\u{3001}'..='\u{3003}'
+        | '\u{3008}'..='\u{3011}'
+        | '\u{3014}'..='\u{301f}'
+        | '\u{ff01}'..='\u{ff0f}'
+        | '\u{ff1a}'
+        | '\u{ff1b}'
+        | '\u{ff1f}'
+        | '\u{ff20}' => true,
+        _ => c.is_ascii_punctuation(),
+    }
 }
 
 /// Tells whether it is the news that a command is done.
 fn is_command_done(text: &str) -> bool {
-    let begins = |begin: &str| {
-        text.get(..begin.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(begin))
+    let after = |begin: &str| {
+        let start = text.get(..begin.len())?;
+        let rest = text.get(begin.len()..)?.trim_start_matches(' ');
+        (start.eq_ignore_ascii_case(begin)).then(|| rest.strip_prefix('('))?
     };
-    if COMMAND_DONE_ELSEWHERE.iter().any(|begin| begins(begin)) {
-        return true;
-    }
-    let Some(begin) = COMMAND_DONE.iter().find(|begin| begins(begin)) else {
+    after(COMMAND_FINISHED).is_some()
+        || COMMAND_DONE
+            .iter()
+            .any(|begin| after(begin).is_some_and(names_outcome))
+}
+
+/// Tells whether a command's name and its outcome follow, and then nothing or what it printed.
+fn names_outcome(text: &str) -> bool {
+    let Some((name, (outcome, rest))) = text
+        .split_once(", ")
+        .and_then(|(name, rest)| Some((name, rest.split_once(')')?)))
+    else {
         return false;
     };
-    let Some((inside, _)) = text[begin.len()..].split_once(')') else {
-        return false;
+    let is_name = (1..=MAX_COMMAND_NAME).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    let is_number = |code: &str| {
+        let digits = code.strip_prefix('-').unwrap_or(code);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let how = inside.rsplit_once(", ").map(|(_, how)| how);
-    how.is_some_and(|how| how.starts_with("code ") || how.starts_with("signal "))
+    let is_outcome = match outcome.trim_start_matches(' ').split_once(' ') {
+        Some(("code", code)) => is_number(code),
+        Some(("signal", signal)) => !signal.is_empty(),
+        Some(_) | None => false,
+    };
+    is_name && is_outcome && (rest.is_empty() || rest.starts_with(" :: "))
 }
