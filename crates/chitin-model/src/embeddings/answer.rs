@@ -138,7 +138,11 @@ mod tests {
             ),
             (
                 r#"{"data":[{"index":0,"embedding":[1e300]},{"index":1,"embedding":[1]}]}"#,
-                "a number that is none",
+                "out of range",
+            ),
+            (
+                r#"{"data":[{"index":0,"embedding":[NaN]}]}"#,
+                "expected value",
             ),
             (r#"{"data":[{"index":0,"embedding":[null]}]}"#, "null"),
             (r#"{"data":[{"index":0,"embedding":[1"#, "EOF"),
