@@ -7,6 +7,7 @@
 mod compat;
 pub mod cost;
 mod door;
+pub mod embeddings;
 pub mod error;
 pub mod http;
 pub mod keys;
@@ -25,6 +26,7 @@ pub mod stream;
 pub mod wire;
 
 pub use door::FileProblem;
+pub use embeddings::{BlockingEmbedder, RemoteEmbedder};
 pub use error::ModelError;
 pub use http::{Endpoint, HttpModel, Timeouts};
 pub use model::{EventStream, Model, Prepared, Tee};

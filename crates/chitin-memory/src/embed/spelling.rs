@@ -8,107 +8,132 @@ const MOST_PARTS: usize = 8;
 /// No stem is shorter.
 const SHORTEST_STEM: usize = 3;
 
-/// Shows each word of a text, in lower case. Letters and digits make words; hyphens and apostrophes do when they stand between
-/// them. What is longer than any word is left out.
-pub(super) fn each_word(text: &str, mut show: impl FnMut(&str)) {
-    let mut word = String::with_capacity(2 * LONGEST_WORD);
-    let mut joint = None;
-    let mut characters = text.chars();
-    loop {
-        let character = characters.next();
-        match character {
-            Some(c) if c.is_ascii_alphanumeric() => {
-                push(&mut word, joint.take());
-                push(&mut word, Some(c.to_ascii_lowercase()));
-            }
-            Some(c) if !c.is_ascii() && c.is_alphanumeric() => {
-                push(&mut word, joint.take());
-                for lower in c.to_lowercase() {
-                    push(&mut word, Some(lower));
-                }
-            }
-            Some('-' | '\u{2010}' | '\u{2011}') if joint.is_none() && !word.is_empty() => {
-                joint = Some('-');
-            }
-            Some('\'' | '\u{2019}') if joint.is_none() && !word.is_empty() => joint = Some('\''),
-            Some(_) | None => {
-                if !word.is_empty() && word.len() <= LONGEST_WORD {
-                    show(&word);
-                }
-                word.clear();
-                joint = None;
-                if character.is_none() {
-                    return;
-                }
+/// A word as it grows. One byte more than allowed shows that it is too long.
+struct Word {
+    bytes: [u8; LONGEST_WORD + 1],
+    length: usize,
+}
+
+impl Word {
+    fn push(&mut self, more: &[u8]) {
+        for byte in more {
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = *byte;
+                self.length += 1;
             }
         }
     }
+
+    fn finish(&mut self, show: &mut impl FnMut(&[u8])) {
+        if (1..=LONGEST_WORD).contains(&self.length) {
+            show(&self.bytes[..self.length]);
+        }
+        self.length = 0;
+    }
 }
 
-/// Adds to a word, unless that is too long already: one byte more than allowed shows that it is.
-fn push(word: &mut String, character: Option<char>) {
-    if let Some(character) = character.filter(|_| word.len() <= LONGEST_WORD) {
-        word.push(character);
+/// Shows the bytes of each word of a text, in lower case. Letters and digits make words; hyphens and apostrophes do when they stand
+/// between them. What is longer than any word is left out.
+pub(super) fn each_word(text: &str, mut show: impl FnMut(&[u8])) {
+    let mut word = Word {
+        bytes: [0; LONGEST_WORD + 1],
+        length: 0,
+    };
+    let mut joint: &[u8] = &[];
+    for character in text.chars() {
+        // Between words, and between the parts of a word: hyphens of all kinds and apostrophes of both.
+        let next_joint: &[u8] = match character {
+            'a'..='z' | '0'..='9' | 'A'..='Z' => {
+                word.push(joint);
+                joint = &[];
+                // This bit is what makes a small letter of a capital; digits have it.
+                word.push(&[character as u8 | 0x20]);
+                continue;
+            }
+            '-' | '\u{2010}' | '\u{2011}' => b"-",
+            '\'' | '\u{2019}' => b"'",
+            _ if !character.is_ascii() && character.is_alphanumeric() => {
+                word.push(joint);
+                joint = &[];
+                for lower in character.to_lowercase() {
+                    word.push(lower.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                continue;
+            }
+            _ => &[],
+        };
+        if joint.is_empty() && word.length > 0 && !next_joint.is_empty() {
+            joint = next_joint;
+        } else {
+            word.finish(&mut show);
+            joint = &[];
+        }
     }
+    word.finish(&mut show);
 }
 
 /// Returns the word that a name in somebody's list stands for, if a text can have it.
 pub(super) fn as_one_word(name: &str) -> Option<String> {
     let mut words = Vec::new();
-    each_word(name, |word| words.push(word.to_owned()));
+    each_word(name, |word| words.push(word.to_vec()));
     let word = words.pop().filter(|_| words.is_empty())?;
+    let word = String::from_utf8(word).ok()?;
     // What was left out at an end, such as a bracket, makes it another name.
     (word.chars().count() == name.to_lowercase().chars().count()).then_some(word)
 }
 
-/// Finds a word, or what it is a form or a compound of, and shows all that was found. Says whether there was anything.
+/// Finds a word, or what it is a form or a compound of, and shows all that was found.
 pub(super) fn each_known<T>(
-    word: &str,
+    word: &[u8],
     find: &impl Fn(&[u8]) -> Option<T>,
     show: &mut impl FnMut(T),
-) -> bool {
-    if let Some(found) = find(word.as_bytes()) {
+) {
+    if let Some(found) = find(word) {
         show(found);
-        return true;
+    } else if let Ok(word) = std::str::from_utf8(word) {
+        each_relative(word, find, show);
     }
+}
+
+/// Does so for a word that is not there itself.
+fn each_relative<T>(word: &str, find: &impl Fn(&[u8]) -> Option<T>, show: &mut impl FnMut(T)) {
     if word.contains('-') {
-        let parts = word.split('-').take(MOST_PARTS);
-        return parts.fold(false, |any, part| each_known(part, find, show) | any);
-    }
-    if let Some((before, after)) = word.split_once('\'') {
+        for part in word.split('-').take(MOST_PARTS) {
+            each_known(part.as_bytes(), find, show);
+        }
+    } else if let Some((before, after)) = word.split_once('\'') {
         // `don't` is `do` and a denial.
         let before = match (before.strip_suffix('n'), after) {
             (Some(stem), "t") => stem,
             (Some(_) | None, _) => before,
         };
-        return !before.is_empty() && each_known(before, find, show);
+        each_known(before.as_bytes(), find, show);
+    } else if let Some(found) = stem(word, |stem| find(stem.as_bytes())) {
+        show(found);
     }
-    let found = stems(word).find_map(|stem| find(stem.as_bytes()));
-    let any = found.is_some();
-    found.into_iter().for_each(show);
-    any
 }
 
-/// Returns what a word may be a form of, the likeliest first. Only English has such endings; elsewhere nothing is found.
-fn stems(word: &str) -> impl Iterator<Item = String> {
+/// Finds what a word may be a form of, the likeliest first. Only English has such endings; elsewhere nothing is found.
+fn stem<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let cut = |ending: &str| {
         word.strip_suffix(ending)
             .filter(|stem| stem.len() >= SHORTEST_STEM)
     };
-    let mut stems = Vec::new();
     if let Some(stem) = cut("ies").or_else(|| cut("ied")) {
-        stems.push(format!("{stem}y"));
+        return find(&format!("{stem}y"));
     }
     if let Some(stem) = cut("ing").or_else(|| cut("ed")) {
-        stems.extend([stem.to_owned(), format!("{stem}e")]);
-        let mut backwards = stem.chars().rev();
-        if backwards.next() == backwards.next() {
-            stems.push(stem.chars().take(stem.chars().count() - 1).collect());
-        }
+        let mut backwards = stem.char_indices().rev();
+        let doubled = match (backwards.next(), backwards.next()) {
+            (Some((at, last)), Some((_, before))) if last == before => stem.get(..at),
+            _ => None,
+        };
+        return find(stem)
+            .or_else(|| find(&format!("{stem}e")))
+            .or_else(|| find(doubled?));
     }
-    stems.extend(cut("s").map(str::to_owned));
-    stems.extend(cut("es").map(str::to_owned));
-    stems.into_iter()
+    let singular = cut("s")?;
+    find(singular).or_else(|| find(cut("es")?))
 }
 
 #[cfg(test)]
@@ -117,7 +142,9 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        each_word(text, |word| words.push(word.to_owned()));
+        each_word(text, |word| {
+            words.push(String::from_utf8(word.to_vec()).expect("text"));
+        });
         words
     }
 
@@ -159,7 +186,7 @@ mod tests {
         let find = |word: &[u8]| known.iter().copied().find(|known| known.as_bytes() == word);
         let of = |word: &str| {
             let mut found = Vec::new();
-            each_known(word, &find, &mut |word| found.push(word));
+            each_known(word.as_bytes(), &find, &mut |word| found.push(word));
             found
         };
         for (form, word) in [

@@ -12,9 +12,6 @@ pub const MOST_TABLE_BYTES: u64 = 600 << 20;
 // A full table of the widest vectors would be larger than what is read, so that bound is the one that counts.
 const _: () = assert!((MOST_WORDS * MOST_DIMENSIONS) as u64 <= MOST_TABLE_BYTES);
 
-/// How many of a word's first bytes lead to where the search for it begins.
-const PREFIXES: usize = 1 << 16;
-
 /// What is said of a common direction that is none.
 const NO_DIRECTION: &str = "its common direction is no direction";
 
@@ -33,8 +30,8 @@ pub struct WordTable {
     /// What a number of a row counts: its scale times the weight of the word.
     factors: Vec<f32>,
     weights: Vec<f32>,
-    /// The first word that is not before each pair of first bytes: most of the steps of a search are done by it.
-    starts: Vec<u32>,
+    /// The beginning of each word as one number: nearly all steps of a search compare only these.
+    beginnings: Vec<u64>,
 }
 
 impl WordTable {
@@ -83,7 +80,7 @@ impl WordTable {
         )?;
         let offsets: Vec<u32> =
             numbers(&bytes[layout.offsets.clone()], u32::from_le_bytes).collect();
-        let starts = in_order(&offsets, &bytes[layout.blob.clone()])?;
+        let beginnings = in_order(&offsets, &bytes[layout.blob.clone()])?;
         let factors = scales.iter().zip(&weights).map(|(s, w)| s * w).collect();
         Ok(Self {
             bytes,
@@ -94,7 +91,7 @@ impl WordTable {
             offsets,
             factors,
             weights,
-            starts,
+            beginnings,
         })
     }
 
@@ -125,16 +122,24 @@ impl WordTable {
 
     /// Finds a word, which is in lower case.
     pub(super) fn find(&self, word: &[u8]) -> Option<usize> {
-        let prefix = prefix(word);
-        let mut low = *self.starts.get(prefix)? as usize;
-        let mut high = *self.starts.get(prefix + 1)? as usize;
+        let beginning = beginning(word);
+        let first = self.beginnings.partition_point(|known| *known < beginning);
         let blob = self.bytes.get(self.layout.blob.clone())?;
+        let same = self.beginnings.get(first..)?;
+        // Most often there is none, or it is the first.
+        if same.first() != Some(&beginning) {
+            return None;
+        }
+        if word_at(&self.offsets, blob, first)? == word {
+            return Some(first);
+        }
+        let (mut low, mut high) = (0, same.partition_point(|known| *known == beginning));
         while low < high {
             let middle = usize::midpoint(low, high);
-            match word_at(&self.offsets, blob, middle)?.cmp(word) {
+            match word_at(&self.offsets, blob, first + middle)?.cmp(word) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => return Some(middle),
+                Ordering::Equal => return Some(first + middle),
             }
         }
         None
@@ -166,10 +171,13 @@ impl fmt::Debug for WordTable {
     }
 }
 
-/// Returns a word's first two bytes as a number that keeps their order.
-fn prefix(word: &[u8]) -> usize {
-    let byte = |at: usize| usize::from(word.get(at).copied().unwrap_or_default());
-    (byte(0) << 8) | byte(1)
+/// Returns a word's first bytes as a number that keeps their order.
+fn beginning(word: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    for (byte, known) in bytes.iter_mut().zip(word) {
+        *byte = *known;
+    }
+    u64::from_be_bytes(bytes)
 }
 
 fn word_at<'b>(offsets: &[u32], blob: &'b [u8], at: usize) -> Option<&'b [u8]> {
@@ -177,29 +185,22 @@ fn word_at<'b>(offsets: &[u32], blob: &'b [u8], at: usize) -> Option<&'b [u8]> {
     blob.get(start as usize..end as usize)
 }
 
-/// Checks that each word is behind the one before it, and returns where the words of each prefix begin.
-fn in_order(offsets: &[u32], blob: &[u8]) -> Result<Vec<u32>, TableError> {
-    let damaged = TableError::Damaged("its words are not in order");
-    let words = offsets.len() - 1;
+/// Checks that each word is behind the one before it, and returns their beginnings.
+fn in_order(offsets: &[u32], blob: &[u8]) -> Result<Vec<u64>, TableError> {
+    const DAMAGED: TableError = TableError::Damaged("its words are not in order");
     if offsets.first() != Some(&0) || offsets.last().map(|end| *end as usize) != Some(blob.len()) {
-        return Err(damaged);
+        return Err(DAMAGED);
     }
-    let mut starts = Vec::with_capacity(PREFIXES + 1);
+    let words = offsets.len() - 1;
+    let mut beginnings = Vec::with_capacity(words);
     let mut before: &[u8] = &[];
     for at in 0..words {
-        let word = word_at(offsets, blob, at).ok_or_else(|| damaged.clone())?;
+        let word = word_at(offsets, blob, at).ok_or(DAMAGED)?;
         if word <= before {
-            return Err(damaged);
+            return Err(DAMAGED);
         }
-        let first = u32::try_from(at).map_err(|_| damaged.clone())?;
-        while starts.len() <= prefix(word) {
-            starts.push(first);
-        }
+        beginnings.push(beginning(word));
         before = word;
     }
-    starts.resize(
-        PREFIXES + 1,
-        u32::try_from(words).map_err(|_| damaged.clone())?,
-    );
-    Ok(starts)
+    Ok(beginnings)
 }

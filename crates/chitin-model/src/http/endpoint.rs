@@ -73,7 +73,7 @@ impl Endpoint {
     }
 
     /// Refuses addresses that cannot be used, or that would show a secret wherever they are shown.
-    pub(super) fn check(&self) -> Result<(), ModelError> {
+    pub(crate) fn check(&self) -> Result<(), ModelError> {
         let url = Url::parse(&self.base_url).map_err(|error| {
             ModelError::Unbuildable(format!("`{}` is not an address: {error}", self.base_url))
         })?;
@@ -93,7 +93,7 @@ impl Endpoint {
     }
 
     /// Returns scheme, host and port: what may be shown of the address.
-    pub(super) fn origin(&self) -> String {
+    pub(crate) fn origin(&self) -> String {
         Url::parse(&self.base_url).map_or_else(
             |_| "the provider".to_owned(),
             |url| url.origin().ascii_serialization(),

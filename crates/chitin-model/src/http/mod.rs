@@ -3,7 +3,7 @@
 mod answer;
 mod client;
 mod endpoint;
-mod secrets;
+pub(crate) mod secrets;
 
 pub use client::make as make_client;
 pub use endpoint::{Endpoint, Timeouts};
@@ -28,13 +28,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// What of an error's body is read.
-const LONGEST_ERROR: usize = 64 * 1024;
+pub(crate) const LONGEST_ERROR: usize = 64 * 1024;
 
 /// What of a body that nobody understands is shown.
 const LONGEST_EXCERPT: usize = 200;
 
 /// What we call ourselves.
-const USER_AGENT: &str = concat!("chitin/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("chitin/", env!("CARGO_PKG_VERSION"));
 
 /// A model behind HTTP. The client is made when it is first used, and loads certificates only for `https`.
 pub struct HttpModel {
@@ -311,7 +311,7 @@ fn excerpt(body: &[u8]) -> String {
 }
 
 /// Returns the innermost reason of an error. The outer ones only say that a request failed, and name the address.
-fn reason(error: reqwest::Error) -> String {
+pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(source) = innermost.source() {
@@ -320,13 +320,13 @@ fn reason(error: reqwest::Error) -> String {
     innermost.to_string()
 }
 
-fn header_name(name: &str) -> Result<HeaderName, ModelError> {
+pub(crate) fn header_name(name: &str) -> Result<HeaderName, ModelError> {
     HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| ModelError::Unbuildable(format!("`{name}` is not the name of a header")))
 }
 
 /// The value is not shown: it may be a key.
-fn header_value(name: &str, value: &str) -> Result<HeaderValue, ModelError> {
+pub(crate) fn header_value(name: &str, value: &str) -> Result<HeaderValue, ModelError> {
     let carried = value.is_ascii().then(|| HeaderValue::from_str(value).ok());
     carried.flatten().ok_or_else(|| {
         ModelError::Unbuildable(format!(

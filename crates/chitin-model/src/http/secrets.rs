@@ -11,10 +11,10 @@ const SHORTEST: usize = 6;
 
 /// The secrets of an endpoint.
 #[derive(Debug, Clone)]
-pub(super) struct Secrets(Vec<SecretString>);
+pub(crate) struct Secrets(Vec<SecretString>);
 
 impl Secrets {
-    pub(super) fn of(endpoint: &Endpoint) -> Self {
+    pub(crate) fn of(endpoint: &Endpoint) -> Self {
         let headers = endpoint.headers.iter().map(|(_, value)| value);
         let all = endpoint.key.iter().chain(headers).chain(&endpoint.proxy);
         Self(
@@ -25,7 +25,7 @@ impl Secrets {
     }
 
     /// Hides them in a text.
-    pub(super) fn hide(&self, text: &mut String) {
+    pub(crate) fn hide(&self, text: &mut String) {
         for secret in &self.0 {
             if text.contains(secret.expose_secret()) {
                 *text = text.replace(secret.expose_secret(), SecretText::HIDDEN);
@@ -34,7 +34,7 @@ impl Secrets {
     }
 
     /// Hides them in an error.
-    pub(super) fn hide_in(&self, mut error: ModelError) -> ModelError {
+    pub(crate) fn hide_in(&self, mut error: ModelError) -> ModelError {
         if let Some(message) = error.message_mut() {
             self.hide(message);
         }
@@ -42,7 +42,7 @@ impl Secrets {
     }
 
     /// Hides them in a whole body. One that is not text is left alone when no secret is in it.
-    pub(super) fn hide_bytes(&self, bytes: Bytes) -> Bytes {
+    pub(crate) fn hide_bytes(&self, bytes: Bytes) -> Bytes {
         let text = String::from_utf8_lossy(&bytes);
         let mut hidden = text.to_string();
         self.hide(&mut hidden);

@@ -8,6 +8,8 @@
 )]
 
 mod asking;
+mod embedding_server;
+mod embeddings;
 mod http;
 mod http_failures;
 mod keys;
