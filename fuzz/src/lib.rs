@@ -34,6 +34,7 @@ pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
+pub mod word_table;
 
 /// One thing that is fed.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +48,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 24] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -162,5 +163,10 @@ pub const TARGETS: [Target; 23] = [
         name: "transcript_marker",
         run: transcript_marker::run,
         dictionary: transcript_marker::DICTIONARY,
+    },
+    Target {
+        name: "word_table",
+        run: word_table::run,
+        dictionary: word_table::DICTIONARY,
     },
 ];

@@ -29,6 +29,23 @@ pub trait Embedder: Send + Sync {
     /// Returns one vector per text, in order. Its length is 1. A vector of zeros says that nothing is known of the text: it has no
     /// vector, and it is near to nothing.
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// Returns the line of a text that is closest to a question's vector, if looking so closely costs next to nothing here.
+    ///
+    /// The vector of a whole piece blurs what its lines say. Where this answers, the best few dozen pieces are put in a better order
+    /// by the mean of both, and the line is what was asked for.
+    fn closest_line(&self, _question: &[f32], _text: &str) -> Option<ClosestLine> {
+        None
+    }
+}
+
+/// A line of a text, and how close it is to a question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClosestLine {
+    /// The line, counted from 0.
+    pub line: usize,
+    /// The cosine of the angle between the two: 1 for the same direction, 0 for nothing in common.
+    pub similarity: f32,
 }
 
 /// What a text is.

@@ -2,7 +2,7 @@
 
 use super::spelling::{each_known, each_word};
 use super::table::WordTable;
-use super::{EmbedError, Embedder, Purpose};
+use super::{ClosestLine, EmbedError, Embedder, Purpose};
 use std::sync::Arc;
 
 /// How many texts are best given at once: enough that asking costs nothing.
@@ -71,5 +71,18 @@ impl Embedder for WordEmbedder {
 
     fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+
+    fn closest_line(&self, question: &[f32], text: &str) -> Option<ClosestLine> {
+        let mut closest: Option<ClosestLine> = None;
+        for (line, words) in text.lines().enumerate() {
+            let vector = self.vector(words);
+            let similarity = vector.iter().zip(question).map(|(a, b)| a * b).sum();
+            // The first of equals; a line without a vector is no answer.
+            if similarity > closest.map_or(0.0, |closest| closest.similarity) {
+                closest = Some(ClosestLine { line, similarity });
+            }
+        }
+        closest
     }
 }

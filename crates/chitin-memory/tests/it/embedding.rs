@@ -92,6 +92,18 @@ fn a_text_without_a_known_word_has_no_vector_and_all_others_have_length_one() {
 }
 
 #[test]
+fn the_line_that_answers_is_found_in_a_piece_and_none_where_no_word_is_known() {
+    let embedder = embedder(VECTORS, &options());
+    let question = embedder.vector("dogs");
+    let piece = "# Rain\n\nThe storm.\nA puppy of the cat.\nTax.";
+    let closest = embedder.closest_line(&question, piece).unwrap();
+    assert_eq!(closest.line, 3);
+    assert!(closest.similarity > 0.9, "{closest:?}");
+    assert_eq!(embedder.closest_line(&question, "xyzzy\n\n何か"), None);
+    assert_eq!(embedder.closest_line(&[0.0; 4], piece), None);
+}
+
+#[test]
 fn frequent_words_count_less_and_what_all_texts_share_counts_nothing() {
     let plain = Options {
         weighting: Weighting::Same,
