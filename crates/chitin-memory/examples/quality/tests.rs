@@ -2,6 +2,7 @@
 
 use crate::metrics::{HitRef, Marks, mark, run};
 use crate::set::{Kind, Label, Note, Query, Set, check};
+use proptest::prelude::*;
 
 fn query(kind: Kind, labels: &[(&str, usize, u8)]) -> Query {
     let label = |&(path, line, grade): &(&str, usize, u8)| Label {
@@ -210,4 +211,44 @@ fn two_queries_with_one_id_are_told() {
         .to_string();
     assert!(said.contains("the id of two queries"), "{said}");
     assert!(said.contains("asks what another query asks"), "{said}");
+}
+
+fn some_labels() -> impl Strategy<Value = Query> {
+    proptest::collection::btree_map((0..3_usize, 1..9_usize), 1..=3_u8, 1..14).prop_map(|places| {
+        let labels: Vec<_> = places
+            .into_iter()
+            .map(|((note, line), grade)| (["a", "b", "c"][note], line, grade))
+            .collect();
+        query(Kind::Question, &labels)
+    })
+}
+
+fn some_hits() -> impl Strategy<Value = Vec<HitRef>> {
+    let place = (0..4_usize, 1..9_usize, 0..9_usize);
+    let hit = place.prop_map(|(note, start, more)| {
+        // The fourth note has no labels.
+        hit(["a", "b", "c", "d"][note], start, start + more)
+    });
+    proptest::collection::vec(hit, 0..14)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_list_of_hits_scores_more_than_one(query in some_labels(), hits in some_hits()) {
+        let marks = mark(&query, &hits);
+        for mark in [marks.ndcg_at_10, marks.recall_at_5, marks.reciprocal_rank] {
+            prop_assert!((0.0..=1.0 + 1e-9).contains(&mark), "{marks:?}");
+        }
+    }
+
+    #[test]
+    fn a_further_hit_at_the_end_never_costs(query in some_labels(), hits in some_hits()) {
+        let shorter = &hits[..hits.len().saturating_sub(1)];
+        let (before, after) = (mark(&query, shorter), mark(&query, &hits));
+        prop_assert!(after.ndcg_at_10 >= before.ndcg_at_10 - 1e-9);
+        prop_assert!(after.recall_at_5 >= before.recall_at_5);
+        prop_assert!(after.reciprocal_rank >= before.reciprocal_rank);
+    }
 }
