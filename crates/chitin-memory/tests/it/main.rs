@@ -1,3 +1,4 @@
 //! Memory, as its users see it.
 
 mod embedding;
+mod quality_set;
