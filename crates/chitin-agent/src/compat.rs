@@ -18,6 +18,9 @@ pub const PROVENANCE: &str = "provenance";
 /// The field that names the turn that heard a message while it ran. Ours.
 pub const STEERED_INTO: &str = "steeredInto";
 
+/// What a model answers when nothing is to be said.
+pub const NO_REPLY: &str = "NO_REPLY";
+
 /// Stands for a picture that was old enough to go (C61).
 pub const IMAGE_AGED: &str = "[image data removed - already processed by model]";
 /// Stands for a reference to media that was old enough to go (C61).

@@ -135,7 +135,7 @@ fn text<'a>(input: &'a Value, name: &str) -> Result<&'a str> {
 }
 
 /// Expands recipes for text anywhere in a value.
-fn expanded(value: &Value) -> Result<Value> {
+pub(super) fn expanded(value: &Value) -> Result<Value> {
     Ok(match value {
         Value::Object(fields)
             if fields.contains_key("$repeat") || fields.contains_key("$concat") =>
@@ -154,7 +154,7 @@ fn expanded(value: &Value) -> Result<Value> {
 }
 
 /// Replaces long texts by their description, as the recorder did.
-fn shortened(value: &Value) -> Value {
+pub(super) fn shortened(value: &Value) -> Value {
     match value {
         Value::String(text) if utf16_len(text) > 700 => {
             let mut digest = String::new();
