@@ -41,6 +41,15 @@ impl DailyNotes {
         })
     }
 
+    /// Tells whether notes can be written here at all.
+    pub fn may_append(&self) -> bool {
+        let notes = Path::new(NOTES_DIRECTORY);
+        match self.root.kind(notes) {
+            Some(_) => self.root.may_write(notes),
+            None => self.root.may_write(Path::new("")),
+        }
+    }
+
     /// Appends whole lines to the note of a day. A new note begins with the day as its heading. Once this returns, the lines
     /// survive a crash.
     pub fn append(&self, day: Date, text: &str) -> Result<Appended, StateError> {
