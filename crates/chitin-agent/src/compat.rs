@@ -18,6 +18,20 @@ pub const PROVENANCE: &str = "provenance";
 /// The field that names the turn that heard a message while it ran. Ours.
 pub const STEERED_INTO: &str = "steeredInto";
 
+/// What a model answers when nothing is to be said.
+pub const NO_REPLY: &str = "NO_REPLY";
+
+/// The record that says that the agent wrote down what it would forget. Ours.
+pub const MEMORY_FLUSH_RECORD: &str = "chitin:memory-flush";
+/// What the index says of it when it went well.
+pub const FLUSH_SUCCEEDED: &str = "succeeded";
+/// What the index says of it when it did not.
+pub const FLUSH_FAILED: &str = "failed";
+/// The tool that appends to the day's note while that is being done.
+pub const WRITE_TOOL: &str = "write";
+/// Tools that may be used meanwhile, because they only look.
+pub const LOOKING_TOOLS: [&str; 3] = ["read", "memory_search", "memory_get"];
+
 /// Stands for a picture that was old enough to go (C61).
 pub const IMAGE_AGED: &str = "[image data removed - already processed by model]";
 /// Stands for a reference to media that was old enough to go (C61).

@@ -35,6 +35,10 @@ impl Appender {
         }
     }
 
+    pub(crate) const fn length(&self) -> u64 {
+        self.length
+    }
+
     pub(crate) fn file(&self) -> &File {
         &self.shared.file
     }

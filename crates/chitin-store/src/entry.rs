@@ -52,6 +52,15 @@ pub struct SessionEntry {
     /// How many times the session was put into a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compaction_count: Option<u64>,
+    /// When the agent last wrote down what it would forget, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_flush_at: Option<i64>,
+    /// How many times the session had been put into a summary then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_flush_compaction_count: Option<u64>,
+    /// The same as later releases keep it: how it went, and how often the session had been put into a summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_flush: Option<Value>,
     /// What people call it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,

@@ -114,6 +114,10 @@ impl OpenSession for FileSession {
         self.appender.file().path().to_path_buf()
     }
 
+    fn transcript_bytes(&self) -> u64 {
+        self.appender.length()
+    }
+
     fn branch(&self) -> &Branch {
         &self.branch
     }

@@ -81,6 +81,11 @@ pub trait OpenSession: Send + Sync {
     /// Returns where the transcript is, for people and for side files.
     fn transcript(&self) -> PathBuf;
 
+    /// Returns how long the transcript is, in bytes; 0 when nobody knows.
+    fn transcript_bytes(&self) -> u64 {
+        0
+    }
+
     /// Returns the active branch as far back as the model may need it: from the last compaction's first kept record on.
     fn branch(&self) -> &Branch;
 

@@ -9,6 +9,8 @@ mod audit;
 mod cut;
 mod estimate;
 mod files;
+mod flush;
+mod flush_words;
 mod images;
 mod limit;
 mod marker;
@@ -34,6 +36,7 @@ pub use estimate::{
     ContextTokens, context_tokens, estimate, estimate_all, estimate_text, usage_tokens,
 };
 pub use files::FileOperations;
+pub use flush::{FlushFigures, FlushGate, FlushOptions, FlushPlan, FlushState, Hours, flush_gate};
 pub use images::{images_kept_from, without_images};
 pub use limit::{LimitedHistory, limit_start};
 pub use marker::{first_turn_marker, is_marked};

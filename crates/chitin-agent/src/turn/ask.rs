@@ -87,7 +87,7 @@ impl Running<'_> {
                 let stored = on_disk(pending.take()).await;
                 // The first byte goes before the journal's files.
                 tokio::time::sleep(AFTER_THE_FIRST_BYTE).await;
-                self.journal_request(&prepared);
+                self.journal_request(&prepared, None);
                 stored
             };
             let (sent, stored) = tokio::join!(sending, noting);
@@ -151,7 +151,7 @@ impl Running<'_> {
     }
 
     /// Says what is sent, and how much of it the provider has seen already.
-    fn request_event(&self, prepared: &Prepared) -> TurnEvent {
+    pub(super) fn request_event(&self, prepared: &Prepared) -> TurnEvent {
         let same_prefix = self
             .agent
             .repeated_prefix(&self.session_key, &prepared.body);
@@ -165,7 +165,7 @@ impl Running<'_> {
     }
 
     /// Tells the answer while it comes.
-    async fn listen(
+    pub(super) async fn listen(
         &mut self,
         mut stream: EventStream,
     ) -> Result<Box<AssistantMessage>, TurnError> {

@@ -84,7 +84,11 @@ impl Running<'_> {
         }
     }
 
-    async fn outcome(&self, call: &ToolCallBlock, refused: Option<String>) -> ToolOutcome {
+    pub(super) async fn outcome(
+        &self,
+        call: &ToolCallBlock,
+        refused: Option<String>,
+    ) -> ToolOutcome {
         let parts = &self.agent.parts;
         if let Some(why) = refused {
             return ToolOutcome::error(format!("Not run: {why}."));
@@ -192,7 +196,7 @@ impl Approver for Telling<'_> {
 }
 
 /// Returns the arguments, if they are whole.
-fn usable_arguments(call: &ToolCallBlock) -> Option<serde_json::Value> {
+pub(super) fn usable_arguments(call: &ToolCallBlock) -> Option<serde_json::Value> {
     match &call.arguments {
         Some(arguments)
             if arguments.is_object() && chitin_model::wire::broken_arguments(call).is_none() =>
@@ -203,7 +207,7 @@ fn usable_arguments(call: &ToolCallBlock) -> Option<serde_json::Value> {
     }
 }
 
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty());
     let line = line.unwrap_or_default();
     match line.char_indices().nth(SUMMARY) {

@@ -2,8 +2,8 @@
 
 use super::{Candidate, Parts};
 use crate::history::{
-    Assembled, Assembling, Compacting, PrefixChange, Pruning, branch_tokens, cap_result,
-    effective_reserve, estimate_text, is_marked, messages_for_model, prefix_changes,
+    Assembled, Assembling, Compacting, FlushOptions, PrefixChange, Pruning, branch_tokens,
+    cap_result, effective_reserve, estimate_text, is_marked, messages_for_model, prefix_changes,
     should_compact, tool_result_limit,
 };
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
@@ -33,6 +33,8 @@ pub struct HistoryOptions {
     pub preserved_turns: Option<usize>,
     /// What summaries are to look after besides.
     pub instructions: Option<String>,
+    /// How the agent writes down what it will forget, before a summary takes its place; none if it does not.
+    pub flush: Option<FlushOptions>,
 }
 
 /// A conversation under way.
@@ -130,12 +132,17 @@ impl Conversation {
     /// Tells whether the conversation is to be put into a summary before the model is asked (C20).
     pub(crate) fn is_too_long(&self, system: &str, candidate: &Candidate) -> bool {
         let window = window_of(candidate);
-        let cap = self.rules.compaction.reserve_cap;
         let compacting = Compacting {
-            reserve_tokens: effective_reserve(self.options.compacting.reserve_tokens, window, cap),
+            reserve_tokens: self.reserve(window),
             ..self.options.compacting
         };
         should_compact(self.tokens(system), window, &compacting)
+    }
+
+    /// Returns the tokens that are kept free in a window of this size.
+    pub(crate) fn reserve(&self, window: u64) -> u64 {
+        let cap = self.rules.compaction.reserve_cap;
+        effective_reserve(self.options.compacting.reserve_tokens, window, cap)
     }
 
     /// Shortens a tool's output to what a transcript keeps (C62).

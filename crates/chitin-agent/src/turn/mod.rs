@@ -1,7 +1,8 @@
 //! One turn: context → model → tools → transcript, told as events while it happens.
 //!
 //! Reading order: [`Agent::turn`] here is the whole flow; `ask.rs` asks a model, `calls.rs` runs tools, `session.rs` keeps
-//! records, `conversation.rs` decides what of them is sent again, `compact.rs` puts them into a summary.
+//! records, `conversation.rs` decides what of them is sent again, `flush.rs` lets the agent write down what it will forget
+//! before `compact.rs` puts them into a summary.
 
 mod ask;
 mod calls;
@@ -10,6 +11,8 @@ mod conversation;
 mod dry;
 mod earlier;
 mod finish;
+mod flush;
+mod flush_tools;
 mod input;
 mod noted;
 mod parts;
@@ -207,6 +210,8 @@ pub(crate) struct Running<'a> {
     pub(crate) untold: Vec<chitin_protocol::transcript::Entry>,
     pub(crate) last: Option<AssistantMessage>,
     pub(crate) cost_before: f64,
+    /// Whether the agent was asked in this turn to write down what it will forget.
+    pub(crate) flush_tried: bool,
 }
 
 impl<'a> Running<'a> {
@@ -335,6 +340,7 @@ impl<'a> Running<'a> {
             untold: Vec::new(),
             last: None,
             cost_before,
+            flush_tried: false,
         })
     }
 
@@ -348,6 +354,7 @@ impl<'a> Running<'a> {
             None => self.opening(input),
         };
         loop {
+            self.flush_memory(input).await;
             if self
                 .conversation
                 .is_too_long(&self.system, self.candidate())

@@ -3,6 +3,7 @@
 use super::Running;
 use crate::journal::{Moment, RequestSent, RunStarted, RunSurroundings};
 use chitin_model::Prepared;
+use chitin_protocol::message::Message;
 
 impl Running<'_> {
     /// Tells how the turn began, once.
@@ -53,14 +54,14 @@ impl Running<'_> {
         });
     }
 
-    /// Tells that a request is on its way.
-    pub(super) fn journal_request(&mut self, prepared: &Prepared) {
+    /// Tells that a request is on its way: one of the conversation, or one aside with messages of its own.
+    pub(super) fn journal_request(&mut self, prepared: &Prepared, aside: Option<&[Message]>) {
         if self.journal.is_off() {
             return;
         }
         self.open_journal();
         let candidate = self.candidate();
-        let chosen = self.chosen.as_deref();
+        let chosen = aside.or(self.chosen.as_deref());
         let messages = chosen.unwrap_or_else(|| self.conversation.messages());
         self.journal.observe(Moment::RequestSent(&RequestSent {
             call: self.spent.calls,

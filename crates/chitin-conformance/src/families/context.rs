@@ -135,7 +135,7 @@ fn text<'a>(input: &'a Value, name: &str) -> Result<&'a str> {
 }
 
 /// Expands recipes for text anywhere in a value.
-fn expanded(value: &Value) -> Result<Value> {
+pub(super) fn expanded(value: &Value) -> Result<Value> {
     Ok(match value {
         Value::Object(fields)
             if fields.contains_key("$repeat") || fields.contains_key("$concat") =>

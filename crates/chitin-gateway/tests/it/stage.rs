@@ -358,6 +358,7 @@ impl StageHost {
                 pruning: None,
                 preserved_turns: None,
                 instructions: None,
+                flush: None,
             },
             reset: Arc::new(|_| false),
             retry: RetryPolicy::default(),

@@ -39,6 +39,30 @@ pub struct CompactionSettings {
     /// What the summary is to look after besides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+    /// How the agent writes down what it will forget, before a summary takes its place.
+    pub memory_flush: MemoryFlushSettings,
+}
+
+/// How the agent writes down what it will forget. What `openclaw.json` says under `agents.defaults.compaction.memoryFlush`
+/// holds where this is silent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MemoryFlushSettings {
+    /// Whether it does; left out, it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// How many tokens before the summary; left out, 4000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soft_threshold_tokens: Option<u32>,
+    /// The length of the transcript from which on it does whatever the tokens are, in bytes; left out, 2 MiB; 0 is never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub force_flush_transcript_bytes: Option<u64>,
+    /// What the model is asked; where to write, and when to be silent, is added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// What the model is told before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
 }
 
 /// How old tool results are shortened in what is sent.

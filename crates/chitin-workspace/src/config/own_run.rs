@@ -24,6 +24,16 @@ const HISTORY: Shape = Shape::Object(&[&[
             ("enabled", Shape::Flag),
             ("instructions", Shape::Text),
             ("keepRecentTokens", NUMBER),
+            (
+                "memoryFlush",
+                Shape::Object(&[&[
+                    ("enabled", Shape::Flag),
+                    ("forceFlushTranscriptBytes", NUMBER),
+                    ("prompt", Shape::Text),
+                    ("softThresholdTokens", NUMBER),
+                    ("systemPrompt", Shape::Text),
+                ]]),
+            ),
             ("preservedTurns", NUMBER),
             ("reserveTokens", NUMBER),
         ]]),

@@ -4,7 +4,7 @@ use super::fingerprint::file_type;
 use super::open::{self, OpenFailure};
 use super::root::Root;
 use super::write::WriteError;
-use rustix::fs::{FileType, Mode};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, accessat};
 use rustix::io::Errno;
 use std::path::Path;
 
@@ -24,6 +24,24 @@ impl Root {
             rustix::fs::fstat(&file).ok()?
         };
         Some(stat.st_mode & 0o7777)
+    }
+
+    /// Tells whether this process may make files in a directory beneath the root; an empty path is the root itself.
+    pub fn may_write(&self, directory: &Path) -> bool {
+        let here = Path::new(".");
+        let directory = if directory.as_os_str().is_empty() {
+            here
+        } else {
+            directory
+        };
+        let wanted = Access::WRITE_OK | Access::EXEC_OK;
+        open::beneath(
+            self.descriptor(),
+            directory,
+            self.backend(),
+            OFlags::DIRECTORY,
+        )
+        .is_ok_and(|found| accessat(found, here, wanted, AtFlags::empty()).is_ok())
     }
 
     /// Takes permission bits away from a plain file or directory. Never goes through a link, never touches a file with a

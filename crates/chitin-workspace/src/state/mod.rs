@@ -2,16 +2,18 @@
 //!
 //! [`State`] reads, [`StateWriter`] writes; neither leaves the directory it was given, whatever the names of users, agents
 //! and sessions are. There is no clock and no randomness here: whoever adds an entry hands in its id and its instant.
-//! The workspace's own `MEMORY.md` is never touched.
+//! The workspace's own `MEMORY.md` is never touched. [`DailyNotes`] lets the workspace's own notes of a day grow.
 
 mod compat;
 mod conversation;
+mod daily_notes;
 mod entry;
 mod name;
 mod reader;
 mod writer;
 
 pub use conversation::Message;
+pub use daily_notes::{Appended, DailyNotes, daily_note};
 pub use entry::{Entry, Stamp};
 pub use name::{Name, NameError};
 pub use reader::{Owner, Rules, State, StateError};

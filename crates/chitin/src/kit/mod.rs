@@ -16,7 +16,7 @@ use crate::turn::{TurnArgs, WorkspaceSource};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
 use chitin_agent::engine::{ContextEngine, Registry, slot};
-use chitin_agent::history::{Compacting, Pruning};
+use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
@@ -154,7 +154,7 @@ impl Kit {
             clock: Arc::clone(&clock),
             engine: engine(setup, printer)?,
             limits: TurnLimits::new(&own.limits),
-            history: history(setup, &own.history),
+            history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
             retry: RetryPolicy {
                 attempts: own
@@ -193,7 +193,11 @@ fn engine(setup: &Setup, printer: &Printer) -> Result<Arc<dyn ContextEngine>, Cl
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.
-fn history(setup: &Setup, own: &chitin_protocol::settings::HistorySettings) -> HistoryOptions {
+fn history(
+    host: &Host,
+    setup: &Setup,
+    own: &chitin_protocol::settings::HistorySettings,
+) -> HistoryOptions {
     let rules = &setup.contract().runtime.history;
     let defaults = &setup.configuration.value()["agents"]["defaults"];
     let number = |name: &str| defaults["compaction"][name].as_u64();
@@ -232,6 +236,11 @@ fn history(setup: &Setup, own: &chitin_protocol::settings::HistorySettings) -> H
             .preserved_turns
             .and_then(|turns| usize::try_from(turns).ok()),
         instructions: own.compaction.instructions.clone(),
+        flush: FlushOptions::from_config(
+            setup.configuration.value(),
+            &own.compaction.memory_flush,
+            host.time_zone(),
+        ),
     }
 }
 

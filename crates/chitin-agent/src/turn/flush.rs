@@ -1,0 +1,330 @@
+//! Lets the agent write down what it will forget, before its conversation is put into a summary (M70, M71).
+//!
+//! It is an exchange aside: the conversation as it is, and one more message. The answers are not part of the conversation and
+//! nobody is shown them; the transcript gets one small record and no message. Whatever goes wrong, the turn goes on.
+
+use super::calls::shortened;
+use super::conversation::window_of;
+use super::flush_tools::{Fence, lines};
+use super::teller::Teller;
+use super::{Running, TurnError, TurnInput};
+use crate::compat;
+use crate::history::{FlushFigures, FlushPlan, FlushState, flush_gate};
+use crate::journal::Moment;
+use chitin_model::ModelError;
+use chitin_protocol::message::{
+    AssistantMessage, Content, Extra, Message, StopReason, ToolCallBlock, ToolResultMessage,
+};
+use chitin_protocol::rules::{FlushMark, MemoryFlushRules};
+use chitin_protocol::session_key::is_subagent;
+use chitin_protocol::transcript::EntryBody;
+use chitin_store::SessionEntry;
+use chitin_workspace::filter::RunKind;
+use chitin_workspace::state::DailyNotes;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How many times the model is asked at most.
+const MOST_CALLS: u32 = 4;
+
+/// What came of it so far.
+#[derive(Debug, Default)]
+struct Tally {
+    calls: u32,
+    lines: usize,
+    refused: u32,
+}
+
+/// How it ended, when nothing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The model has nothing more to write, or may not be asked again.
+    Done,
+    /// Somebody stopped the turn.
+    Stopped,
+}
+
+impl Running<'_> {
+    /// Lets the agent write down what it will forget, if that is due: once per summary, and once per turn at most.
+    pub(crate) async fn flush_memory(&mut self, input: &TurnInput) {
+        let Some(fence) = self.due(input) else {
+            return;
+        };
+        self.flush_tried = true;
+        let path = fence.plan.relative_path.clone();
+        let mut tally = Tally::default();
+        let aloud = std::mem::replace(&mut self.teller, Teller::mute());
+        let ended = self.write_down(&fence, &aloud, &mut tally).await;
+        self.teller = aloud;
+        let ended = match ended {
+            Ok(ending) => self.keep_flush(ending, &path, &tally).await,
+            Err(error) => Err(error),
+        };
+        if tally.lines > 0 {
+            let note = format!(
+                "wrote {} to `{path}` before shortening the conversation",
+                lines(tally.lines)
+            );
+            self.teller.note(&note).await;
+        }
+        if let Err(error) = ended {
+            let note =
+                format!("not all was written down before shortening the conversation: {error}");
+            self.teller.note(&note).await;
+            if tally.lines == 0 {
+                self.count_failure().await;
+            }
+        }
+    }
+
+    /// Returns where the agent may write, if it is to write now.
+    fn due(&self, input: &TurnInput) -> Option<Fence> {
+        let parts = &self.agent.parts;
+        let options = parts.history.flush.as_ref()?;
+        let is_asked_by_somebody = input.occasion.run == RunKind::Default
+            && !is_subagent(&self.session_key, parts.contract.session_keys);
+        if self.flush_tried || self.cancel.is_cancelled() || !is_asked_by_somebody {
+            return None;
+        }
+        let rules = &parts.contract.runtime.memory.flush;
+        let window = window_of(self.candidate());
+        let figures = options.figures(Some(window), rules);
+        let figures = FlushFigures {
+            // What is kept free for the answer decides when the summary comes; this comes before it.
+            reserve_floor: figures.reserve_floor.max(self.conversation.reserve(window)),
+            ..figures
+        };
+        let open = self.session.get().ok()?;
+        let entry = open.entry();
+        let state = FlushState {
+            tokens: self.conversation.tokens(&self.system),
+            window,
+            transcript_bytes: open.transcript_bytes(),
+            compaction_count: entry.compaction_count.unwrap_or(0),
+            flushed_at: flushed_at(entry),
+        };
+        if !flush_gate(&state, &figures).flush || !self.may_write() {
+            return None;
+        }
+        let notes = DailyNotes::open(&parts.workspace).ok()?;
+        let plan = options.plan(parts.clock.now_ms(), Some(window), rules);
+        notes.may_append().then(|| Fence {
+            notes: Arc::new(notes),
+            plan: Arc::new(plan),
+        })
+    }
+
+    /// Asks, and runs what is asked for inside the fence, until the model is done.
+    async fn write_down(
+        &mut self,
+        fence: &Fence,
+        aloud: &Teller,
+        tally: &mut Tally,
+    ) -> Result<Ending, TurnError> {
+        self.let_engine_choose().await?;
+        let mut messages = self.messages().to_vec();
+        let now_ms = self.agent.parts.clock.now_ms();
+        messages.push(Message::user(words(&fence.plan), now_ms));
+        while tally.calls < MOST_CALLS {
+            let limits = &self.agent.parts.limits;
+            if let Some(limit) = self.spent.over(limits, self.cost_before) {
+                return Err(TurnError::Limit(limit));
+            }
+            tally.calls += 1;
+            let answer = self.ask_aside(&messages, aloud).await?;
+            if self.cancel.is_cancelled() {
+                return Ok(Ending::Stopped);
+            }
+            let calls: Vec<ToolCallBlock> = answer.tool_calls().cloned().collect();
+            let wants_tools = answer.stop_reason == Some(StopReason::ToolUse);
+            messages.push(Message::Assistant(answer));
+            if !wants_tools || calls.is_empty() {
+                return Ok(Ending::Done);
+            }
+            for call in &calls {
+                let result = self.run_fenced(call, fence, tally).await?;
+                messages.push(Message::ToolResult(result));
+                if self.cancel.is_cancelled() {
+                    return Ok(Ending::Stopped);
+                }
+            }
+        }
+        Ok(Ending::Done)
+    }
+
+    /// Asks the model without anybody hearing the answer.
+    async fn ask_aside(
+        &mut self,
+        messages: &[Message],
+        aloud: &Teller,
+    ) -> Result<AssistantMessage, TurnError> {
+        let rules = self.agent.parts.contract.runtime.provider;
+        let candidate = self.candidate();
+        let mut question = self.question();
+        question.messages = messages;
+        let mut prepared = question.prepare(candidate, &rules)?;
+        prepared.tee = self.journal.tee();
+        self.spent.calls += 1;
+        aloud.tell(self.request_event(&prepared)).await;
+        let sent = candidate
+            .model
+            .send(prepared.clone(), self.cancel.clone())
+            .await;
+        self.journal_request(&prepared, Some(messages));
+        let stream = match sent {
+            Ok(stream) => stream,
+            Err(error) => {
+                let words = error.to_string();
+                self.journal.observe(Moment::NotAnswered {
+                    call: self.spent.calls,
+                    error: &words,
+                });
+                return Err(error.into());
+            }
+        };
+        let answer = *self.listen(stream).await?;
+        match (&answer.stop_reason, &answer.error_message) {
+            (Some(StopReason::Error), message) => Err(TurnError::Model(ModelError::Malformed {
+                provider: candidate.model.provider().to_owned(),
+                message: message.clone().unwrap_or_default(),
+            })),
+            _ => Ok(answer),
+        }
+    }
+
+    /// Runs one call inside the fence. What is on the disk is marked at once: after a crash it is not written again.
+    async fn run_fenced(
+        &mut self,
+        call: &ToolCallBlock,
+        fence: &Fence,
+        tally: &mut Tally,
+    ) -> Result<ToolResultMessage, TurnError> {
+        self.journal.observe(Moment::ToolCalled(call));
+        if let Some(limit) = self.spent.count(call, &self.agent.parts.limits) {
+            return Err(TurnError::Limit(limit));
+        }
+        let fenced = self.fenced(call, fence).await;
+        if fenced.lines > 0 && tally.lines == 0 {
+            self.mark_flushed().await?;
+        }
+        tally.lines += fenced.lines;
+        tally.refused += u32::from(fenced.outcome.is_error);
+        let content = self.conversation.capped(&fenced.outcome.content);
+        let result = ToolResultMessage {
+            tool_call_id: call.id.clone(),
+            tool_name: Some(call.name.clone()),
+            content: Content::Blocks(content),
+            details: fenced.outcome.details,
+            is_error: fenced.outcome.is_error,
+            timestamp: Some(self.agent.parts.clock.now_ms()),
+            extra: Extra::new(),
+        };
+        let summary = shortened(&result.content.text());
+        self.journal.observe(Moment::ToolDone {
+            result: &result,
+            summary: Some(&summary),
+        });
+        Ok(result)
+    }
+
+    /// Keeps what is to be known of it: a mark in the index, and a record that is no message.
+    async fn keep_flush(
+        &mut self,
+        ending: Ending,
+        path: &str,
+        tally: &Tally,
+    ) -> Result<(), TurnError> {
+        if ending == Ending::Stopped {
+            return Ok(());
+        }
+        if tally.lines == 0 {
+            self.mark_flushed().await?;
+        }
+        let data = json!({
+            "timestamp": self.agent.parts.clock.now_ms(),
+            "path": path,
+            "lines": tally.lines,
+            "calls": tally.calls,
+            "refused": tally.refused,
+        });
+        self.store(vec![EntryBody::Custom {
+            custom_type: compat::MEMORY_FLUSH_RECORD.to_owned(),
+            data: Some(data),
+        }])
+        .await
+    }
+
+    async fn mark_flushed(&mut self) -> Result<(), TurnError> {
+        let now_ms = self.agent.parts.clock.now_ms();
+        let mark = self.flush_rules().mark;
+        self.session
+            .update(move |entry| succeeded(entry, mark, now_ms))
+            .await
+    }
+
+    async fn count_failure(&mut self) {
+        let rules = *self.flush_rules();
+        let (mark, now_ms) = (rules.mark, self.agent.parts.clock.now_ms());
+        let Some(most) = rules.most_failures.filter(|_| mark == FlushMark::Outcome) else {
+            return;
+        };
+        let counted = self.session.update(move |entry| {
+            let failures = failures(entry) + 1;
+            if failures >= u64::from(most) {
+                succeeded(entry, mark, now_ms);
+            } else {
+                let mut failed = json!({
+                    "kind": compat::FLUSH_FAILED,
+                    "failureCount": failures,
+                });
+                if let Some(count) = flushed_at(entry) {
+                    failed["compactionCount"] = count.into();
+                }
+                entry.memory_flush = Some(failed);
+            }
+        });
+        if let Err(error) = counted.await {
+            self.teller.note(&error.to_string()).await;
+        }
+    }
+
+    const fn flush_rules(&self) -> &'static MemoryFlushRules {
+        &self.agent.parts.contract.runtime.memory.flush
+    }
+}
+
+/// Puts the two parts of the request into one message: a second system prompt would cost the cache.
+fn words(plan: &FlushPlan) -> String {
+    format!("{}\n\n{}", plan.system_prompt, plan.prompt)
+}
+
+/// Notes that it happened for the summary that comes next.
+fn succeeded(entry: &mut SessionEntry, mark: FlushMark, now_ms: i64) {
+    let count = entry.compaction_count.unwrap_or(0);
+    match mark {
+        FlushMark::CountAndTime => {
+            entry.memory_flush_at = Some(now_ms);
+            entry.memory_flush_compaction_count = Some(count);
+        }
+        FlushMark::Outcome => {
+            entry.memory_flush = Some(json!({
+                "kind": compat::FLUSH_SUCCEEDED,
+                "compactionCount": count,
+            }));
+        }
+    }
+}
+
+/// Returns how many times the session had been put into a summary when it last happened, whichever release noted it.
+fn flushed_at(entry: &SessionEntry) -> Option<u64> {
+    let outcome = entry.memory_flush.as_ref();
+    let later = outcome.and_then(|outcome| outcome.get("compactionCount")?.as_u64());
+    later.max(entry.memory_flush_compaction_count)
+}
+
+/// Returns how many tries in a row failed.
+fn failures(entry: &SessionEntry) -> u64 {
+    let outcome = entry.memory_flush.as_ref();
+    let count = outcome.and_then(|outcome| outcome.get("failureCount"));
+    count.and_then(Value::as_u64).unwrap_or(0)
+}
