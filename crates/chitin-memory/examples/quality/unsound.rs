@@ -50,7 +50,6 @@ pub(crate) enum Problem {
 }
 
 /// Everything that is wrong with the set.
-#[derive(Debug)]
 pub(crate) struct Unsound(pub(crate) Vec<Problem>);
 
 impl fmt::Display for Unsound {
@@ -59,6 +58,13 @@ impl fmt::Display for Unsound {
             writeln!(f, "{problem}.")?;
         }
         Ok(())
+    }
+}
+
+/// As it is shown to people: this is what a failed test and `main` print.
+impl fmt::Debug for Unsound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

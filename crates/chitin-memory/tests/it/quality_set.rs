@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn loaded() -> Set {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("quality");
-    set::load(&directory).map_err(|e| e.to_string()).unwrap()
+    set::load(&directory).unwrap()
 }
 
 #[test]
