@@ -5,6 +5,38 @@ use std::ops::Range;
 /// How many characters of plain text make a token. Models come to about four; three leaves room for code and names.
 const CHARACTERS_PER_TOKEN: usize = 3;
 
+/// A text is not cut to fewer tokens: a server that does not take these takes none.
+const SHORTEST_CUT: usize = 64;
+
+/// Texts that are sent at once, and how long each may be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) texts: Range<usize>,
+    pub(super) longest: usize,
+}
+
+impl Part {
+    /// Returns the same in smaller parts, for a server that says that it is too much: nothing when it cannot be smaller.
+    pub(super) fn smaller(&self, texts: &[&str]) -> Option<Vec<Self>> {
+        let Range { start, end } = self.texts;
+        if end - start > 1 {
+            let middle = usize::midpoint(start, end);
+            let part = |texts| Self {
+                texts,
+                longest: self.longest,
+            };
+            return Some(vec![part(start..middle), part(middle..end)]);
+        }
+        let longest = texts.iter().map(|text| tokens(text)).max()? / 2;
+        (longest >= SHORTEST_CUT).then(|| {
+            vec![Self {
+                texts: self.texts.clone(),
+                longest,
+            }]
+        })
+    }
+}
+
 /// Tells whether there is nothing in a text to be embedded. Some servers refuse such.
 pub(super) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()

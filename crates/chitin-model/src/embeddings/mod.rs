@@ -16,9 +16,9 @@ use crate::http::{Endpoint, make_client};
 use crate::providers::ResolvedModel;
 use crate::request::Api;
 use crate::retry::RetryPolicy;
+use batch::Part;
 use reqwest::Client;
 use std::fmt;
-use std::ops::Range;
 use std::sync::OnceLock;
 use tokio_util::sync::CancellationToken;
 
@@ -139,7 +139,8 @@ impl RemoteEmbedder {
 
     /// Returns one vector per text, in order, each of length 1.
     ///
-    /// A text without a letter is not sent: its vector is zeros, or empty as long as no vector has come at all. Dropping the future
+    /// A blank text is not sent: its vector is zeros, or empty as long as no vector has come at all. When the server says that it is
+    /// too much, less is sent at once, and then less of each text: no long text stands in the way of all others. Dropping the future
     /// stops the request that is under way; nothing is kept of those that were answered.
     pub async fn embed(
         &self,
@@ -156,14 +157,37 @@ impl RemoteEmbedder {
             .filter(|text| !batch::is_blank(text))
             .collect();
         let mut vectors = Vec::with_capacity(sent.len());
-        for part in batch::batches(&sent, self.options.most_texts, self.options.most_tokens) {
-            let Range { start, end } = part;
+        let mut parts: Vec<Part> =
+            batch::batches(&sent, self.options.most_texts, self.options.most_tokens)
+                .into_iter()
+                .rev()
+                .map(|texts| Part {
+                    texts,
+                    longest: self.options.longest_text,
+                })
+                .collect();
+        while let Some(part) = parts.pop() {
+            let texts: Vec<&str> = sent
+                .get(part.texts.clone())
+                .unwrap_or_default()
+                .iter()
+                .map(|text| batch::cut(text, part.longest))
+                .collect();
             let asked = tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(ModelError::Cancelled),
-                asked = self.ask_patiently(sent.get(start..end).unwrap_or_default()) => asked,
+                asked = self.ask_patiently(&texts) => asked,
             };
-            vectors.extend(asked.map_err(|error| self.secrets.hide_in(error))?);
+            match asked {
+                Ok(more) => vectors.extend(more),
+                Err(error) => {
+                    let smaller = matches!(error, ModelError::TooLong { .. })
+                        .then(|| part.smaller(&texts))
+                        .flatten()
+                        .ok_or_else(|| self.secrets.hide_in(error))?;
+                    parts.extend(smaller.into_iter().rev());
+                }
+            }
         }
         let mut vectors = vectors.into_iter();
         let blank = vec![0.0; self.dimensions().unwrap_or_default()];

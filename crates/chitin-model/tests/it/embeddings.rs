@@ -123,6 +123,32 @@ fn many_texts_go_in_batches_and_a_long_one_is_cut() {
 }
 
 #[test]
+fn a_server_that_takes_less_than_it_was_given_gets_less() {
+    let too_long = || {
+        let said = json!({"error": "the input length exceeds the context length"});
+        Reply::Failure(400, "", said)
+    };
+    let long = "word ".repeat(200);
+    // Both at once, the first alone, half of the first.
+    let server = EmbeddingServer::start(vec![too_long(), too_long()]);
+    let embedder = embedder(EmbeddingApi::Ollama, &server, LONG, quick());
+    let vectors = ask(&embedder, &[&long, "short"]).unwrap();
+    let sent: Vec<usize> = server
+        .asked()
+        .iter()
+        .map(|asked| asked.texts()[0].len())
+        .collect();
+    assert_eq!(sent, [1000, 1000, 501, 5]);
+    assert_are_of(&vectors, &[&long[..501], "short"]);
+
+    let never = EmbeddingServer::start((0..20).map(|_| too_long()).collect());
+    let embedder = self::embedder(EmbeddingApi::Ollama, &never, LONG, quick());
+    let error = ask(&embedder, &[&long]).unwrap_err();
+    assert!(matches!(error, ModelError::TooLong { .. }), "{error:?}");
+    assert_eq!(never.asked().len(), 3, "there is an end to it");
+}
+
+#[test]
 fn blank_texts_are_not_sent_and_have_no_vector() {
     let server = EmbeddingServer::start(Vec::new());
     let embedder = embedder(EmbeddingApi::Openai, &server, LONG, quick());
