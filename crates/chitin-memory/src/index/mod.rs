@@ -120,6 +120,36 @@ impl Finder for Index {
     ) -> Result<Vec<Found>, FindError> {
         Ok(Vec::new())
     }
+
+    fn files(&self, _within: &Within) -> Result<Vec<String>, FindError> {
+        let mut ask = self
+            .db
+            .prepare_cached("SELECT DISTINCT path FROM pieces ORDER BY path")
+            .map_err(|error| told(&error))?;
+        ask.query_map([], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(|error| told(&error))
+    }
+
+    fn openings(&self, paths: &[&str], _within: &Within) -> Result<Vec<Piece>, FindError> {
+        let mut ask = self
+            .db
+            .prepare_cached(
+                "SELECT id, source, path, start_line, end_line, text, modified_ms, 0.0 FROM pieces \
+                 WHERE path = ? ORDER BY start_line, id LIMIT 1",
+            )
+            .map_err(|error| told(&error))?;
+        let mut pieces = Vec::with_capacity(paths.len());
+        for path in paths {
+            let mut rows = ask
+                .query_map([path], found)
+                .map_err(|error| told(&error))?;
+            if let Some(found) = rows.next() {
+                pieces.push(found.map_err(|error| told(&error))?.piece);
+            }
+        }
+        Ok(pieces)
+    }
 }
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {

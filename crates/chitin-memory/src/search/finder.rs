@@ -85,6 +85,23 @@ pub trait Finder {
         limit: usize,
         within: &Within,
     ) -> Result<Vec<Found>, FindError>;
+
+    /// Returns in how many pieces each word stands, in any of the forms that count as one; very frequent words may be counted
+    /// only up to a bound. Nothing if that is not known.
+    fn frequencies(&self, _words: &[String]) -> Result<Vec<usize>, FindError> {
+        Ok(Vec::new())
+    }
+
+    /// Returns how many pieces there are; 0 if that is not known.
+    fn size(&self) -> Result<usize, FindError> {
+        Ok(0)
+    }
+
+    /// Returns the paths of all files, each once, by path. Only for releases that rank paths: it costs with every file.
+    fn files(&self, within: &Within) -> Result<Vec<String>, FindError>;
+
+    /// Returns the first piece of each of these files that there is.
+    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<Piece>, FindError>;
 }
 
 /// Why nothing could be looked up.
