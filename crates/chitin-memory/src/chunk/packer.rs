@@ -2,7 +2,7 @@
 
 use super::heading::Headings;
 use super::{Chunk, ChunkOptions, weight};
-use chitin_protocol::rules::{ChunkOverlap, ChunkRules, LongLines};
+use chitin_protocol::rules::{ChunkOverlap, ChunkRules, HeavyLines};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
@@ -74,15 +74,12 @@ impl<'t> Packer<'t, '_> {
         let mut rest = line;
         let mut at = start;
         loop {
-            let piece = match self.rules.long_lines {
-                LongLines::Weight => weight::prefix(rest, self.budget, self.rules.weights),
-                LongLines::Steps => weight::units_prefix(rest, self.budget),
-            };
+            let piece = weight::units_prefix(rest, self.budget);
             let weighs = weight::of_text(piece, self.rules.weights);
             if weighs <= self.budget {
                 self.part(number, at, piece.len(), weighs, heading);
             } else {
-                self.steps(number, at, piece, heading);
+                self.heavy(number, at, piece, heading);
             }
             rest = &rest[piece.len()..];
             at += piece.len();
@@ -92,16 +89,19 @@ impl<'t> Packer<'t, '_> {
         }
     }
 
-    /// Takes in a piece in steps.
-    fn steps(&mut self, number: u32, start: usize, piece: &str, heading: Option<&Rc<str>>) {
+    /// Takes in a piece that weighs more than a chunk, in parts.
+    fn heavy(&mut self, number: u32, start: usize, piece: &str, heading: Option<&Rc<str>>) {
         let mut rest = piece;
         let mut at = start;
         while !rest.is_empty() {
-            let step = weight::step(rest, self.step);
-            let weighs = weight::of_text(step, self.rules.weights);
-            self.part(number, at, step.len(), weighs, heading);
-            rest = &rest[step.len()..];
-            at += step.len();
+            let part = match self.rules.heavy_lines {
+                HeavyLines::Steps => weight::step(rest, self.step),
+                HeavyLines::Weight => weight::prefix(rest, self.budget, self.rules.weights),
+            };
+            let weighs = weight::of_text(part, self.rules.weights);
+            self.part(number, at, part.len(), weighs, heading);
+            rest = &rest[part.len()..];
+            at += part.len();
         }
     }
 

@@ -15,8 +15,8 @@ pub struct ChunkRules {
     pub sizes: ChunkSizes,
     /// What the characters count.
     pub weights: CharacterWeights,
-    /// Where a line is cut that is larger than a chunk.
-    pub long_lines: LongLines,
+    /// Where a piece of a line is cut that weighs more than a chunk.
+    pub heavy_lines: HeavyLines,
     /// How much is carried from one chunk to the next.
     pub overlap: ChunkOverlap,
     /// Whether files that are kept by hand are cut by entry.
@@ -45,11 +45,12 @@ pub enum CharacterWeights {
     Graded,
 }
 
-/// Where a line is cut that is larger than a chunk.
+/// Where a piece of a line is cut that weighs more than a chunk. It has no more UTF-16 units than a chunk: longer lines are cut
+/// after so many before they are weighed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum LongLines {
-    /// After as many units as a chunk holds; what then weighs too much, after as many units as a chunk has tokens.
+pub enum HeavyLines {
+    /// After as many units as a chunk has tokens.
     Steps,
     /// As late as the weight allows.
     Weight,
@@ -98,7 +99,7 @@ impl ChunkRules {
         default_overlap: 80,
         sizes: ChunkSizes::Configured,
         weights: CharacterWeights::Plain,
-        long_lines: LongLines::Steps,
+        heavy_lines: HeavyLines::Steps,
         overlap: ChunkOverlap::Enough,
         curated: CuratedFiles::LikeOthers,
         headings: ChunkHeadings::Unknown,
@@ -109,7 +110,7 @@ impl ChunkRules {
         default_overlap: 80,
         sizes: ChunkSizes::Fixed,
         weights: CharacterWeights::Graded,
-        long_lines: LongLines::Weight,
+        heavy_lines: HeavyLines::Weight,
         overlap: ChunkOverlap::Fitting,
         curated: CuratedFiles::ByEntry,
         headings: ChunkHeadings::Unknown,
