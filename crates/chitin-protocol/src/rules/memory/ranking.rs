@@ -83,8 +83,18 @@ pub struct CandidateRules {
 pub enum RankingTies {
     /// What was found first: vectors before words.
     AsFound,
-    /// By path, then by line.
-    ByPlace,
+    /// By path in this order, then by line.
+    ByPlace(PathOrder),
+}
+
+/// In which order paths stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PathOrder {
+    /// By the numbers of their characters.
+    CodePoint,
+    /// As in a dictionary.
+    Locale,
 }
 
 /// How age counts (M32).
@@ -243,7 +253,7 @@ impl RankingRules {
             least: 64,
             most: 200,
         },
-        ties: RankingTies::ByPlace,
+        ties: RankingTies::ByPlace(PathOrder::CodePoint),
         decay: DecayRules {
             default: RankingSwitch::On,
             half_life_days: 180.0,
@@ -315,7 +325,7 @@ impl RankingRules {
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
-        ties: RankingTies::ByPlace,
+        ties: RankingTies::ByPlace(PathOrder::Locale),
         candidates: CandidateRules {
             times: 4,
             least: 200,
