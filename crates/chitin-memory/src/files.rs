@@ -88,6 +88,19 @@ pub enum Omission {
     Unreadable,
 }
 
+impl Omission {
+    /// Returns the reason in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Link => "links are not followed",
+            Self::TooDeep => "it lies in too many directories",
+            Self::TooMany => "there are too many files",
+            Self::NotText => "its name is not text",
+            Self::Unreadable => "it cannot be listed",
+        }
+    }
+}
+
 /// Lists the memory of a workspace.
 pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> Listing {
     let mut lister = Lister {

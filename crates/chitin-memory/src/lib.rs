@@ -6,6 +6,7 @@
 //!
 //! What differs between releases is data: [`chitin_protocol::rules::MemoryRules`].
 
+pub mod answer;
 pub mod archive;
 pub mod chunk;
 pub mod cite;
@@ -13,6 +14,7 @@ pub mod compat;
 pub mod embed;
 pub mod files;
 pub mod index;
+pub mod keeper;
 pub mod rank;
 pub mod read;
 pub mod search;

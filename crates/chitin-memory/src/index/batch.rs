@@ -63,7 +63,9 @@ impl PreparedPiece {
     /// Shows other lines than those of the text that was cut.
     pub(super) fn show_lines(&mut self, lines: &[u32]) {
         let shown = |line: u32| {
-            let place = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
+            let place = usize::try_from(line)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(1);
             lines.get(place).or(lines.last()).copied().unwrap_or(line)
         };
         (self.start_line, self.end_line) = (shown(self.start_line), shown(self.end_line));
@@ -185,12 +187,7 @@ impl Writer<'_> {
         let mut update = self.db.prepare_cached(
             "UPDATE files SET hash = ?, fingerprint = ?, modified_ms = ? WHERE id = ?",
         )?;
-        update.execute(params![
-            hash,
-            written(&fingerprint),
-            file.modified_ms,
-            id
-        ])?;
+        update.execute(params![hash, written(&fingerprint), file.modified_ms, id])?;
         Ok(())
     }
 
@@ -199,21 +196,11 @@ impl Writer<'_> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO files (id, source, path, fingerprint, hash, modified_ms) VALUES (?, ?, ?, x'', x'', ?)",
         )?;
-        insert.execute(params![
-            id,
-            file.source.name(),
-            file.path,
-            file.modified_ms
-        ])?;
+        insert.execute(params![id, file.source.name(), file.path, file.modified_ms])?;
         Ok(id)
     }
 
-    fn touch(
-        &self,
-        id: i64,
-        fingerprint: &Fingerprint,
-        modified_ms: i64,
-    ) -> Result<(), Trouble> {
+    fn touch(&self, id: i64, fingerprint: &Fingerprint, modified_ms: i64) -> Result<(), Trouble> {
         let mut update = self
             .db
             .prepare_cached("UPDATE files SET fingerprint = ?, modified_ms = ? WHERE id = ?")?;
@@ -301,7 +288,9 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut piece = self.db.prepare_cached("DELETE FROM pieces WHERE id = ?")?;
-        let mut words = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
+        let mut words = self
+            .db
+            .prepare_cached("DELETE FROM words WHERE rowid = ?")?;
         let mut vector = self
             .db
             .prepare_cached("DELETE FROM vectors WHERE piece = ?")?;

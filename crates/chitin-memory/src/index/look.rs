@@ -58,7 +58,10 @@ impl Finder for Index {
                 let mut rows = ask.query([id])?;
                 // Another process may have taken it out a moment ago.
                 if let Some(row) = rows.next()? {
-                    pieces.push(Found { piece: piece(row)?, strength: f64::from(cosine) });
+                    pieces.push(Found {
+                        piece: piece(row)?,
+                        strength: f64::from(cosine),
+                    });
                 }
             }
             Ok(pieces)
@@ -170,8 +173,7 @@ impl Filter {
         if self.source.is_none() && self.without.is_none() {
             return Ok(None);
         }
-        let mut ask =
-            db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {WITHIN}"))?;
+        let mut ask = db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {WITHIN}"))?;
         let rows = ask.query_map(params![self.source, self.without], |row| row.get(0))?;
         Ok(Some(rows.collect::<Result<_, _>>()?))
     }

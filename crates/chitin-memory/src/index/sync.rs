@@ -55,10 +55,7 @@ impl Index {
                 }
                 Err(trouble) => {
                     let note = trouble.note();
-                    note_of(
-                        &mut report,
-                        note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)),
-                    );
+                    note_of(&mut report, note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)));
                     report.stopped = Some(Stopped::Unwritten);
                     break;
                 }
@@ -171,7 +168,9 @@ impl Run<'_, '_, '_> {
                     version = self.version()?;
                     let mut fresh = self.known_files()?;
                     for (key, file) in &known {
-                        if file.seen && let Some(fresh) = fresh.get_mut(key) {
+                        if file.seen
+                            && let Some(fresh) = fresh.get_mut(key)
+                        {
                             fresh.seen = true;
                         }
                     }
@@ -180,9 +179,9 @@ impl Run<'_, '_, '_> {
             }
         }
         if self.report.stopped.is_none() {
-            let gone = known.iter().filter(|((source, _), file)| {
-                !file.seen && self.job.sources.contains(source)
-            });
+            let gone = known
+                .iter()
+                .filter(|((source, _), file)| !file.seen && self.job.sources.contains(source));
             self.batch.gone = gone.map(|(_, file)| file.id).collect();
         }
         left_out += self.flush()?;

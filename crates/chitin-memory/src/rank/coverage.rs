@@ -31,7 +31,10 @@ impl Coverage {
     /// the same. `shares` are for the share of words, the rank, words in the place, and words that stand together.
     pub fn new(terms: Vec<Term>, frequencies: &[usize], size: usize, shares: [f64; 4]) -> Self {
         let weights = weights(terms.len(), frequencies, size);
-        let stems = terms.iter().map(|term| stem(&term.text).to_owned()).collect();
+        let stems = terms
+            .iter()
+            .map(|term| stem(&term.text).to_owned())
+            .collect();
         let asked: Vec<Asked> = terms
             .into_iter()
             .zip(weights)
@@ -73,7 +76,10 @@ impl Coverage {
         let strength = rank / (rank + self.total);
         hit.text_score = Some(strength);
         hit.add(Part::Text, by_rank * strength);
-        hit.add(Part::Path, place * self.worth(|at| path.has(at)) / self.total);
+        hit.add(
+            Part::Path,
+            place * self.worth(|at| path.has(at)) / self.total,
+        );
         if self.asked.len() > 1 {
             let pairs = as_float(self.asked.len() - 1);
             hit.add(Part::Together, together * as_float(text.pairs) / pairs);

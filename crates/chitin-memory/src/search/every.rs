@@ -3,9 +3,7 @@
 use super::{Asked, FindError, Found, Mode, paths, shown};
 use crate::rank::{self, Additions, Hit, Naming, Overlap, Part, bm25};
 use crate::words;
-use chitin_protocol::rules::{
-    CountedWords, LexicalScore, PathSearch, RankingTies, SingleWords,
-};
+use chitin_protocol::rules::{CountedWords, LexicalScore, PathSearch, RankingTies, SingleWords};
 use std::collections::HashMap;
 
 /// Looks for all words of the query, and for each by itself where the rules ask for that.
@@ -59,9 +57,7 @@ fn once(
     let Some(expression) = crate::words::fts_query(words) else {
         return Ok(Vec::new());
     };
-    let found = asked
-        .finder
-        .words(&expression, asked.limit, asked.within)?;
+    let found = asked.finder.words(&expression, asked.limit, asked.within)?;
     let overlap = overlap(asked, words, mode);
     let mut hits: Vec<Hit> = found
         .into_iter()

@@ -84,7 +84,7 @@ pub struct EmbeddingSettings {
     /// The provider's model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The table of word vectors; left out, `models/words.chw` in Chitin's directory.
+    /// The table of word vectors; left out, `models/words.table` in Chitin's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }

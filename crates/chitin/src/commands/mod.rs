@@ -10,6 +10,7 @@ mod diff;
 mod init;
 mod inspect;
 mod login;
+mod memory;
 mod pack;
 mod pull;
 mod push;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Login(login::LoginArgs),
     /// Forget the user name and password that are kept for a registry.
     Logout(login::LogoutArgs),
+    /// Search an agent's memory, show a piece of it, or look after the index.
+    Memory(memory::Args),
     /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
     Pack(Box<pack::Args>),
     /// Bring an artifact and its signatures from a registry into the local store.
@@ -98,6 +101,7 @@ impl Command {
             Self::Context(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
+            Self::Memory(args) => args.run(host, printer),
             Self::Run(args) => args.run(host, printer),
             Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),

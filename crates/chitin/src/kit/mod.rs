@@ -1,10 +1,12 @@
 //! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
 //! `chitin serve` many.
 
+mod memory;
 mod models;
 mod reset;
 mod tools;
 
+pub(crate) use memory::{MemoryKit, MemoryOptions, Message, words_file};
 pub(crate) use models::{Chosen, sentence};
 pub(crate) use tools::{Tools, User};
 
@@ -50,6 +52,7 @@ pub(crate) struct Kit {
     pub(crate) setup: Arc<Setup>,
     pub(crate) store: Arc<FileStore>,
     pub(crate) state: PathBuf,
+    pub(crate) memory: Arc<MemoryKit>,
     pub(crate) printer: Printer,
 }
 
@@ -77,6 +80,7 @@ impl Kit {
         Ok(Self {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
+            memory: Arc::new(MemoryKit::new(host, &setup, &state)),
             setup,
             state,
             printer: printer.clone(),
@@ -105,6 +109,7 @@ impl Kit {
             own: &own,
             state: &self.state,
             store: &self.store,
+            memory: &self.memory,
             candidate,
             redactor: &redactor,
             printer: &self.printer,
@@ -116,7 +121,8 @@ impl Kit {
             Arc::clone(&self.setup),
             TurnArgs::plain(),
             chosen.named,
-        );
+        )
+        .remembering(&self.memory);
         Ok(Bench {
             chosen,
             tools,

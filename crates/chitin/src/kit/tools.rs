@@ -1,5 +1,6 @@
 //! The tools of a run: which there are, and which of them the policy leaves.
 
+use super::memory::{AgentMemory, MemoryKit};
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::Printer;
@@ -12,6 +13,7 @@ use chitin_tools::approval::{Gate, Rules};
 use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
 use chitin_tools::files::{FileOptions, file_tools};
 use chitin_tools::mcp::{McpServers, McpSurroundings, servers};
+use chitin_tools::memory_slot::{MemoryTools, memory_tools};
 use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender};
 use chitin_tools::process::{Jobs, ProcessTool};
 use chitin_tools::redact::Redactor;
@@ -59,6 +61,7 @@ pub(super) struct Making<'a> {
     pub(super) own: &'a ChitinSettings,
     pub(super) state: &'a Path,
     pub(super) store: &'a Arc<FileStore>,
+    pub(super) memory: &'a Arc<MemoryKit>,
     pub(super) candidate: &'a Candidate,
     pub(super) redactor: &'a Arc<Redactor>,
     pub(super) printer: &'a Printer,
@@ -111,6 +114,10 @@ impl Making<'_> {
         offers.push(Offer::Own(Arc::new(SessionStatusTool::new(Arc::new(
             self.status(),
         )))));
+        let memory = AgentMemory(Arc::clone(self.memory));
+        let memory = Some(&memory).filter(|_| self.memory.options.enabled);
+        let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
+        offers.extend(remembering.into_iter().map(Offer::Own));
         let sandbox = Sandbox::new(&self.sandbox()).map_err(|error| {
             CliError::new(Kind::User, "There is no sandbox for commands.").caused_by(error)
         })?;

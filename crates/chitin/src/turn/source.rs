@@ -3,14 +3,16 @@
 use super::{Eye, Place, Run, RunningTurn, TurnArgs, WhichTurn};
 use crate::error::CliError;
 use crate::host::Host;
+use crate::kit::{MemoryKit, Message};
 use crate::setup::Setup;
-use chitin_agent::source::{Ask, ContextSource, Seen, SourceError};
+use chitin_agent::source::{Ask, ContextSource, RecallAsk, Recalled, Seen, SourceError};
 use chitin_context::sections::ToolFact;
 use chitin_workspace::filter::{ContextMode, RunKind};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks at a workspace on this machine, turn after turn.
-#[derive(Debug)]
 pub(crate) struct WorkspaceSource {
     host: Arc<Host>,
     setup: Arc<Setup>,
@@ -18,6 +20,8 @@ pub(crate) struct WorkspaceSource {
     /// Whether the user named a model: only then does the prompt speak of it.
     model_named: bool,
     eye: Mutex<Eye>,
+    /// What is asked before the model is.
+    memory: Option<Arc<MemoryKit>>,
 }
 
 impl WorkspaceSource {
@@ -33,7 +37,14 @@ impl WorkspaceSource {
             turn,
             model_named,
             eye: Mutex::new(Eye::lasting()),
+            memory: None,
         }
+    }
+
+    /// Returns the same source with a memory.
+    pub(crate) fn remembering(mut self, memory: &Arc<MemoryKit>) -> Self {
+        self.memory = Some(Arc::clone(memory));
+        self
     }
 }
 
@@ -85,6 +96,27 @@ impl ContextSource for WorkspaceSource {
     fn release(&self, session_key: &str) {
         let mut eye = self.eye.lock().unwrap_or_else(PoisonError::into_inner);
         eye.release(session_key);
+    }
+
+    fn recall<'a>(&'a self, ask: RecallAsk<'a>) -> BoxFuture<'a, Recalled> {
+        async move {
+            // A clock asks nothing.
+            let is_asked =
+                ask.occasion.run == RunKind::Default && ask.occasion.context == ContextMode::Full;
+            match self.memory.as_ref().filter(|_| is_asked) {
+                Some(memory) => {
+                    memory
+                        .recall(Message {
+                            session: ask.session_key,
+                            session_id: ask.session_id,
+                            words: ask.words,
+                        })
+                        .await
+                }
+                None => Recalled::default(),
+            }
+        }
+        .boxed()
     }
 }
 

@@ -15,10 +15,6 @@ pub struct MemorySourceRules {
     pub conversations: PastConversations,
     /// Whether sizes of pieces can be configured.
     pub sizes: PieceSizes,
-    /// How many results there are, when nothing is said.
-    pub results: u32,
-    /// How well one must fit, in hundredths, when nothing is said.
-    pub min_score_percent: u8,
 }
 
 /// Whether past conversations are searched.
@@ -48,8 +44,6 @@ impl MemorySourceRules {
         agent_config: &["/memory/search", "/memorySearch"],
         conversations: PastConversations::Searched,
         sizes: PieceSizes::Fixed,
-        results: 6,
-        min_score_percent: 35,
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
@@ -57,13 +51,12 @@ impl MemorySourceRules {
         agent_config: &["/memorySearch"],
         conversations: PastConversations::OnRequest,
         sizes: PieceSizes::Configured,
-        ..Self::CANONICAL
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
         config: &["/memory/search"],
         agent_config: &["/memory/search"],
+        conversations: PastConversations::OnRequest,
         sizes: PieceSizes::Fixed,
-        ..Self::OPENCLAW_2026_4
     };
 }

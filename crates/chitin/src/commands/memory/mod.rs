@@ -1,0 +1,123 @@
+//! `chitin memory`: what an agent remembers, and how it is found again.
+
+mod highlight;
+mod index;
+mod search;
+mod show;
+mod status;
+mod words;
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::kit::MemoryKit;
+use crate::printer::Printer;
+use crate::setup::{Setup, Target, chitin_home};
+use chitin_memory::search::FindError;
+use chitin_workspace::guard::Root;
+use clap::Subcommand;
+use std::sync::Arc;
+
+/// Search an agent's memory, show a piece of it, or look after the index.
+///
+/// Memory is `MEMORY.md`, the Markdown files below `memory/`, and past conversations. The index over it is a cache: it is made and
+/// kept up to date by itself, and deleting it loses nothing.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  chitin memory                                     what there is, and how it is searched
+  chitin memory search 'which plumber fixed the boiler'
+  chitin memory search 'boiler' ./my-agent --explain
+  chitin memory search 船台 --results 3 --json
+  chitin memory show memory/2026-03-02.md:12-20
+  chitin memory index --rebuild
+  chitin memory words glove.6B.100d.txt             find what means the same, without any network"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    #[command(flatten)]
+    status: status::StatusArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Say what there is to remember, where the index is, and how it is searched.
+    Status(status::StatusArgs),
+    /// Bring the index up to date now, or make it anew.
+    Index(index::IndexArgs),
+    /// Find the lines that fit a question.
+    Search(search::SearchArgs),
+    /// Show lines of a memory file.
+    Show(show::ShowArgs),
+    /// Make the table of words for search by meaning, from published word vectors.
+    Words(words::WordsArgs),
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match &self.action {
+            None => status::run(&self.status, host, printer),
+            Some(Action::Status(args)) => status::run(args, host, printer),
+            Some(Action::Index(args)) => index::run(args, host, printer),
+            Some(Action::Search(args)) => search::run(args, host, printer),
+            Some(Action::Show(args)) => show::run(args, host, printer),
+            Some(Action::Words(args)) => words::run(args, host, printer),
+        }
+    }
+}
+
+/// A workspace and its memory.
+struct Found {
+    setup: Arc<Setup>,
+    kit: MemoryKit,
+    /// Vectors may come over the network.
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Found {
+    fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
+        let setup = Arc::new(Setup::find(host, target, printer)?);
+        let directory = &setup.directory;
+        Root::open(directory).map_err(|error| {
+            let message = format!("`{}` cannot be used as a workspace.", directory.display());
+            CliError::new(Kind::User, message)
+                .caused_by(error)
+                .hint("a question of several words stands in quotes")
+        })?;
+        let state = chitin_home(host).ok_or_else(|| {
+            CliError::new(Kind::User, "There is no place to keep the index.")
+                .hint("set `CHITIN_HOME` or `HOME`")
+        })?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                CliError::new(Kind::Internal, "The machine gives no threads.").caused_by(error)
+            })?;
+        let kit = MemoryKit::new(&Arc::new(host.clone()), &setup, &state);
+        if !kit.options.enabled {
+            printer.note("memory is switched off for this agent: it has no tools to search it");
+        }
+        Ok(Self {
+            setup,
+            kit,
+            runtime,
+        })
+    }
+
+    /// Does something with the memory, while the network can be used.
+    fn with<T>(&self, work: impl FnOnce(&chitin_memory::keeper::Memory) -> T) -> T {
+        let _entered = self.runtime.enter();
+        work(self.kit.memory())
+    }
+}
+
+fn unsearchable(error: FindError) -> CliError {
+    CliError::new(Kind::User, "Memory cannot be searched.")
+        .caused_by(error)
+        .hint("the index is a cache: `chitin memory index --rebuild` makes it anew")
+}

@@ -1,0 +1,232 @@
+//! `chitin memory search`.
+
+use super::highlight::Highlighter;
+use super::{Found, unsearchable};
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render, tame};
+use crate::setup::Target;
+use chitin_memory::keeper::Effort;
+use chitin_memory::rank::Hit;
+use chitin_memory::search::{self, Ask, Source, Within};
+use clap::ValueEnum;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How many lines of a result a person sees.
+const LINES: usize = 6;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin memory search 'who approves purchases'
+  chitin memory search boiler ./my-agent --results 3 --explain
+  chitin memory search 'what did we decide about the roof' --source sessions
+  chitin memory search kestrel.md --json
+
+Exit codes: 0 when something was found, 1 when nothing was.")]
+pub(super) struct SearchArgs {
+    /// What is looked for; several words stand in quotes.
+    #[arg(value_name = "QUESTION")]
+    question: String,
+
+    /// How many results there are at most.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    results: Option<u16>,
+
+    /// How well a result must fit, from 0 to 1.
+    #[arg(long, value_name = "SCORE", value_parser = score)]
+    min_score: Option<f64>,
+
+    /// Search only notes, or only past conversations.
+    #[arg(long, value_enum)]
+    source: Option<Only>,
+
+    /// Say which part of each score came from where.
+    #[arg(long)]
+    explain: bool,
+
+    #[command(flatten)]
+    target: Target,
+}
+
+/// What is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Only {
+    /// `MEMORY.md` and the files below `memory/`.
+    Memory,
+    /// Past conversations.
+    Sessions,
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Results {
+    question: String,
+    /// `lexical` or `hybrid`.
+    mode: &'static str,
+    /// What makes vectors.
+    embeddings: Option<String>,
+    results: Vec<Row>,
+    notes: Vec<String>,
+    #[serde(skip)]
+    explain: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    path: String,
+    start_line: u32,
+    end_line: u32,
+    source: &'static str,
+    score: f64,
+    snippet: String,
+    /// What each part adds to the score, or takes off it.
+    parts: BTreeMap<&'static str, f64>,
+    text_score: Option<f64>,
+    vector_score: Option<f64>,
+}
+
+pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    if args.question.trim().is_empty() {
+        return Err(CliError::new(Kind::Usage, "There is nothing to look for.")
+            .hint("`chitin memory search 'who approves purchases'`"));
+    }
+    let found = Found::new(host, &args.target, printer)?;
+    let options = &found.kit.options;
+    let mut within = Within::default();
+    match args.source {
+        None => {}
+        Some(Only::Memory) => {
+            within.sources.insert(Source::Memory);
+        }
+        Some(Only::Sessions) if options.sessions => {
+            within.sources.insert(Source::Sessions);
+        }
+        Some(Only::Sessions) => {
+            return Err(CliError::new(
+                Kind::User,
+                "Past conversations are not searched for this agent.",
+            )
+            .hint("`memory: { sources: [\"memory\", \"sessions\"] }` in `chitin.json5`"));
+        }
+    }
+    let ask = Ask {
+        query: &args.question,
+        max_results: Some(args.results.map_or(options.results, usize::from)),
+        min_score: Some(args.min_score.unwrap_or(options.min_score)),
+        within,
+        now_ms: jiff::Timestamp::now().as_millisecond(),
+        project: None,
+    };
+    let answer = found
+        .with(|memory| memory.search(&ask, &Effort::whole()))
+        .map_err(unsearchable)?;
+    let made = found.kit.made();
+    let rules = &made.memory.setting().rules;
+    let mut notes = made.notes.clone();
+    notes.extend(answer.notes);
+    for note in &notes {
+        printer.note(note);
+    }
+    printer.result(&Results {
+        question: args.question.clone(),
+        mode: answer.mode.name(),
+        embeddings: made
+            .memory
+            .setting()
+            .embedder
+            .as_ref()
+            .map(|embedder| embedder.name().to_owned()),
+        results: answer
+            .hits
+            .into_iter()
+            .map(|hit| Row::new(hit, rules))
+            .collect(),
+        notes,
+        explain: args.explain,
+    })
+}
+
+impl Row {
+    fn new(hit: Hit, rules: &chitin_protocol::rules::MemoryRules) -> Self {
+        Self {
+            snippet: search::shown(&hit.piece.text, rules).to_owned(),
+            parts: hit
+                .parts
+                .telling()
+                .map(|(part, amount)| (part.name(), amount))
+                .collect(),
+            path: hit.piece.path,
+            start_line: hit.piece.start_line,
+            end_line: hit.piece.end_line,
+            source: hit.piece.source.name(),
+            score: hit.score,
+            text_score: hit.text_score,
+            vector_score: hit.vector_score,
+        }
+    }
+}
+
+fn score(text: &str) -> Result<f64, String> {
+    let score: f64 = text.parse().map_err(|_| "a score is a number".to_owned())?;
+    (0.0..=1.0)
+        .contains(&score)
+        .then_some(score)
+        .ok_or_else(|| "a score is a number from 0 to 1".to_owned())
+}
+
+impl Render for Results {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        if self.results.is_empty() {
+            return writeln!(out, "Nothing in memory fits.");
+        }
+        let light = Highlighter::new(&self.question);
+        for (at, row) in self.results.iter().enumerate() {
+            if at > 0 {
+                writeln!(out)?;
+            }
+            let place = if row.start_line == row.end_line {
+                format!("{}:{}", row.path, row.start_line)
+            } else {
+                format!("{}:{}-{}", row.path, row.start_line, row.end_line)
+            };
+            writeln!(
+                out,
+                "{}  {}",
+                paint.bold(&tame(&place)),
+                paint.dim(&format!("{:.2}", row.score))
+            )?;
+            for line in light.best_lines(&row.snippet, LINES) {
+                writeln!(out, "  {}", light.paint(&tame(line), paint))?;
+            }
+            if self.explain {
+                let parts: Vec<String> = row
+                    .parts
+                    .iter()
+                    .map(|(name, amount)| format!("{name} {amount:+.3}"))
+                    .collect();
+                writeln!(out, "  {}", paint.dim(&parts.join(", ")))?;
+            }
+        }
+        if self.explain {
+            let how = match &self.embeddings {
+                Some(name) if self.mode == "hybrid" => format!("by words and by meaning ({name})"),
+                Some(_) | None => "by words only".to_owned(),
+            };
+            writeln!(out, "\n{}", paint.dim(&format!("Searched {how}.")))?;
+        }
+        Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        if self.results.is_empty() {
+            Exit::Findings
+        } else {
+            Exit::Success
+        }
+    }
+}
