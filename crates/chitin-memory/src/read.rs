@@ -3,9 +3,7 @@
 use crate::compat;
 use crate::files::{self, ExtraPath};
 use chitin_protocol::record::Refusal;
-use chitin_protocol::rules::{
-    FinalLine, MemoryFileRules, MemoryReadRules, ReadRefusal, ReadStatusRule,
-};
+use chitin_protocol::rules::{FinalLine, MemoryReadRules, ReadRefusal, ReadStatusRule};
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix};
 use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use serde::Serialize;
@@ -153,10 +151,9 @@ pub fn is_allowed(relative: &str, extra: &[ExtraPath], rules: &MemoryReadRules) 
     if !relative.ends_with(compat::MARKDOWN_SUFFIX) {
         return false;
     }
-    let directory = MemoryFileRules::OPENCLAW_2026_4.directory;
     rules.root_files.contains(&relative)
         || relative
-            .strip_prefix(directory)
+            .strip_prefix(rules.directory)
             .is_some_and(|rest| rest.starts_with('/'))
         || extra.iter().any(|extra| extra.holds(relative))
 }

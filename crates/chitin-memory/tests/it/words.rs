@@ -142,6 +142,15 @@ fn a_question_of_nothing_but_stop_words_asks_for_these() {
 }
 
 #[test]
+fn a_stop_word_of_one_language_may_be_telling_in_another() {
+    // Dutch, German and Spanish would drop these.
+    assert_eq!(
+        texts(&canonical_terms("the door, the war and my son")),
+        ["door", "war", "son"]
+    );
+}
+
+#[test]
 fn a_question_asks_for_a_bounded_number_of_things() {
     let words: Vec<String> = (0..500).map(|n| format!("w{n}")).collect();
     let question = words.join(" ");
