@@ -15,6 +15,7 @@ pub mod directory_note;
 pub mod edit;
 pub mod front_matter;
 pub mod history;
+pub mod memory_text;
 pub mod model_stream;
 pub mod mutate;
 pub mod novelty;
@@ -93,6 +94,11 @@ pub const TARGETS: [Target; 24] = [
         name: "history",
         run: history::run,
         dictionary: history::DICTIONARY,
+    },
+    Target {
+        name: "memory_text",
+        run: memory_text::run,
+        dictionary: memory_text::DICTIONARY,
     },
     Target {
         name: "model_stream",
