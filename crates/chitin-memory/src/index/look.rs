@@ -23,6 +23,10 @@ impl Finder for Index {
         limit: usize,
         within: &Within,
     ) -> Result<Vec<Found>, FindError> {
+        // No word asks for nothing; FTS5 would call it an error.
+        if expression.trim().is_empty() {
+            return Ok(Vec::new());
+        }
         let filter = Filter::new(within);
         self.guarded(|db| {
             let narrowed = self.without_frequent(db, expression)?;

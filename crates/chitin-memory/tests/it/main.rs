@@ -1,1 +1,7 @@
 //! Memory, as its users see it.
+
+mod indexing;
+mod notebook;
+mod together;
+mod trouble;
+mod vectors;
