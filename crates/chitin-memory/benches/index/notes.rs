@@ -35,14 +35,15 @@ impl Language {
     pub(crate) fn new() -> Self {
         let mut random = Random::new(7);
         let syllables = [
-            "ka", "ro", "min", "te", "sul", "va", "dor", "pe", "li", "nux", "ga", "tor", "shi", "bel",
-            "an", "ur", "o", "fen", "cra", "vi",
+            "ka", "ro", "min", "te", "sul", "va", "dor", "pe", "li", "nux", "ga", "tor", "shi",
+            "bel", "an", "ur", "o", "fen", "cra", "vi",
         ];
         let mut words = Vec::new();
         let mut reach = Vec::new();
         let mut sum = 0.0;
         for rank in 1..=WORDS {
-            let length = 1 + (f64::from(rank).log10() * 0.7) as usize + (random.next() % 2) as usize;
+            let length =
+                1 + (f64::from(rank).log10() * 0.7) as usize + (random.next() % 2) as usize;
             let mut word: String = (0..length)
                 .map(|_| syllables[(random.next() % syllables.len() as u64) as usize])
                 .collect();

@@ -1,6 +1,6 @@
 //! Some files' pieces on their way into the index, in one change.
 
-use super::job::{MAX_PIECES, NewPiece};
+use super::job::NewPiece;
 use super::state::State;
 use super::trouble::Trouble;
 use crate::search::Source;
@@ -63,7 +63,9 @@ impl PreparedPiece {
     /// Shows other lines than those of the text that was cut.
     pub(super) fn show_lines(&mut self, lines: &[u32]) {
         let shown = |line: u32| {
-            let place = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
+            let place = usize::try_from(line)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(1);
             lines.get(place).or(lines.last()).copied().unwrap_or(line)
         };
         (self.start_line, self.end_line) = (shown(self.start_line), shown(self.end_line));
@@ -101,22 +103,25 @@ impl Batch {
         &self,
         db: &mut Connection,
         rules: &MemoryIndexRules,
+        max_pieces: usize,
     ) -> Result<Done, Trouble> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut writer = Writer {
             state: State::read(&change)?,
             db: &change,
             rules,
+            max_pieces,
             done: Done::default(),
         };
+        // What leaves makes room for what comes.
+        for id in &self.gone {
+            writer.remove_file(*id)?;
+        }
         for file in &self.files {
             writer.put(file)?;
         }
         for (id, fingerprint, modified_ms) in &self.touched {
             writer.touch(*id, fingerprint, *modified_ms)?;
-        }
-        for id in &self.gone {
-            writer.remove_file(*id)?;
         }
         let Writer {
             mut state,
@@ -136,6 +141,7 @@ type OldPieces = HashMap<Hash, Vec<(i64, u32, u32)>>;
 struct Writer<'a> {
     db: &'a Connection,
     rules: &'a MemoryIndexRules,
+    max_pieces: usize,
     state: State,
     done: Done,
 }
@@ -171,7 +177,7 @@ impl Writer<'_> {
         }
         let leaving: Vec<i64> = old.into_values().flatten().map(|(id, ..)| id).collect();
         self.remove_pieces(&leaving)?;
-        let room = MAX_PIECES.saturating_sub(self.state.pieces);
+        let room = self.max_pieces.saturating_sub(self.state.pieces);
         for piece in new.iter().take(room) {
             self.add_piece(id, &file.path, piece)?;
         }
@@ -185,12 +191,7 @@ impl Writer<'_> {
         let mut update = self.db.prepare_cached(
             "UPDATE files SET hash = ?, fingerprint = ?, modified_ms = ? WHERE id = ?",
         )?;
-        update.execute(params![
-            hash,
-            written(&fingerprint),
-            file.modified_ms,
-            id
-        ])?;
+        update.execute(params![hash, written(&fingerprint), file.modified_ms, id])?;
         Ok(())
     }
 
@@ -199,21 +200,11 @@ impl Writer<'_> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO files (id, source, path, fingerprint, hash, modified_ms) VALUES (?, ?, ?, x'', x'', ?)",
         )?;
-        insert.execute(params![
-            id,
-            file.source.name(),
-            file.path,
-            file.modified_ms
-        ])?;
+        insert.execute(params![id, file.source.name(), file.path, file.modified_ms])?;
         Ok(id)
     }
 
-    fn touch(
-        &self,
-        id: i64,
-        fingerprint: &Fingerprint,
-        modified_ms: i64,
-    ) -> Result<(), Trouble> {
+    fn touch(&self, id: i64, fingerprint: &Fingerprint, modified_ms: i64) -> Result<(), Trouble> {
         let mut update = self
             .db
             .prepare_cached("UPDATE files SET fingerprint = ?, modified_ms = ? WHERE id = ?")?;
@@ -301,7 +292,9 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut piece = self.db.prepare_cached("DELETE FROM pieces WHERE id = ?")?;
-        let mut words = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
+        let mut words = self
+            .db
+            .prepare_cached("DELETE FROM words WHERE rowid = ?")?;
         let mut vector = self
             .db
             .prepare_cached("DELETE FROM vectors WHERE piece = ?")?;

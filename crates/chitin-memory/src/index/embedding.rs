@@ -42,10 +42,7 @@ struct Piece {
 type Answer = Option<Compact>;
 
 impl<'a> Embedding<'a> {
-    pub(super) fn new(
-        db: &'a mut Connection,
-        embedder: &'a dyn Embedder,
-    ) -> Result<Self, Trouble> {
+    pub(super) fn new(db: &'a mut Connection, embedder: &'a dyn Embedder) -> Result<Self, Trouble> {
         let state = State::read(db)?;
         let first = db
             .prepare_cached("SELECT length(data) FROM vectors WHERE data IS NOT NULL LIMIT 1")?
@@ -158,12 +155,7 @@ impl<'a> Embedding<'a> {
         made
     }
 
-    fn take<'p>(
-        &mut self,
-        piece: &'p Piece,
-        vector: &[f32],
-        made: &mut Vec<(&'p Piece, Answer)>,
-    ) {
+    fn take<'p>(&mut self, piece: &'p Piece, vector: &[f32], made: &mut Vec<(&'p Piece, Answer)>) {
         let compact = Compact::new(vector);
         if let Some(compact) = &compact {
             self.dimensions.get_or_insert(compact.numbers().len());

@@ -51,7 +51,9 @@ impl Index {
                 if let Some(count) = known.counts.get(&phrase) {
                     return Ok(*count);
                 }
-                let count = ask.query_row((&phrase, COUNTED), |row| row.get(0))?;
+                let count = ask
+                    .query_row((&phrase, COUNTED), |row| row.get(0))
+                    .map_err(|error| Trouble::of_expression(error, db))?;
                 known.counts.insert(phrase, count);
                 Ok(count)
             })

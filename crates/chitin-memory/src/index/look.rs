@@ -40,7 +40,8 @@ impl Finder for Index {
                 params![filter.source, filter.without, expression, limit.min(MAX_FOUND)],
                 |row| Ok(Found { piece: piece(row)?, strength: row.get(7)? }),
             )?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            rows.collect::<Result<_, _>>()
+                .map_err(|error| Trouble::of_expression(error, db))
         })
     }
 
@@ -62,7 +63,10 @@ impl Finder for Index {
                 let mut rows = ask.query([id])?;
                 // Another process may have taken it out a moment ago.
                 if let Some(row) = rows.next()? {
-                    pieces.push(Found { piece: piece(row)?, strength: f64::from(cosine) });
+                    pieces.push(Found {
+                        piece: piece(row)?,
+                        strength: f64::from(cosine),
+                    });
                 }
             }
             Ok(pieces)
@@ -145,8 +149,7 @@ impl Filter {
         if self.source.is_none() && self.without.is_none() {
             return Ok(None);
         }
-        let mut ask =
-            db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {WITHIN}"))?;
+        let mut ask = db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {WITHIN}"))?;
         let rows = ask.query_map(params![self.source, self.without], |row| row.get(0))?;
         Ok(Some(rows.collect::<Result<_, _>>()?))
     }

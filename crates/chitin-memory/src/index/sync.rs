@@ -1,9 +1,7 @@
 //! Making the index say what the files say.
 
 use super::batch::{Batch, Hash, PreparedFile, PreparedPiece, written};
-use super::job::{
-    FileText, JobFile, MAX_FILE_BYTES, MAX_PIECES, Progress, Stopped, SyncJob, SyncReport,
-};
+use super::job::{FileText, JobFile, MAX_FILE_BYTES, Progress, Stopped, SyncJob, SyncReport};
 use super::notes::{Note, Rebuild};
 use super::place;
 use super::trouble::Trouble;
@@ -55,10 +53,7 @@ impl Index {
                 }
                 Err(trouble) => {
                     let note = trouble.note();
-                    note_of(
-                        &mut report,
-                        note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)),
-                    );
+                    note_of(&mut report, note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)));
                     report.stopped = Some(Stopped::Unwritten);
                     break;
                 }
@@ -90,7 +85,7 @@ impl Index {
             }],
             ..Batch::default()
         };
-        batch.write(&mut self.db, &self.shape.rules)?;
+        batch.write(&mut self.db, &self.shape.rules, self.limits.max_pieces)?;
         Ok(())
     }
 
@@ -151,6 +146,7 @@ impl Run<'_, '_, '_> {
         let mut known = self.known_files()?;
         let mut version = self.version()?;
         self.report.pieces = super::state::State::read(&self.index.db)?.pieces;
+        let max_pieces = self.index.limits.max_pieces;
         let mut left_out = 0;
         for file in &self.job.files {
             if self.is_stopped() {
@@ -159,7 +155,7 @@ impl Run<'_, '_, '_> {
             self.report.looked += 1;
             self.tell(0, 0);
             let key = (file.source, file.path.clone());
-            if self.report.pieces >= MAX_PIECES && !known.contains_key(&key) {
+            if self.report.pieces >= max_pieces && !known.contains_key(&key) {
                 left_out += 1;
                 continue;
             }
@@ -171,7 +167,9 @@ impl Run<'_, '_, '_> {
                     version = self.version()?;
                     let mut fresh = self.known_files()?;
                     for (key, file) in &known {
-                        if file.seen && let Some(fresh) = fresh.get_mut(key) {
+                        if file.seen
+                            && let Some(fresh) = fresh.get_mut(key)
+                        {
                             fresh.seen = true;
                         }
                     }
@@ -180,16 +178,16 @@ impl Run<'_, '_, '_> {
             }
         }
         if self.report.stopped.is_none() {
-            let gone = known.iter().filter(|((source, _), file)| {
-                !file.seen && self.job.sources.contains(source)
-            });
+            let gone = known
+                .iter()
+                .filter(|((source, _), file)| !file.seen && self.job.sources.contains(source));
             self.batch.gone = gone.map(|(_, file)| file.id).collect();
         }
         left_out += self.flush()?;
         if left_out > 0 {
             let note = Note::TooMany {
                 files: left_out,
-                limit: MAX_PIECES,
+                limit: max_pieces,
             };
             note_of(self.report, note);
         }
@@ -237,9 +235,10 @@ impl Run<'_, '_, '_> {
             let path = file.path.clone();
             note_of(self.report, Note::NotUtf8 { path });
         }
+        let max_pieces = self.index.limits.max_pieces;
         let mut pieces = Vec::new();
         (self.job.cut)(&file.path, &text, &mut |piece| {
-            if pieces.len() <= MAX_PIECES {
+            if pieces.len() <= max_pieces {
                 pieces.push(PreparedPiece::new(&piece));
             }
         });
@@ -283,7 +282,8 @@ impl Run<'_, '_, '_> {
         if batch.is_empty() {
             return Ok(0);
         }
-        let done = batch.write(&mut self.index.db, &self.index.shape.rules)?;
+        let max_pieces = self.index.limits.max_pieces;
+        let done = batch.write(&mut self.index.db, &self.index.shape.rules, max_pieces)?;
         self.report.changed += done.changed;
         self.report.added += done.added;
         self.report.removed += done.removed;

@@ -1,7 +1,7 @@
 //! Looking at every vector, one after the other.
 
-use super::compact::{Compact, dot, inverse_length, widened};
 use super::VectorIndex;
+use super::compact::{Compact, dot, inverse_length, widened};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -55,7 +55,9 @@ impl Scan {
     pub fn expect(&mut self, count: usize, dimensions: usize) {
         let bytes = count.saturating_mul(dimensions);
         if self.ids.is_empty() && bytes > self.max_bytes {
-            self.kept = Kept::Signs(Vec::with_capacity(count.saturating_mul(dimensions.div_ceil(64))));
+            self.kept = Kept::Signs(Vec::with_capacity(
+                count.saturating_mul(dimensions.div_ceil(64)),
+            ));
         } else if let Kept::Whole { rows, inverses } = &mut self.kept {
             rows.reserve_exact(bytes.min(self.max_bytes));
             inverses.reserve_exact(count);

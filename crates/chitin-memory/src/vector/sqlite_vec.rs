@@ -145,7 +145,8 @@ impl VectorIndex for SqliteVec {
         if self.count == 0 || limit == 0 || query.numbers().len() != self.dimensions {
             return Vec::new();
         }
-        self.ask(query, limit.min(MOST), allowed).unwrap_or_default()
+        self.ask(query, limit.min(MOST), allowed)
+            .unwrap_or_default()
     }
 }
 
@@ -163,9 +164,8 @@ fn register() {
     // SAFETY: `sqlite3_vec_init` is the entry point of an extension, whose type its crate leaves out; SQLite calls it with
     // the three arguments of every entry point. It lives as long as the process.
     ONCE.call_once(|| unsafe {
-        let entry = std::mem::transmute::<*const (), EntryPoint>(
-            sqlite_vec::sqlite3_vec_init as *const (),
-        );
+        let entry =
+            std::mem::transmute::<*const (), EntryPoint>(sqlite_vec::sqlite3_vec_init as *const ());
         sqlite3_auto_extension(Some(entry));
     });
 }

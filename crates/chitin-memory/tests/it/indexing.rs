@@ -60,7 +60,10 @@ fn an_index_as_releases_keep_it_takes_words_as_they_stand() {
 #[test]
 fn words_of_the_path_and_of_headings_count_in_our_own_index() {
     let index = Notebook::of(&[
-        ("memory/harbour-rules.md", "# Mooring\n\nTwo lines at least."),
+        (
+            "memory/harbour-rules.md",
+            "# Mooring\n\nTwo lines at least.",
+        ),
         ("memory/other.md", "Nothing."),
     ])
     .indexed();
@@ -105,10 +108,7 @@ fn an_edit_changes_only_its_own_pieces_and_the_lines_of_those_below() {
     );
     assert_eq!(notes.sync(&mut index).added, 1);
     let piece = &find(&index, "\"tea\"")[0].piece;
-    assert_eq!(
-        (piece.id, piece.start_line, piece.end_line),
-        (before, 4, 5)
-    );
+    assert_eq!((piece.id, piece.start_line, piece.end_line), (before, 4, 5));
 }
 
 #[test]
@@ -134,10 +134,17 @@ fn a_sync_of_one_source_leaves_the_other_alone() {
 #[test]
 fn what_was_said_is_shown_with_the_lines_of_its_transcript() {
     let mut notes = Notebook::default();
-    notes.talk("s1.jsonl", "User: hello\nAssistant: hi\n\nUser: a crane", &[3, 9, 9, 14]);
+    notes.talk(
+        "s1.jsonl",
+        "User: hello\nAssistant: hi\n\nUser: a crane",
+        &[3, 9, 9, 14],
+    );
     let index = notes.indexed();
     let piece = &find(&index, "\"hello\"")[0].piece;
-    assert_eq!((piece.source, piece.start_line, piece.end_line), (Source::Sessions, 3, 9));
+    assert_eq!(
+        (piece.source, piece.start_line, piece.end_line),
+        (Source::Sessions, 3, 9)
+    );
     assert_eq!(places(&index, "\"crane\""), ["s1.jsonl:14"]);
 }
 
@@ -165,9 +172,15 @@ fn a_search_stays_within_its_sources_and_leaves_files_out() {
         without: without.iter().map(ToString::to_string).collect(),
     };
     let cases = [
-        (within(&[], &[]), vec!["crane/a.md:1", "crane/b.md:1", "crane/s.jsonl:1"]),
+        (
+            within(&[], &[]),
+            vec!["crane/a.md:1", "crane/b.md:1", "crane/s.jsonl:1"],
+        ),
         (within(&[Source::Sessions], &[]), vec!["crane/s.jsonl:1"]),
-        (within(&[Source::Memory], &["crane/a.md"]), vec!["crane/b.md:1"]),
+        (
+            within(&[Source::Memory], &["crane/a.md"]),
+            vec!["crane/b.md:1"],
+        ),
         (
             within(&[Source::Memory, Source::Sessions], &["crane/b.md"]),
             vec!["crane/a.md:1", "crane/s.jsonl:1"],
@@ -214,7 +227,10 @@ fn among_very_many_pieces_rare_words_find_and_frequent_ones_find_when_alone() {
     text.push_str("the whale in the harbour\n\na whale");
     let index = Notebook::of(&[("a.md", &text)]).indexed();
     let whales = ["a.md:12001", "a.md:12003"];
-    assert_eq!(places(&index, "\"the\" OR \"whale\" OR \"harbour\""), whales);
+    assert_eq!(
+        places(&index, "\"the\" OR \"whale\" OR \"harbour\""),
+        whales
+    );
     assert_eq!(find(&index, "\"the\" OR \"harbour\"").len(), 50);
     assert_eq!(find(&index, "\"harbour\"").len(), 50);
 }
@@ -223,7 +239,11 @@ fn among_very_many_pieces_rare_words_find_and_frequent_ones_find_when_alone() {
 fn an_expression_that_is_none_is_an_error_and_no_damage() {
     let mut index = harbour().indexed();
     assert!(index.words("\"crane", 5, &Within::default()).is_err());
-    assert!(index.words("", 5, &Within::default()).is_ok_and(|found| found.is_empty()));
+    assert!(
+        index
+            .words("", 5, &Within::default())
+            .is_ok_and(|found| found.is_empty())
+    );
     assert_eq!(harbour().sync(&mut index).notes, []);
 }
 
@@ -242,7 +262,10 @@ fn a_sync_that_is_stopped_keeps_what_it_did_and_the_next_goes_on() {
         },
         ..notes.job()
     });
-    assert_eq!((stopped.stopped, stopped.read), (Some(Stopped::Cancelled), 4));
+    assert_eq!(
+        (stopped.stopped, stopped.read),
+        (Some(Stopped::Cancelled), 4)
+    );
     let late = index.sync(&SyncJob {
         deadline: Some(Instant::now()),
         ..notes.job()

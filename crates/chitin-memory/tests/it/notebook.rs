@@ -39,7 +39,12 @@ impl Notebook {
 
     /// A past conversation: each line of the text stands for a line of the transcript.
     pub(crate) fn talk(&mut self, path: &str, text: &str, lines: &[u32]) {
-        self.put(Source::Sessions, path, text.as_bytes(), Some(lines.to_vec()));
+        self.put(
+            Source::Sessions,
+            path,
+            text.as_bytes(),
+            Some(lines.to_vec()),
+        );
     }
 
     fn put(&mut self, source: Source, path: &str, bytes: &[u8], lines: Option<Vec<u32>>) {

@@ -51,7 +51,10 @@ fn two_processes_index_and_a_third_searches_all_the_while() {
     let reader = Index::open(&path, &ours()).unwrap();
     assert_eq!(reader.notes, []);
     let mut slowest = Duration::ZERO;
-    while writers.iter_mut().any(|writer| writer.try_wait().unwrap().is_none()) {
+    while writers
+        .iter_mut()
+        .any(|writer| writer.try_wait().unwrap().is_none())
+    {
         let begin = Instant::now();
         for found in find(&reader.index, "\"crane\"") {
             assert!(found.piece.text.ends_with("crane"));

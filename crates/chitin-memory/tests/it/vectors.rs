@@ -40,7 +40,10 @@ impl Meanings {
 
 fn meaning(text: &str) -> Vec<f32> {
     let holds = |words: &&[&str]| words.iter().any(|word| text.contains(word));
-    MEANINGS.iter().map(|words| f32::from(u8::from(holds(words)))).collect()
+    MEANINGS
+        .iter()
+        .map(|words| f32::from(u8::from(holds(words))))
+        .collect()
 }
 
 impl Embedder for Meanings {
@@ -66,10 +69,9 @@ impl Embedder for Meanings {
         }
         let mut vectors: Vec<_> = texts.iter().map(|text| meaning(text)).collect();
         match self.mistake {
-            None => {}
             Some(Mistake::TooFew) => drop(vectors.pop()),
             Some(Mistake::AnotherLength) if before > 0 => vectors[0].push(1.0),
-            Some(Mistake::AnotherLength) => {}
+            Some(Mistake::AnotherLength) | None => {}
             Some(Mistake::NoNumber) => vectors[0][0] = f32::NAN,
         }
         Ok(vectors)
@@ -101,7 +103,11 @@ fn a_note_is_found_by_what_it_means() {
     assert_eq!((report.embedded, report.cached), (4, 0));
     assert_eq!(near(&index, "a vessel", &Within::default()), ["a.md:1"]);
     assert_eq!(near(&index, "a crane", &Within::default()), ["b.md:1"]);
-    assert_eq!(index.figures().unwrap().vectors, 3, "one text means nothing");
+    assert_eq!(
+        index.figures().unwrap().vectors,
+        3,
+        "one text means nothing"
+    );
 }
 
 #[test]
@@ -152,7 +158,11 @@ fn no_text_is_embedded_twice() {
     notes.delete("b.md");
     notes.write("moved.md", "We repaired the lift.");
     let moved = notes.sync_with(&mut index, &embedder);
-    assert_eq!((embedder.asked(), moved.cached), (5, 1), "a file was renamed");
+    assert_eq!(
+        (embedder.asked(), moved.cached),
+        (5, 1),
+        "a file was renamed"
+    );
 }
 
 #[test]
@@ -233,8 +243,9 @@ fn all_kinds() -> Vec<(&'static str, Box<dyn VectorIndex>)> {
 }
 
 fn vector() -> impl Strategy<Value = Vec<f32>> {
-    prop::collection::vec(-1.0_f32..1.0, 16)
-        .prop_filter("has a direction", |numbers| numbers.iter().any(|n| n.abs() > 0.1))
+    prop::collection::vec(-1.0_f32..1.0, 16).prop_filter("has a direction", |numbers| {
+        numbers.iter().any(|n| n.abs() > 0.1)
+    })
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
