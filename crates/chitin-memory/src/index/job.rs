@@ -138,7 +138,7 @@ impl<'a> SyncJob<'a> {
 }
 
 /// How far a sync is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Files that were looked at.
     pub looked: usize,

@@ -12,6 +12,7 @@ mod look;
 mod nearest;
 mod notes;
 mod place;
+mod prepared;
 mod schema;
 mod shape;
 mod state;

@@ -185,14 +185,18 @@ fn content(db: &Connection, shape: &Shape) -> Result<Content, Trouble> {
     if number("user_version")? != schema::FORMAT {
         return Ok(Content::OtherFormat);
     }
-    let kept = db.query_row("SELECT value FROM meta WHERE key = 'shape'", [], |row| {
-        row.get::<_, String>(0)
-    })?;
-    Ok(if kept == shape.written() {
+    Ok(if is_of_shape(db, shape)? {
         Content::Ours
     } else {
         Content::OtherShape
     })
+}
+
+/// Tells whether an index is of this shape.
+pub(super) fn is_of_shape(db: &Connection, shape: &Shape) -> Result<bool, Trouble> {
+    let mut ask = db.prepare_cached("SELECT value FROM meta WHERE key = 'shape'")?;
+    let kept: String = ask.query_row([], |row| row.get(0))?;
+    Ok(kept == shape.written())
 }
 
 fn settle(db: &Connection, patience: Duration, max_bytes: u64) -> Result<(), Trouble> {
