@@ -78,7 +78,11 @@ impl Language {
             let end = text.len() + 1_150 + (random.next() % 100) as usize;
             while text.len() < end {
                 text.push_str(self.word(&mut random));
-                text.push(if random.next() % 12 == 0 { '.' } else { ' ' });
+                text.push(if random.next().is_multiple_of(12) {
+                    '.'
+                } else {
+                    ' '
+                });
             }
             text.push('\n');
         }

@@ -1,76 +1,15 @@
 //! Some files' pieces on their way into the index, in one change.
 
-use super::job::{MAX_PIECES, NewPiece};
+use super::place;
+use super::prepared::{Hash, PreparedFile, PreparedPiece};
+use super::shape::Shape;
 use super::state::State;
 use super::trouble::Trouble;
-use crate::search::Source;
 use chitin_protocol::rules::{MemoryIndexRules, TitleWords, UnspacedScripts};
 use chitin_workspace::guard::Fingerprint;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// The hash of a file or a piece.
-pub(super) type Hash = [u8; 32];
-
-/// A file that was read and cut.
-pub(super) struct PreparedFile {
-    pub(super) source: Source,
-    pub(super) path: String,
-    pub(super) fingerprint: Fingerprint,
-    pub(super) modified_ms: i64,
-    pub(super) hash: Hash,
-    pub(super) pieces: Vec<PreparedPiece>,
-}
-
-/// A piece on its way into the index.
-pub(super) struct PreparedPiece {
-    start_line: u32,
-    end_line: u32,
-    hash: Hash,
-    text: String,
-    heading: Option<String>,
-}
-
-impl PreparedPiece {
-    pub(super) fn new(piece: &NewPiece<'_>) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(piece.text.as_bytes());
-        // The headings are in the index too: a piece below another heading is another piece.
-        if let Some(heading) = piece.heading {
-            hasher.update(b"\0").update(heading.as_bytes());
-        }
-        Self {
-            start_line: piece.start_line,
-            end_line: piece.end_line,
-            hash: *hasher.finalize().as_bytes(),
-            text: piece.text.to_owned(),
-            heading: piece.heading.map(str::to_owned),
-        }
-    }
-
-    pub(super) const fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// Adds it to the hash of all pieces of a file.
-    pub(super) fn add_to(&self, hasher: &mut blake3::Hasher) {
-        hasher.update(&self.start_line.to_le_bytes());
-        hasher.update(&self.end_line.to_le_bytes());
-        hasher.update(&self.hash);
-    }
-
-    /// Shows other lines than those of the text that was cut.
-    pub(super) fn show_lines(&mut self, lines: &[u32]) {
-        let shown = |line: u32| {
-            let place = usize::try_from(line)
-                .unwrap_or(usize::MAX)
-                .saturating_sub(1);
-            lines.get(place).or(lines.last()).copied().unwrap_or(line)
-        };
-        (self.start_line, self.end_line) = (shown(self.start_line), shown(self.end_line));
-    }
-}
 
 /// A change that is made whole or not at all.
 #[derive(Default)]
@@ -102,23 +41,30 @@ impl Batch {
     pub(super) fn write(
         &self,
         db: &mut Connection,
-        rules: &MemoryIndexRules,
+        shape: &Shape,
+        max_pieces: usize,
     ) -> Result<Done, Trouble> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // A process with other settings made it anew for itself.
+        if !place::is_of_shape(&change, shape)? {
+            return Err(Trouble::Busy);
+        }
         let mut writer = Writer {
             state: State::read(&change)?,
             db: &change,
-            rules,
+            rules: &shape.rules,
+            max_pieces,
             done: Done::default(),
         };
+        // What leaves makes room for what comes.
+        for id in &self.gone {
+            writer.remove_file(*id)?;
+        }
         for file in &self.files {
             writer.put(file)?;
         }
         for (id, fingerprint, modified_ms) in &self.touched {
             writer.touch(*id, fingerprint, *modified_ms)?;
-        }
-        for id in &self.gone {
-            writer.remove_file(*id)?;
         }
         let Writer {
             mut state,
@@ -138,6 +84,7 @@ type OldPieces = HashMap<Hash, Vec<(i64, u32, u32)>>;
 struct Writer<'a> {
     db: &'a Connection,
     rules: &'a MemoryIndexRules,
+    max_pieces: usize,
     state: State,
     done: Done,
 }
@@ -173,7 +120,7 @@ impl Writer<'_> {
         }
         let leaving: Vec<i64> = old.into_values().flatten().map(|(id, ..)| id).collect();
         self.remove_pieces(&leaving)?;
-        let room = MAX_PIECES.saturating_sub(self.state.pieces);
+        let room = self.max_pieces.saturating_sub(self.state.pieces);
         for piece in new.iter().take(room) {
             self.add_piece(id, &file.path, piece)?;
         }

@@ -1,6 +1,6 @@
 //! Vectors for pieces that have none yet.
 
-use super::batch::Hash;
+use super::prepared::Hash;
 use super::state::State;
 use super::trouble::Trouble;
 use crate::embed::{Embedder, Purpose};

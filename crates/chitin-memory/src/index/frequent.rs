@@ -51,7 +51,9 @@ impl Index {
                 if let Some(count) = known.counts.get(&phrase) {
                     return Ok(*count);
                 }
-                let count = ask.query_row((&phrase, COUNTED), |row| row.get(0))?;
+                let count = ask
+                    .query_row((&phrase, COUNTED), |row| row.get(0))
+                    .map_err(|error| Trouble::of_expression(error, db))?;
                 known.counts.insert(phrase, count);
                 Ok(count)
             })
@@ -82,25 +84,38 @@ impl Index {
             ranked <= RANKED
         });
         let rare: Vec<&str> = rare.map(|(_, phrase)| *phrase).collect();
-        Ok(match (rare.is_empty(), by_count.as_slice()) {
-            (true, []) => None,
-            // All are frequent: pieces that hold the two rarest are better than those with one.
-            (true, [(_, first), (_, second), ..]) => Some(format!("{first} AND {second}")),
-            (true, [(_, only)]) => Some((*only).to_owned()),
-            (false, _) => Some(rare.join(" OR ")),
-        })
+        if !rare.is_empty() {
+            return Ok(Some(rare.join(" OR ")));
+        }
+        let all = State::read(db)?.pieces;
+        Ok((by_count.len() > 1).then(|| together(&by_count, all)))
     }
 }
 
-/// Returns the phrases of an expression that is nothing but quoted phrases and `OR`.
+/// Asks for pieces that hold several frequent words, as many of the rarest as it takes to find few enough.
+fn together(by_count: &[(usize, &str)], pieces: usize) -> String {
+    let mut phrases = Vec::new();
+    let mut expected = pieces;
+    for (count, phrase) in by_count {
+        phrases.push(*phrase);
+        expected = expected.saturating_mul(*count) / pieces.max(1);
+        if expected <= RANKED {
+            break;
+        }
+    }
+    phrases.join(" AND ")
+}
+
+/// Returns the phrases of an expression that is nothing but quoted phrases, some with a star, and `OR`.
 fn alternatives(expression: &str) -> Option<Vec<&str>> {
     let mut phrases = Vec::new();
     let mut rest = expression.trim();
     loop {
         let inside = rest.strip_prefix('"')?;
         let end = inside.find('"')?;
-        phrases.push(&rest[..end + 2]);
-        rest = inside[end + 1..].trim_start();
+        let star = usize::from(inside[end + 1..].starts_with('*'));
+        phrases.push(&rest[..end + 2 + star]);
+        rest = inside[end + 1 + star..].trim_start();
         if rest.is_empty() {
             return Some(phrases);
         }

@@ -12,9 +12,6 @@ use std::time::Instant;
 /// How much of a file is in the index, in bytes.
 pub const MAX_FILE_BYTES: usize = 16 << 20;
 
-/// How many pieces an index takes.
-pub const MAX_PIECES: usize = 200_000;
-
 /// A piece as it is put into the index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NewPiece<'a> {
@@ -141,7 +138,7 @@ impl<'a> SyncJob<'a> {
 }
 
 /// How far a sync is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Files that were looked at.
     pub looked: usize,

@@ -14,7 +14,8 @@ const MAX_FOUND: usize = 10_000;
 /// The piece that a row describes; what it stands in comes after, and how well it fits.
 const PIECE: &str = "p.id, f.source, f.path, p.start_line, p.end_line, p.text, f.modified_ms";
 /// Lets pass what is within: a source, or all; and no file of a list.
-const WITHIN: &str = "(?1 IS NULL OR f.source = ?1) AND (?2 IS NULL OR f.path NOT IN (SELECT value FROM json_each(?2)))";
+const WITHIN: &str = "(?1 IS NULL OR f.source = ?1) \
+    AND (?2 IS NULL OR f.path NOT IN (SELECT value FROM json_each(?2)))";
 
 impl Finder for Index {
     fn words(
@@ -23,20 +24,36 @@ impl Finder for Index {
         limit: usize,
         within: &Within,
     ) -> Result<Vec<Found>, FindError> {
+        // No word asks for nothing; FTS5 would call it an error.
+        if expression.trim().is_empty() {
+            return Ok(Vec::new());
+        }
         let filter = Filter::new(within);
         self.guarded(|db| {
             let narrowed = self.without_frequent(db, expression)?;
             // Words come first, in the order of their rank: only what is given is joined.
             let mut ask = db.prepare_cached(&format!(
                 "SELECT {PIECE}, w.rank FROM words w CROSS JOIN pieces p ON p.id = w.rowid \
-                 CROSS JOIN files f ON f.id = p.file WHERE words MATCH ?3 AND {WITHIN} ORDER BY w.rank LIMIT ?4"
+                 CROSS JOIN files f ON f.id = p.file \
+                 WHERE words MATCH ?3 AND {WITHIN} ORDER BY w.rank LIMIT ?4"
             ))?;
             let expression = narrowed.as_deref().unwrap_or(expression);
             let rows = ask.query_map(
-                params![filter.source, filter.without, expression, limit.min(MAX_FOUND)],
-                |row| Ok(Found { piece: piece(row)?, strength: row.get(7)? }),
+                params![
+                    filter.source,
+                    filter.without,
+                    expression,
+                    limit.min(MAX_FOUND)
+                ],
+                |row| {
+                    Ok(Found {
+                        piece: piece(row)?,
+                        strength: row.get(7)?,
+                    })
+                },
             )?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            rows.collect::<Result<_, _>>()
+                .map_err(|error| Trouble::of_expression(error, db))
         })
     }
 
@@ -84,7 +101,8 @@ impl Finder for Index {
                 "SELECT f.id, f.path FROM files f WHERE {WITHIN} ORDER BY f.path, f.source"
             ))?;
             let mut pieces = db.prepare_cached(&format!(
-                "SELECT {PIECE} FROM pieces p JOIN files f ON f.id = p.file WHERE p.file = ? ORDER BY p.start_line, p.id LIMIT ?"
+                "SELECT {PIECE} FROM pieces p JOIN files f ON f.id = p.file \
+                 WHERE p.file = ? ORDER BY p.start_line, p.id LIMIT ?"
             ))?;
             let mut found = Vec::new();
             let mut rows = files.query(params![filter.source, filter.without])?;
@@ -99,7 +117,12 @@ impl Finder for Index {
                 }
                 let of_file = pieces.query_map(
                     params![row.get::<_, i64>(0)?, limit - found.len()],
-                    |row| Ok(Found { piece: piece(row)?, strength: 0.0 }),
+                    |row| {
+                        Ok(Found {
+                            piece: piece(row)?,
+                            strength: 0.0,
+                        })
+                    },
                 )?;
                 for piece in of_file {
                     found.push(piece?);

@@ -12,6 +12,7 @@ mod look;
 mod nearest;
 mod notes;
 mod place;
+mod prepared;
 mod schema;
 mod shape;
 mod state;
@@ -19,8 +20,7 @@ mod sync;
 mod trouble;
 
 pub use job::{
-    Cut, FileText, JobFile, MAX_FILE_BYTES, MAX_PIECES, NewPiece, Progress, Stopped, SyncJob,
-    SyncReport,
+    Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece, Progress, Stopped, SyncJob, SyncReport,
 };
 pub use notes::{Note, Rebuild};
 pub use place::Limits;

@@ -21,6 +21,8 @@ pub struct Limits {
     pub max_bytes: u64,
     /// How large an index may become that lives in memory, in bytes.
     pub max_memory: u64,
+    /// How many pieces it may hold.
+    pub max_pieces: usize,
 }
 
 impl Default for Limits {
@@ -29,6 +31,7 @@ impl Default for Limits {
             patience: Duration::from_secs(5),
             max_bytes: 4 << 30,
             max_memory: 64 << 20,
+            max_pieces: 200_000,
         }
     }
 }
@@ -182,19 +185,18 @@ fn content(db: &Connection, shape: &Shape) -> Result<Content, Trouble> {
     if number("user_version")? != schema::FORMAT {
         return Ok(Content::OtherFormat);
     }
-    let kept = db.query_row("SELECT value FROM meta WHERE key = 'shape'", [], |row| {
-        row.get::<_, String>(0)
-    });
-    // Ours by its mark, but without our tables: not whole.
-    let kept = kept.map_err(|error| match Trouble::from(error) {
-        Trouble::Other(_) => Trouble::Damaged,
-        other => other,
-    })?;
-    Ok(if kept == shape.written() {
+    Ok(if is_of_shape(db, shape)? {
         Content::Ours
     } else {
         Content::OtherShape
     })
+}
+
+/// Tells whether an index is of this shape.
+pub(super) fn is_of_shape(db: &Connection, shape: &Shape) -> Result<bool, Trouble> {
+    let mut ask = db.prepare_cached("SELECT value FROM meta WHERE key = 'shape'")?;
+    let kept: String = ask.query_row([], |row| row.get(0))?;
+    Ok(kept == shape.written())
 }
 
 fn settle(db: &Connection, patience: Duration, max_bytes: u64) -> Result<(), Trouble> {

@@ -1,13 +1,15 @@
 //! Making the index say what the files say.
 
-use super::batch::{Batch, Hash, PreparedFile, PreparedPiece, written};
-use super::job::{
-    FileText, JobFile, MAX_FILE_BYTES, MAX_PIECES, Progress, Stopped, SyncJob, SyncReport,
-};
+use super::batch::{Batch, written};
+use super::embedding::Embedding;
+use super::job::{JobFile, Progress, Stopped, SyncJob, SyncReport};
 use super::notes::{Note, Rebuild};
 use super::place;
+use super::prepared::{Hash, PreparedFile, PreparedPiece, Taken};
+use super::state::State;
 use super::trouble::Trouble;
 use super::{Index, IndexedFile, NewPiece};
+use crate::embed::Embedder;
 use crate::search::{FindError, Source};
 use chitin_workspace::guard::Fingerprint;
 use std::collections::HashMap;
@@ -39,6 +41,10 @@ impl Index {
                 job,
                 report: &mut report,
                 told: begin,
+                progress: Progress {
+                    files: job.files.len(),
+                    ..Progress::default()
+                },
                 batch: Batch::default(),
                 batch_bytes: 0,
             };
@@ -87,7 +93,7 @@ impl Index {
             }],
             ..Batch::default()
         };
-        batch.write(&mut self.db, &self.shape.rules)?;
+        batch.write(&mut self.db, &self.shape, self.limits.max_pieces)?;
         Ok(())
     }
 
@@ -102,16 +108,17 @@ impl Index {
             return;
         };
         let is_there = place::identity(&path) == Some(identity);
-        if is_there && !is_damaged {
+        if is_there && !is_damaged && matches!(place::is_of_shape(&self.db, &self.shape), Ok(true))
+        {
             return;
         }
-        if is_there {
+        if is_there && is_damaged {
             note_of(report, Note::Rebuilt(Rebuild::Damaged));
             if let Err(why) = place::discard(&path, identity) {
                 note_of(report, Note::Unwritable(why));
                 return;
             }
-        } else {
+        } else if !is_there {
             note_of(report, Note::Rebuilt(Rebuild::Gone));
         }
         if let Ok(opened) = Self::open_with(&path, &self.shape, &self.limits) {
@@ -129,6 +136,7 @@ struct Run<'i, 'j, 'a> {
     job: &'j SyncJob<'a>,
     report: &'i mut SyncReport,
     told: Instant,
+    progress: Progress,
     batch: Batch,
     batch_bytes: usize,
 }
@@ -147,16 +155,18 @@ impl Run<'_, '_, '_> {
     fn all(&mut self) -> Result<(), Trouble> {
         let mut known = self.known_files()?;
         let mut version = self.version()?;
-        self.report.pieces = super::state::State::read(&self.index.db)?.pieces;
+        self.report.pieces = State::read(&self.index.db)?.pieces;
+        let max_pieces = self.index.limits.max_pieces;
         let mut left_out = 0;
         for file in &self.job.files {
             if self.is_stopped() {
                 break;
             }
             self.report.looked += 1;
-            self.tell(0, 0);
+            self.progress.looked += 1;
+            tell(self.job, &mut self.told, &self.progress);
             let key = (file.source, file.path.clone());
-            if self.report.pieces >= MAX_PIECES && !known.contains_key(&key) {
+            if self.report.pieces >= max_pieces && !known.contains_key(&key) {
                 left_out += 1;
                 continue;
             }
@@ -188,7 +198,7 @@ impl Run<'_, '_, '_> {
         if left_out > 0 {
             let note = Note::TooMany {
                 files: left_out,
-                limit: MAX_PIECES,
+                limit: max_pieces,
             };
             note_of(self.report, note);
         }
@@ -215,64 +225,24 @@ impl Run<'_, '_, '_> {
             Ok(text) => text,
             Err(message) => {
                 let path = file.path.clone();
-                note_of(self.report, Note::Unreadable { path, message });
-                return;
+                return note_of(self.report, Note::Unreadable { path, message });
             }
         };
         self.report.read += 1;
-        let FileText { bytes, lines } = text;
-        let bytes = self.fitting(&file.path, &bytes);
-        let hash = hash_of(bytes, lines.as_deref());
-        let modified_ms = milliseconds(file.fingerprint.mtime);
+        let mut taken = Taken::new(file, &text);
         if let Some(known) = known
-            && known.hash == hash
+            && known.hash == taken.hash
         {
-            let touched = (known.id, file.fingerprint, modified_ms);
+            let touched = (known.id, file.fingerprint, taken.modified_ms());
             self.batch.touched.push(touched);
-            return;
+        } else {
+            let prepared = taken.prepare(self.job.cut, self.index.limits.max_pieces);
+            self.batch_bytes += prepared.bytes();
+            self.batch.files.push(prepared);
         }
-        let text = String::from_utf8_lossy(bytes);
-        if let std::borrow::Cow::Owned(_) = text {
-            let path = file.path.clone();
-            note_of(self.report, Note::NotUtf8 { path });
+        for note in taken.notes {
+            note_of(self.report, note);
         }
-        let mut pieces = Vec::new();
-        (self.job.cut)(&file.path, &text, &mut |piece| {
-            if pieces.len() <= MAX_PIECES {
-                pieces.push(PreparedPiece::new(&piece));
-            }
-        });
-        if let Some(lines) = lines.as_deref() {
-            for piece in &mut pieces {
-                piece.show_lines(lines);
-            }
-        }
-        self.batch_bytes += pieces.iter().map(PreparedPiece::bytes).sum::<usize>();
-        self.batch.files.push(PreparedFile {
-            source: file.source,
-            path: file.path.clone(),
-            fingerprint: file.fingerprint,
-            modified_ms,
-            hash,
-            pieces,
-        });
-    }
-
-    /// Returns as much of a file as is indexed, in whole characters.
-    fn fitting<'b>(&mut self, path: &str, bytes: &'b [u8]) -> &'b [u8] {
-        if bytes.len() <= MAX_FILE_BYTES {
-            return bytes;
-        }
-        let mut end = MAX_FILE_BYTES;
-        while end > MAX_FILE_BYTES - 4 && bytes[end] & 0b1100_0000 == 0b1000_0000 {
-            end -= 1;
-        }
-        let note = Note::TooLarge {
-            path: path.to_owned(),
-            bytes: end,
-        };
-        note_of(self.report, note);
-        &bytes[..end]
     }
 
     /// Writes what was collected. Returns how many files were cut short.
@@ -282,7 +252,8 @@ impl Run<'_, '_, '_> {
         if batch.is_empty() {
             return Ok(0);
         }
-        let done = batch.write(&mut self.index.db, &self.index.shape.rules)?;
+        let max_pieces = self.index.limits.max_pieces;
+        let done = batch.write(&mut self.index.db, &self.index.shape, max_pieces)?;
         self.report.changed += done.changed;
         self.report.added += done.added;
         self.report.removed += done.removed;
@@ -290,28 +261,19 @@ impl Run<'_, '_, '_> {
         Ok(done.cut_short)
     }
 
-    fn embed(&mut self, embedder: &dyn crate::embed::Embedder) -> Result<(), Trouble> {
-        let index = &mut *self.index;
-        let mut embedding = super::embedding::Embedding::new(&mut index.db, embedder)?;
-        let to_embed = embedding.missing();
-        let mut last = self.told;
-        while let Some(Stopped::Cancelled | Stopped::Late) | None = self.report.stopped {
-            if let Some(why) = self.job.stopped() {
-                self.report.stopped = Some(why);
+    fn embed(&mut self, embedder: &dyn Embedder) -> Result<(), Trouble> {
+        let mut embedding = Embedding::new(&mut self.index.db, embedder)?;
+        let mut progress = Progress {
+            to_embed: embedding.missing(),
+            ..self.progress
+        };
+        loop {
+            self.report.stopped = self.job.stopped();
+            if self.report.stopped.is_some() || !embedding.step()? {
                 break;
             }
-            if !embedding.step()? {
-                break;
-            }
-            if last.elapsed() >= TELLING {
-                last = Instant::now();
-                (self.job.progress)(&Progress {
-                    looked: self.report.looked,
-                    files: self.job.files.len(),
-                    embedded: embedding.embedded + embedding.cached,
-                    to_embed,
-                });
-            }
+            progress.embedded = embedding.embedded + embedding.cached;
+            tell(self.job, &mut self.told, &progress);
         }
         self.report.embedded = embedding.embedded;
         self.report.cached = embedding.cached;
@@ -325,18 +287,6 @@ impl Run<'_, '_, '_> {
     fn is_stopped(&mut self) -> bool {
         self.report.stopped = self.job.stopped();
         self.report.stopped.is_some()
-    }
-
-    fn tell(&mut self, embedded: usize, to_embed: usize) {
-        if self.told.elapsed() >= TELLING {
-            self.told = Instant::now();
-            (self.job.progress)(&Progress {
-                looked: self.report.looked,
-                files: self.job.files.len(),
-                embedded,
-                to_embed,
-            });
-        }
     }
 
     fn version(&self) -> Result<i64, Trouble> {
@@ -366,23 +316,15 @@ impl Run<'_, '_, '_> {
     }
 }
 
+fn tell(job: &SyncJob<'_>, told: &mut Instant, progress: &Progress) {
+    if told.elapsed() >= TELLING {
+        *told = Instant::now();
+        (job.progress)(progress);
+    }
+}
+
 fn note_of(report: &mut SyncReport, note: Note) {
     if report.notes.len() < MAX_NOTES {
         report.notes.push(note);
     }
-}
-
-fn hash_of(bytes: &[u8], lines: Option<&[u32]>) -> Hash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(bytes);
-    for line in lines.unwrap_or_default() {
-        hasher.update(&line.to_le_bytes());
-    }
-    *hasher.finalize().as_bytes()
-}
-
-const fn milliseconds((seconds, nanoseconds): (i64, i64)) -> i64 {
-    seconds
-        .saturating_mul(1000)
-        .saturating_add(nanoseconds / 1_000_000)
 }

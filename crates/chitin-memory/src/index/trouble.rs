@@ -1,8 +1,9 @@
 //! What SQLite's errors mean for a cache.
 
 use super::notes::Note;
+use super::state::State;
 use crate::search::FindError;
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode};
 
 /// What went wrong, by what is to be done about it.
 #[derive(Debug)]
@@ -23,7 +24,10 @@ impl From<rusqlite::Error> for Trouble {
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy,
                 ErrorCode::DiskFull => Self::Full,
-                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged,
+                // Our statements make sense on our tables: if one does not, the tables are not as we made them.
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => {
+                    Self::Damaged
+                }
                 _ => Self::Other(error.to_string()),
             },
             // The tables are ours, so that what does not fit was not written by us.
@@ -48,6 +52,14 @@ impl From<Trouble> for FindError {
 }
 
 impl Trouble {
+    /// Returns what an error means when somebody else's expression was asked for: most likely that it is none.
+    pub(super) fn of_expression(error: rusqlite::Error, db: &Connection) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::Unknown) if State::read(db).is_ok() => Self::Other(error.to_string()),
+            _ => Self::from(error),
+        }
+    }
+
     /// Returns what to tell the user when the index stays as it was; nothing if it cannot.
     pub(super) fn note(&self) -> Option<Note> {
         match self {

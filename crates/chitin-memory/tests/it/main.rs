@@ -1,14 +1,19 @@
 //! Memory, as its users see it.
-
-mod embedding;
-mod quality_set;
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(
     clippy::disallowed_methods,
     reason = "tests build trees of files and links"
 )]
 
+mod archive;
 mod chunks;
+mod embedding;
 mod files;
+mod indexing;
+mod notebook;
+mod quality_set;
 mod reading;
+mod together;
+mod trouble;
+mod vectors;
 mod words;
