@@ -18,6 +18,9 @@ const NO_DIRECTION: &str = "its common direction is no direction";
 /// The square of the length of a direction is 1; rounding may add a little.
 const LONGEST_DIRECTION: f32 = 1.001;
 
+/// What is shorter than this is nothing but rounding.
+const SHORTEST: f32 = 1e-6;
+
 /// Words, in order, each with a weight and a vector of small numbers.
 pub struct WordTable {
     bytes: Vec<u8>,
@@ -115,9 +118,22 @@ impl WordTable {
         self.layout.words
     }
 
-    /// Returns the direction that all texts share, which says nothing of any. Its length is 1, or it is zeros.
-    pub(super) fn common(&self) -> &[f32] {
-        &self.common
+    /// Takes from a vector the direction that all texts share, which says nothing of any, and makes its length 1. Where only rounding
+    /// would be left of the weight that went in, zeros are.
+    pub(super) fn shorten(&self, vector: &mut [f32], weight: f32) {
+        let shared: f32 = vector.iter().zip(&self.common).map(|(a, b)| a * b).sum();
+        for (number, common) in vector.iter_mut().zip(&self.common) {
+            *number -= shared * common;
+        }
+        let square: f32 = vector.iter().map(|number| number * number).sum();
+        let length = square.sqrt();
+        if length.is_finite() && length > SHORTEST * weight && length > 0.0 {
+            for number in vector {
+                *number /= length;
+            }
+        } else {
+            vector.fill(0.0);
+        }
     }
 
     /// Finds a word, which is in lower case.
@@ -147,17 +163,24 @@ impl WordTable {
 
     /// Adds a word's vector to a sum, and returns the weight that it was given.
     pub(super) fn add(&self, word: usize, sum: &mut [f32]) -> f32 {
-        let start = self.layout.rows.start + word * self.layout.dimensions;
-        let row = self.bytes.get(start..start + self.layout.dimensions);
-        let (Some(row), Some(factor), Some(weight)) =
-            (row, self.factors.get(word), self.weights.get(word))
-        else {
-            return 0.0;
-        };
+        let (row, weight) = (self.row(word), self.weight(word));
+        let factor = self.factors.get(word).copied().unwrap_or_default();
         for (sum, byte) in sum.iter_mut().zip(row) {
             *sum += factor * f32::from(byte.cast_signed());
         }
-        *weight
+        weight
+    }
+
+    /// Returns a word's row, without its scale.
+    pub(super) fn row(&self, word: usize) -> &[u8] {
+        let start = self.layout.rows.start + word * self.layout.dimensions;
+        let row = self.bytes.get(start..start + self.layout.dimensions);
+        row.unwrap_or_default()
+    }
+
+    /// Returns how much a word counts.
+    pub(super) fn weight(&self, word: usize) -> f32 {
+        self.weights.get(word).copied().unwrap_or_default()
     }
 }
 

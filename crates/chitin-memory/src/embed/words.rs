@@ -1,15 +1,13 @@
 //! A text as the weighted mean of the vectors of its words.
 
+use super::closer::WordLook;
 use super::spelling::{each_known, each_word};
 use super::table::WordTable;
-use super::{ClosestLine, EmbedError, Embedder, Purpose};
+use super::{CloserLook, EmbedError, Embedder, Purpose};
 use std::sync::Arc;
 
 /// How many texts are best given at once: enough that asking costs nothing.
 const BATCH: usize = 256;
-
-/// What is shorter than this is nothing but rounding.
-const SHORTEST: f32 = 1e-6;
 
 /// Embeds texts by a table of words. It needs no network, and takes microseconds.
 #[derive(Debug, Clone)]
@@ -38,20 +36,7 @@ impl WordEmbedder {
                 weight += table.add(found, &mut sum);
             });
         });
-        let common = table.common();
-        let shared: f32 = sum.iter().zip(common).map(|(a, b)| a * b).sum();
-        for (number, common) in sum.iter_mut().zip(common) {
-            *number -= shared * common;
-        }
-        let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
-        // What is left is judged against the weight that went in, so that long texts are treated like short ones.
-        if length.is_finite() && length > SHORTEST * weight && length > 0.0 {
-            for number in &mut sum {
-                *number /= length;
-            }
-        } else {
-            sum.fill(0.0);
-        }
+        table.shorten(&mut sum, weight);
         sum
     }
 }
@@ -73,16 +58,7 @@ impl Embedder for WordEmbedder {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 
-    fn closest_line(&self, question: &[f32], text: &str) -> Option<ClosestLine> {
-        let mut closest: Option<ClosestLine> = None;
-        for (line, words) in text.lines().enumerate() {
-            let vector = self.vector(words);
-            let similarity = vector.iter().zip(question).map(|(a, b)| a * b).sum();
-            // The first of equals; a line without a vector is no answer.
-            if similarity > closest.map_or(0.0, |closest| closest.similarity) {
-                closest = Some(ClosestLine { line, similarity });
-            }
-        }
-        closest
+    fn look_closer(&self, question: &str) -> Option<Box<dyn CloserLook + '_>> {
+        Some(Box::new(WordLook::new(self, question)))
     }
 }

@@ -3,7 +3,7 @@
 
 use chitin_memory::embed::convert::{Common, Weighting};
 use chitin_memory::embed::{
-    Converted, Embedder, Options, Purpose, TableError, WordEmbedder, WordTable, convert,
+    Converted, Embedder, Options, Purpose, Seen, TableError, WordEmbedder, WordTable, convert,
 };
 use chitin_workspace::guard::Root;
 use proptest::prelude::*;
@@ -92,15 +92,26 @@ fn a_text_without_a_known_word_has_no_vector_and_all_others_have_length_one() {
 }
 
 #[test]
-fn the_line_that_answers_is_found_in_a_piece_and_none_where_no_word_is_known() {
+fn a_closer_look_finds_the_line_that_answers_and_nothing_where_no_word_is_known() {
     let embedder = embedder(VECTORS, &options());
-    let question = embedder.vector("dogs");
-    let piece = "# Rain\n\nThe storm.\nA puppy of the cat.\nTax.";
-    let closest = embedder.closest_line(&question, piece).unwrap();
-    assert_eq!(closest.line, 3);
-    assert!(closest.similarity > 0.9, "{closest:?}");
-    assert_eq!(embedder.closest_line(&question, "xyzzy\n\n何か"), None);
-    assert_eq!(embedder.closest_line(&[0.0; 4], piece), None);
+    let mut look = embedder.look_closer("the dogs").unwrap();
+    let seen = look.at("# Rain\n\nThe storm.\nA puppy of the cat.\nTax.");
+    assert_eq!(seen.line, Some(3));
+    assert!(seen.closeness > 0.9 && seen.coverage > 0.5, "{seen:?}");
+    let other = look.at("# Rain\n\nThe storm of the tax.");
+    assert!(other.strength(0.0) < seen.strength(0.0) - 0.3, "{other:?}");
+    assert_eq!(look.at("xyzzy\n\n何か"), Seen::default());
+    let mut blank = embedder.look_closer("?!").unwrap();
+    assert_eq!(blank.at("The dog."), Seen::default());
+}
+
+#[test]
+fn a_name_that_no_table_has_is_found_by_its_letters() {
+    let embedder = embedder(VECTORS, &options());
+    let mut look = embedder.look_closer("Xyzzy's dog").unwrap();
+    let (named, unnamed) = (look.at("The dog of XYZZY."), look.at("The dog of Plugh."));
+    assert!((named.coverage - 1.0).abs() < 1e-5, "{named:?}");
+    assert!(unnamed.coverage < 0.5, "{unnamed:?}");
 }
 
 #[test]
@@ -281,6 +292,17 @@ proptest! {
         let vector = embedder(VECTORS, &options()).vector(&text);
         let length: f32 = vector.iter().map(|number| number * number).sum();
         prop_assert!(length == 0.0 || (length - 1.0).abs() < 1e-4, "{length}");
+    }
+
+    #[test]
+    fn what_a_closer_look_sees_is_a_part_and_a_line_of_the_text(
+        question in "(\\PC|the |dog|storm |-|'){0,12}",
+        text in "(\\PC|the |puppy|tax |\n){0,40}",
+    ) {
+        let embedder = embedder(VECTORS, &options());
+        let seen = embedder.look_closer(&question).unwrap().at(&text);
+        prop_assert!((0.0..=1.0).contains(&seen.closeness) && (0.0..=1.0).contains(&seen.coverage), "{seen:?}");
+        prop_assert!(seen.line.is_none_or(|line| line < text.lines().count()));
     }
 
     #[test]
