@@ -11,8 +11,10 @@ use chitin_protocol::settings::{LimitSettings, MemoryFlushSettings};
 use chitin_test::TestEnv;
 use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_workspace::filter::RunKind;
+use chitin_workspace::guard::Root;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +46,11 @@ fn keeps_the_tide() -> [Value; 2] {
         "- High water is at six.\n- Ada has the keys.",
     );
     [calls(&json!([call])), silent()]
+}
+
+fn is_there(env: &TestEnv, file: &str) -> bool {
+    let root = Root::open(&env.path()).unwrap();
+    root.kind(Path::new(file)).is_some()
 }
 
 fn script(parts: &[&[Value]]) -> Vec<Value> {
@@ -144,7 +151,7 @@ async fn a_crash_between_the_note_and_the_summary_does_not_write_it_twice() {
         tokio::pin!(crashing);
         // The process goes away once the note is written, while the model has not said that it is done.
         let written = async {
-            while !env.path().join(NOTE).exists() || stage.entry().memory_flush_at.is_none() {
+            while stage.entry().memory_flush_at.is_none() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
@@ -165,8 +172,8 @@ async fn a_crash_between_the_note_and_the_summary_does_not_write_it_twice() {
 #[tokio::test]
 async fn a_model_that_writes_elsewhere_is_refused_and_told() {
     let env = TestEnv::new();
-    env.file("ws/MEMORY.md", "Mine.\n");
-    env.file("ws/memory/2026-04-30.md", "# Today\nUnended");
+    env.file("workspace/MEMORY.md", "Mine.\n");
+    env.file("workspace/memory/2026-04-30.md", "# Today\nUnended");
     let elsewhere = json!([
         write("MEMORY.md", "Gone."),
         write("memory/../SOUL.md", "Gone."),
@@ -183,8 +190,8 @@ async fn a_model_that_writes_elsewhere_is_refused_and_told() {
     let played = stage.say("Second.").await;
     played.report.as_ref().unwrap();
 
-    assert_eq!(env.read("ws/MEMORY.md"), "Mine.\n");
-    assert!(!env.path().join("ws/SOUL.md").exists());
+    assert_eq!(env.read("workspace/MEMORY.md"), "Mine.\n");
+    assert!(!is_there(&env, "workspace/SOUL.md"));
     assert_eq!(env.read(NOTE), "# Today\nUnended\n- Kept.\n");
     let told = &stage.model.flushes()[1];
     assert_eq!(
@@ -214,7 +221,7 @@ async fn a_flush_that_fails_is_told_and_the_turn_goes_on() {
         played.notes()
     );
     assert_eq!(played.summaries(), 1);
-    assert!(!env.path().join(NOTE).exists());
+    assert!(!is_there(&env, NOTE));
 }
 
 #[tokio::test]
@@ -258,7 +265,11 @@ async fn what_the_flush_takes_counts_against_the_turns_limits() {
 async fn who_stops_the_turn_stops_the_flush() {
     let env = TestEnv::new();
     let slow = json!({"when": ASKED, "text": "Hm.", "delayMs": 60_000});
-    let stage = Stage::set(&env, &Setting::default(), &[full("One."), slow]);
+    let stage = Stage::set(
+        &env,
+        &Setting::default(),
+        &[full("One."), slow, small("Cut off.")],
+    );
     stage.say("First.").await.report.unwrap();
     let cancel = CancellationToken::new();
     let input = TurnInput {
@@ -273,6 +284,7 @@ async fn who_stops_the_turn_stops_the_flush() {
     let (played, ()) = tokio::join!(stage.play(input, cancel.clone()), stopping);
     assert_eq!(played.report.unwrap().stop_reason, StopReason::Aborted);
     assert_eq!(stage.entry().memory_flush_at, None);
+    assert!(stage.transcript().contains("Second."));
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 /// The session that is used when nothing else is said.
 pub(crate) const SESSION: &str = "agent:main:main";
 /// The note of the stage's day.
-pub(crate) const NOTE: &str = "ws/memory/2026-04-30.md";
+pub(crate) const NOTE: &str = "workspace/memory/2026-04-30.md";
 /// Words of the request to write things down.
 pub(crate) const ASKED: &str = "between you and your notes";
 
@@ -95,7 +95,7 @@ impl Played {
 impl Stage {
     /// Sets a stage in a workspace that may have been used before.
     pub(crate) fn set(env: &TestEnv, setting: &Setting, replies: &[Value]) -> Self {
-        env.file("ws/AGENTS.md", "# Harbor\n");
+        env.file("workspace/AGENTS.md", "# Harbor\n");
         let contract = setting.contract;
         let rules = &contract.runtime;
         let replies: Vec<ScriptReply> = replies
