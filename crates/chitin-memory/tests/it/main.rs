@@ -1,1 +1,3 @@
 //! Memory, as its users see it.
+
+mod archive;
