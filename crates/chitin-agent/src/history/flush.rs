@@ -118,10 +118,13 @@ impl FlushOptions {
             FlushPrompts::Configured => text.clone(),
             FlushPrompts::BuiltIn => None,
         };
+        let (prompt, system_prompt) = (own(&self.prompt), own(&self.system_prompt));
+        let prompt = words.prompt(prompt.as_deref());
         FlushPlan {
             figures: self.figures(window, rules),
-            prompt: words.prompt(own(&self.prompt).as_deref()),
-            system_prompt: words.system_prompt(own(&self.system_prompt).as_deref()),
+            message: format!("{}\n\n{prompt}", words.situation(system_prompt.as_deref())),
+            prompt,
+            system_prompt: words.system_prompt(system_prompt.as_deref()),
             day: now.date(),
             relative_path: words.place.path,
         }
@@ -174,6 +177,8 @@ pub struct FlushPlan {
     pub prompt: String,
     /// What the model is told before that.
     pub system_prompt: String,
+    /// Both in one message, each rule once. A second system prompt would cost the provider's cache.
+    pub message: String,
 }
 
 /// Where a conversation stands.

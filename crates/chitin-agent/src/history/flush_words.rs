@@ -14,6 +14,13 @@ const CURRENT_TIME: &str = "Current time:";
 /// Begins the line that tells the time in UTC, where it has one of its own.
 const REFERENCE_TIME: &str = "Reference UTC:";
 
+/// Says where the model stands.
+const SITUATION: &str = "This exchange is between you and your notes: the user does not see it. The conversation is about to \
+                         be put into a summary, and what the summary leaves out is lost unless you write it down now.";
+/// Asks it to write.
+const REQUEST: &str = "Before this conversation is shortened, keep what must outlive it: decisions, preferences, facts, \
+                       names, open work. Leave out what is in your notes already and what is of no use tomorrow.";
+
 /// Where the model may write.
 pub(super) struct Place {
     day: String,
@@ -41,9 +48,7 @@ pub(super) struct FlushWords<'a> {
 impl FlushWords<'_> {
     /// Returns what the model is asked. A prompt of the user's stands first; what it does not say is added.
     pub(super) fn prompt(&self, own: Option<&str>) -> String {
-        let begin = "Before this conversation is shortened, keep what must outlive it: decisions, preferences, facts, \
-                     names, open work. Leave out what is in your notes already and what is of no use tomorrow.";
-        let mut prompt = self.with_rules(own, begin);
+        let mut prompt = self.with_rules(self.dated(own.unwrap_or(REQUEST)));
         if !prompt.contains(CURRENT_TIME) {
             prompt.push('\n');
             prompt.push_str(&self.time());
@@ -53,14 +58,20 @@ impl FlushWords<'_> {
 
     /// Returns what the model is told before that.
     pub(super) fn system_prompt(&self, own: Option<&str>) -> String {
-        let begin = "This exchange is between you and your notes: the user does not see it. The conversation is about to be \
-                     put into a summary, and what the summary leaves out is lost unless you write it down now.";
-        self.with_rules(own, begin)
+        self.with_rules(self.situation(own))
     }
 
-    fn with_rules(&self, own: Option<&str>, begin: &str) -> String {
+    /// Returns the same without the rules.
+    pub(super) fn situation(&self, own: Option<&str>) -> String {
+        self.dated(own.unwrap_or(SITUATION))
+    }
+
+    fn dated(&self, text: &str) -> String {
+        text.replace(PLACEHOLDER, &self.place.day)
+    }
+
+    fn with_rules(&self, begin: String) -> String {
         let path = &self.place.path;
-        let begin = own.unwrap_or(begin).replace(PLACEHOLDER, &self.place.day);
         let mut parts = vec![
             begin,
             format!(

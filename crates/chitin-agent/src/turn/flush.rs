@@ -9,7 +9,7 @@ use super::flush_tools::{Fence, lines};
 use super::teller::Teller;
 use super::{Running, TurnError, TurnInput};
 use crate::compat;
-use crate::history::{FlushFigures, FlushPlan, FlushState, flush_gate};
+use crate::history::{FlushFigures, FlushState, flush_gate};
 use crate::journal::Moment;
 use chitin_model::ModelError;
 use chitin_protocol::message::{
@@ -124,7 +124,7 @@ impl Running<'_> {
         self.let_engine_choose().await?;
         let mut messages = self.messages().to_vec();
         let now_ms = self.agent.parts.clock.now_ms();
-        messages.push(Message::user(words(&fence.plan), now_ms));
+        messages.push(Message::user(&*fence.plan.message, now_ms));
         while tally.calls < MOST_CALLS {
             let limits = &self.agent.parts.limits;
             if let Some(limit) = self.spent.over(limits, self.cost_before) {
@@ -291,11 +291,6 @@ impl Running<'_> {
     const fn flush_rules(&self) -> &'static MemoryFlushRules {
         &self.agent.parts.contract.runtime.memory.flush
     }
-}
-
-/// Puts the two parts of the request into one message: a second system prompt would cost the cache.
-fn words(plan: &FlushPlan) -> String {
-    format!("{}\n\n{}", plan.system_prompt, plan.prompt)
 }
 
 /// Notes that it happened for the summary that comes next.

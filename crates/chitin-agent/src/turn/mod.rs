@@ -355,10 +355,12 @@ impl<'a> Running<'a> {
         };
         loop {
             self.flush_memory(input).await;
-            if self
-                .conversation
-                .is_too_long(&self.system, self.candidate())
-            {
+            // Whoever stopped the turn while notes were written does not want to wait for a summary either.
+            let is_too_long = || {
+                let conversation = &self.conversation;
+                conversation.is_too_long(&self.system, self.candidate())
+            };
+            if !self.cancel.is_cancelled() && is_too_long() {
                 self.store(std::mem::take(&mut pending)).await?;
                 self.compact(Reason::Full, None).await?;
             }

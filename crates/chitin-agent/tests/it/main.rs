@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod engine;
+mod flush;
+mod flush_stage;
 mod history;
 mod history_odd;
 mod history_summary;

@@ -4,6 +4,7 @@
 mod bridge;
 mod check;
 mod config;
+mod daily_notes;
 mod extras;
 mod filter;
 mod guard;
