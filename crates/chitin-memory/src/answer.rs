@@ -163,7 +163,9 @@ pub fn get_json(
                 MemoryReadError::NoPath
                 | MemoryReadError::NotMemory(_)
                 | MemoryReadError::NotAFile(_) => compat::PATH_NOT_ALLOWED,
-                MemoryReadError::Unreadable(_) => compat::READ_FAILED,
+                MemoryReadError::Unreadable(_) | MemoryReadError::TooLarge(_) => {
+                    compat::READ_FAILED
+                }
             };
             json!({
                 "path": path,

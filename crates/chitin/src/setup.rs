@@ -37,7 +37,7 @@ pub(crate) struct Target {
 }
 
 /// The configuration, read once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Configuration {
     /// Every value with the layer that says it.
     pub(crate) layers: Layers,
@@ -54,7 +54,7 @@ pub(crate) struct Configuration {
 }
 
 /// A workspace, found.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Setup {
     pub(crate) configuration: Configuration,
     pub(crate) agent: AgentId,

@@ -18,9 +18,11 @@ pub(crate) use model::{ModelFigures, Reckoning};
 
 use crate::error::CliError;
 use crate::host::Host;
+use crate::kit::{MemoryKit, Message};
 use crate::printer::Printer;
-use crate::setup::{Setup, Target};
+use crate::setup::{Setup, Target, chitin_home};
 use crate::unfolded::Unfolded;
+use chitin_agent::source::Recalled;
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::memory_results::MemoryResult;
 use chitin_context::refresh::Refresh;
@@ -73,6 +75,10 @@ pub(crate) struct TurnArgs {
     /// The model to reckon with, as `provider/name`.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+
+    /// What somebody says: memory is searched for it, as it would be in a run.
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
 }
 
 /// Whether the session has had a full first turn.
@@ -167,6 +173,7 @@ impl TurnArgs {
             tools: None,
             budget: None,
             model: None,
+            message: None,
         }
     }
 
@@ -225,6 +232,7 @@ impl TurnArgs {
             Some(running) => ModelFigures::running(&running.model, running.named, setup),
             None => ModelFigures::find(self.model.as_deref(), &own, setup)?,
         };
+        let recalled = self.recalled(host, setup, &session);
         let (tools, channel, extra, memory) = match running {
             Some(running) => (
                 Some(running.tools),
@@ -232,7 +240,7 @@ impl TurnArgs {
                 running.extra,
                 running.memory,
             ),
-            None => (None, None, None, [].as_slice()),
+            None => (None, None, None, recalled.results.as_slice()),
         };
         let is_minimal = keys::is_subagent(&session, contract.session_keys)
             || (contract.filters.cron_files.is_some()
@@ -245,6 +253,7 @@ impl TurnArgs {
         };
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
+        notes.extend(recalled.notes.iter().cloned());
         let listed = skills::listed(host, setup, place, model.window(), &mut notes);
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
@@ -316,6 +325,21 @@ impl TurnArgs {
             refresh,
             notes,
             mark_when_done,
+        })
+    }
+
+    /// Finds in memory what fits the words that were given, if any were.
+    fn recalled(&self, host: &Host, setup: &Setup, session: &str) -> Recalled {
+        let (Some(words), Some(state)) = (&self.message, chitin_home(host)) else {
+            return Recalled::default();
+        };
+        if self.run != Run::User || self.light {
+            return Recalled::default();
+        }
+        MemoryKit::for_one_look(host, setup, &state).recall_now(Message {
+            session,
+            session_id: "",
+            words,
         })
     }
 

@@ -4,16 +4,18 @@ use super::model::ModelFigures;
 use super::{Own, TurnArgs};
 use crate::error::{CliError, Kind};
 use crate::host::Host;
+use crate::kit::MemoryOptions;
 use crate::printer::plain;
 use crate::setup::Setup;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
+use chitin_tools::memory_slot::MEMORY_TOOLS;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
 use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The tools that `chitin run` has, with the first sentence of what it tells the model of each. A test compares them.
-const TOOLS: [(&str, &str); 17] = [
+const TOOLS: [(&str, &str); 19] = [
     (
         "read",
         "Shows a text file, or a picture (PNG, JPEG, GIF, WebP)",
@@ -37,6 +39,11 @@ const TOOLS: [(&str, &str); 17] = [
         "process",
         "Look after commands that `exec` left running in the background",
     ),
+    (
+        "memory_search",
+        "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations",
+    ),
+    ("memory_get", "Shows lines of a memory file"),
     (
         "session_status",
         "Shows the time, the model, how full its window is, and what the session took in tokens and money",
@@ -163,9 +170,11 @@ fn tools(
         input.model = Some(name);
     }
     let fetches = own.tools.web_fetch.as_ref().and_then(|fetch| fetch.enabled) == Some(true);
+    let remembers = MemoryOptions::read(setup, &own.memory).enabled;
     let allowed = effective_tools(rules, &input).allowed.into_iter();
     Ok(allowed
         .filter(|name| fetches || name != WEB_FETCH)
+        .filter(|name| remembers || !MEMORY_TOOLS.contains(&name.as_str()))
         .filter_map(|name| {
             let ours = if name == rules.list_tool {
                 "list"

@@ -69,7 +69,7 @@ fn refused(path: &str, error: &MemoryReadError) -> CliError {
     let kind = match error {
         MemoryReadError::NoPath => Kind::Usage,
         MemoryReadError::NotMemory(_) | MemoryReadError::NotAFile(_) => Kind::Refused,
-        MemoryReadError::Unreadable(_) => Kind::User,
+        MemoryReadError::Unreadable(_) | MemoryReadError::TooLarge(_) => Kind::User,
     };
     CliError::new(kind, format!("`{path}` is not shown: {error}"))
         .hint("memory is `MEMORY.md`, `memory/**.md`, and what `memory.extraPaths` adds")

@@ -37,8 +37,6 @@ struct Status {
     embeddings: Option<String>,
     recall: Option<RecallStatus>,
     #[serde(skip)]
-    notes: Vec<String>,
-    #[serde(skip)]
     shown_workspace: String,
     #[serde(skip)]
     shown_index: String,
@@ -113,7 +111,6 @@ pub(super) fn run(args: &StatusArgs, host: &Host, printer: &Printer) -> Result<E
             tokens: recall.tokens,
             min_score: recall.min_score,
         }),
-        notes,
     })
 }
 

@@ -50,6 +50,11 @@ impl MemoryKit {
         }
     }
 
+    /// Makes one for a single look.
+    pub(crate) fn for_one_look(host: &Host, setup: &Setup, state: &Path) -> Self {
+        Self::new(&Arc::new(host.clone()), &Arc::new(setup.clone()), state)
+    }
+
     /// Returns the memory. A runtime must be running if vectors come over the network.
     pub(crate) fn made(&self) -> &Made {
         self.made.get_or_init(|| self.make())
