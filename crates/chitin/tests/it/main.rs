@@ -6,6 +6,7 @@ mod check;
 mod commands;
 mod config;
 mod context;
+mod memory;
 mod process;
 mod reference;
 mod run;
