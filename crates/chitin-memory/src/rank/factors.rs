@@ -1,7 +1,7 @@
 //! What else counts: importance, the project at hand, and files that are asked for by name (M34).
 
 use super::{Hit, Naming, Part};
-use crate::chunk;
+use crate::chunk::{self, Projects};
 use chitin_protocol::rules::{FactorRules, ImportanceFactor, ProjectFactor};
 
 /// Lets importance and project count, as entries of files kept by hand say them.
@@ -16,10 +16,17 @@ pub fn factors(hits: &mut [Hit], project: Option<&str>, rules: &FactorRules) {
         {
             hit.multiply(Part::Importance, base + step * f64::from(importance));
         }
-        if let (ProjectFactor::Multiplied { active, other }, Some(of), Some(at_hand)) =
-            (rules.project, remarks.project.as_deref(), project)
+        if let (ProjectFactor::Multiplied { active, other }, Some(at_hand)) =
+            (rules.project, project)
         {
-            hit.multiply(Part::Project, if of == at_hand { active } else { other });
+            let factor = match &remarks.projects {
+                Projects::Unsaid => None,
+                Projects::Named(names) if names.iter().any(|name| name == at_hand) => Some(active),
+                Projects::Named(_) | Projects::Unnamed => Some(other),
+            };
+            if let Some(factor) = factor {
+                hit.multiply(Part::Project, factor);
+            }
         }
     }
 }
