@@ -27,10 +27,8 @@ pub fn hit_json(hit: &rank::Hit, told: &Told<'_>, mode: Mode, rules: &MemoryRule
     let piece = &hit.piece;
     let text = shown(&piece.text, rules);
     let text = match rules.chunks.curated {
-        CuratedFiles::ByEntry if chunk::is_curated(&piece.path) => {
-            chunk::without_remarks(text).into_owned()
-        }
-        CuratedFiles::ByEntry | CuratedFiles::LikeOthers => text.to_owned(),
+        CuratedFiles::ByEntry if chunk::is_curated(&piece.path) => chunk::without_remarks(text),
+        CuratedFiles::ByEntry | CuratedFiles::LikeOthers => text.into(),
     };
     let mut fields = Map::new();
     fields.insert("path".into(), piece.path.as_str().into());
@@ -40,7 +38,7 @@ pub fn hit_json(hit: &rank::Hit, told: &Told<'_>, mode: Mode, rules: &MemoryRule
     if let (Mode::Lexical, Some(text_score)) = (mode, hit.text_score) {
         fields.insert("textScore".into(), text_score.into());
     }
-    fields.insert("snippet".into(), text.into());
+    fields.insert("snippet".into(), text.into_owned().into());
     fields.insert("source".into(), piece.source.name().into());
     let cited = cited_json(Value::Object(fields), told, rules);
     match (cited, rules.answers.corpus) {

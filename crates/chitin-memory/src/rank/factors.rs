@@ -1,8 +1,8 @@
 //! What else counts: importance, the project at hand, and files that are asked for by name (M34).
 
 use super::{Hit, Naming, Part};
-use crate::chunk;
-use chitin_protocol::rules::{FactorRules, ImportanceFactor};
+use crate::chunk::{self, Projects};
+use chitin_protocol::rules::{FactorRules, ImportanceFactor, ProjectFactor};
 
 /// Lets importance and project count, as entries of files kept by hand say them.
 pub fn factors(hits: &mut [Hit], project: Option<&str>, rules: &FactorRules) {
@@ -16,7 +16,18 @@ pub fn factors(hits: &mut [Hit], project: Option<&str>, rules: &FactorRules) {
         {
             hit.multiply(Part::Importance, base + step * f64::from(importance));
         }
-        let _ = (project, rules.project, Part::Project);
+        if let (ProjectFactor::Multiplied { active, other }, Some(at_hand)) =
+            (rules.project, project)
+        {
+            let factor = match &remarks.projects {
+                Projects::Unsaid => None,
+                Projects::Named(names) if names.iter().any(|name| name == at_hand) => Some(active),
+                Projects::Named(_) | Projects::Unnamed => Some(other),
+            };
+            if let Some(factor) = factor {
+                hit.multiply(Part::Project, factor);
+            }
+        }
     }
 }
 

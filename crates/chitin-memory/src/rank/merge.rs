@@ -122,11 +122,6 @@ fn cosine_score(cosine: f64, rule: CosineScore) -> f64 {
 
 /// Puts hits in order: named files first, then the best; what is equal as the rule says.
 pub fn sort(hits: &mut [Hit], ties: RankingTies) {
-    let by_score = |a: &Hit, b: &Hit| {
-        b.naming
-            .cmp(&a.naming)
-            .then_with(|| b.score.total_cmp(&a.score))
-    };
     match ties {
         RankingTies::AsFound => hits.sort_by(by_score),
         RankingTies::ByPlace(order) => {
@@ -136,22 +131,26 @@ pub fn sort(hits: &mut [Hit], ties: RankingTies) {
     }
 }
 
-/// Puts hits of a search by words in order: among equals, the better text comes first.
+/// Puts hits of a search by words in order. Where places decide among equals, the better text does so before them.
 pub fn sort_by_words(hits: &mut [Hit], ties: RankingTies) {
     let text = |hit: &Hit| hit.text_score.unwrap_or(0.0);
-    let by_score = |a: &Hit, b: &Hit| {
-        b.naming
-            .cmp(&a.naming)
-            .then_with(|| b.score.total_cmp(&a.score))
-            .then_with(|| text(b).total_cmp(&text(a)))
-    };
     match ties {
-        RankingTies::AsFound => hits.sort_by(by_score),
+        RankingTies::AsFound => sort(hits, ties),
         RankingTies::ByPlace(order) => {
             let names = names(order);
-            hits.sort_by(|a, b| by_score(a, b).then_with(|| by_place(a, b, &names)));
+            hits.sort_by(|a, b| {
+                by_score(a, b)
+                    .then_with(|| text(b).total_cmp(&text(a)))
+                    .then_with(|| by_place(a, b, &names))
+            });
         }
     }
+}
+
+fn by_score(a: &Hit, b: &Hit) -> Ordering {
+    b.naming
+        .cmp(&a.naming)
+        .then_with(|| b.score.total_cmp(&a.score))
 }
 
 fn by_place(a: &Hit, b: &Hit, names: &Names) -> Ordering {

@@ -39,12 +39,12 @@ impl Overlap {
         Self { words, additions }
     }
 
-    /// Adds to a hit what its text and its path deserve. `shown` is as much of the text as is shown.
-    pub fn add(&self, hit: &mut Hit, shown: &str) {
+    /// Adds to a hit what its text and its path deserve.
+    pub fn add(&self, hit: &mut Hit) {
         if self.words.is_empty() {
             return;
         }
-        let text = shown.to_lowercase();
+        let text = hit.piece.text.to_lowercase();
         let distinct: HashSet<&str> = words_of(&text).collect();
         let found = self
             .words
@@ -68,7 +68,7 @@ impl Overlap {
             add.density * found / as_float(distinct.len().max(1)),
         );
         hit.add(Part::Path, add.path * as_float(in_path));
-        let length = as_float(utf16_len(shown)) / add.length_units;
+        let length = as_float(utf16_len(&hit.piece.text)) / add.length_units;
         hit.add(Part::Length, length.min(add.length_most));
         hit.cap();
     }

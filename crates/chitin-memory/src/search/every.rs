@@ -1,6 +1,6 @@
 //! Pieces that have every word, and when there are none, pieces that have one of them (M40).
 
-use super::{Asked, FindError, Found, Mode, paths, shown};
+use super::{Asked, FindError, Found, Mode, paths};
 use crate::rank::{self, Additions, Hit, Naming, Overlap, Part, bm25};
 use crate::words;
 use chitin_protocol::rules::{CountedWords, LexicalScore, PathSearch, RankingTies, SingleWords};
@@ -61,7 +61,7 @@ fn once(
     let overlap = overlap(asked, words, mode);
     let mut hits: Vec<Hit> = found
         .into_iter()
-        .map(|found| scored(found, overlap.as_ref(), asked))
+        .map(|found| scored(found, overlap.as_ref()))
         .collect();
     if let Some(files) = files {
         let mut joined = Joined::new(asked.rules.ranking.ties);
@@ -104,15 +104,13 @@ fn overlap(asked: &Asked<'_>, words: &str, mode: Mode) -> Option<Overlap> {
     ))
 }
 
-fn scored(found: Found, overlap: Option<&Overlap>, asked: &Asked<'_>) -> Hit {
+fn scored(found: Found, overlap: Option<&Overlap>) -> Hit {
     let text = bm25::score_of_rank(found.strength);
     let mut hit = Hit::new(found.piece);
     hit.text_score = Some(text);
     hit.add(Part::Text, text);
     if let Some(overlap) = overlap {
-        let whole = std::mem::take(&mut hit.piece.text);
-        overlap.add(&mut hit, shown(&whole, asked.rules));
-        hit.piece.text = whole;
+        overlap.add(&mut hit);
     }
     hit
 }

@@ -118,7 +118,7 @@ pub fn search(
         Some(near) => rank::merge(near, words, ranking.fusion, ranking.cosine),
         None => words,
     };
-    settle(&mut hits, query, ask, ranking);
+    settle(&mut hits, ask, ranking);
     let hits = ordered(hits, mode, &wanted, rules);
     let lower = match (mode, ranking.fusion) {
         (Mode::Lexical, _) => 0.0,
@@ -223,7 +223,7 @@ fn by_words_only(why: &str) -> String {
 }
 
 /// Lets age and other factors count, and puts files first that the query names.
-fn settle(hits: &mut Vec<Hit>, query: &str, ask: &Ask<'_>, ranking: &RankingRules) {
+fn settle(hits: &mut Vec<Hit>, ask: &Ask<'_>, ranking: &RankingRules) {
     let mut named: Vec<Hit> = Vec::new();
     match ranking.factors.exact_path {
         ExactPath::NotSpecial => {}
@@ -236,7 +236,6 @@ fn settle(hits: &mut Vec<Hit>, query: &str, ask: &Ask<'_>, ranking: &RankingRule
             }
         }
     }
-    let _ = query;
     if ranking.decay.default == RankingSwitch::On {
         rank::decay(
             hits,

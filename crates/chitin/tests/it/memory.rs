@@ -30,7 +30,10 @@ fn yard() -> TestEnv {
         ("MEMORY.md", "- The crane is inspected every May.\n"),
         ("memory/vendors.md", VENDORS),
         ("memory/people/oda.md", "Oda rivets. She is left-handed.\n"),
-        ("memory/multilingual.md", "船台を月曜日に修理する。\n배터리를 교체했다.\n"),
+        (
+            "memory/multilingual.md",
+            "船台を月曜日に修理する。\n배터리를 교체했다.\n",
+        ),
     ]);
     env
 }
@@ -44,20 +47,36 @@ fn json_of(env: &TestEnv, arguments: &[&str]) -> Value {
 
 fn paths(found: &Value) -> Vec<&str> {
     let results = found["results"].as_array().into_iter().flatten();
-    results.filter_map(|result| result["path"].as_str()).collect()
+    results
+        .filter_map(|result| result["path"].as_str())
+        .collect()
 }
 
 #[test]
 fn a_person_looks_around_searches_and_reads() {
     let env = yard();
     let mut story = transcript(&env, &["memory", "workspace"]);
-    story += &transcript(&env, &["memory", "search", "who fixed the boiler", "workspace"]);
     story += &transcript(
         &env,
-        &["memory", "search", "larch", "workspace", "--explain", "--results", "1"],
+        &["memory", "search", "who fixed the boiler", "workspace"],
+    );
+    story += &transcript(
+        &env,
+        &[
+            "memory",
+            "search",
+            "larch",
+            "workspace",
+            "--explain",
+            "--results",
+            "1",
+        ],
     );
     story += &transcript(&env, &["memory", "search", "zeppelin", "workspace"]);
-    story += &transcript(&env, &["memory", "show", "memory/vendors.md:3-4", "workspace"]);
+    story += &transcript(
+        &env,
+        &["memory", "show", "memory/vendors.md:3-4", "workspace"],
+    );
     story += &transcript(&env, &["memory", "show", "AGENTS.md", "workspace"]);
     story += &transcript(&env, &["memory", "show", "memory/nobody.md", "workspace"]);
     story += &transcript(&env, &["memory", "workspace"]);
@@ -87,7 +106,10 @@ fn an_edit_is_found_by_the_next_search_and_nothing_else_is_read() {
     let env = yard();
     let first = json_of(&env, &["--json", "memory", "index", "workspace"]);
     assert_eq!(first["read"], 4, "{first}");
-    env.file("workspace/memory/people/oda.md", "Oda rivets, and now she welds.\n");
+    env.file(
+        "workspace/memory/people/oda.md",
+        "Oda rivets, and now she welds.\n",
+    );
     let second = json_of(&env, &["--json", "memory", "index", "workspace"]);
     assert_eq!((&second["looked"], &second["read"]), (&json!(4), &json!(1)));
     let found = json_of(&env, &["--json", "memory", "search", "welds", "workspace"]);
@@ -123,11 +145,17 @@ fn what_fits_a_message_is_in_the_prompt() {
     let body = |more: &[&str]| {
         let mut arguments = vec!["--json", "run", "workspace", "--dry-run", "-m", words];
         arguments.extend(more);
-        json_of(&env, &arguments)["body"].as_str().unwrap().to_owned()
+        json_of(&env, &arguments)["body"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let recalled = body(&[]);
     assert!(recalled.contains("## Memory Search Results"), "{recalled}");
-    assert!(recalled.contains("> - Ada Quill fixed the boiler"), "{recalled}");
+    assert!(
+        recalled.contains("> - Ada Quill fixed the boiler"),
+        "{recalled}"
+    );
     let boundary = recalled.find("OPENCLAW_CACHE_BOUNDARY");
     assert!(boundary < recalled.find("## Memory Search Results"));
     assert!(!body(&["--contract", "openclaw-2026.4"]).contains("Memory Search Results"));
@@ -167,10 +195,21 @@ fn past_conversations_are_found_again_by_the_main_session_alone() {
     let workspace = workspace.to_str().unwrap();
     let found = json_of(
         &talk.env,
-        &["--json", "memory", "search", "harmonium", workspace, "--source", "sessions"],
+        &[
+            "--json",
+            "memory",
+            "search",
+            "harmonium",
+            workspace,
+            "--source",
+            "sessions",
+        ],
     );
     let snippet = found["results"][0]["snippet"].as_str().unwrap();
-    assert!(snippet.contains("User: ") && snippet.contains("museum"), "{snippet}");
+    assert!(
+        snippet.contains("User: ") && snippet.contains("museum"),
+        "{snippet}"
+    );
     assert!(!snippet.contains("AAAAAAAAAAAA"), "{snippet}");
     let results = |session: &str| {
         talk.say_with("look it up", &["--session", session]);
@@ -243,7 +282,10 @@ fn questions_of_any_kind_are_answered_or_refused_clearly() {
 fn notes_of_any_kind_are_taken_as_far_as_they_go() {
     let env = yard();
     env.file("workspace/memory/latin.md", b"caf\xe9 on the quay\n");
-    env.file("workspace/memory/long.md", format!("{} lighthouse\n", "x ".repeat(50_000)));
+    env.file(
+        "workspace/memory/long.md",
+        format!("{} lighthouse\n", "x ".repeat(50_000)),
+    );
     env.fifo("workspace/memory/pipe.md");
     env.link("workspace/memory/loop.md", "loop.md");
     env.file("workspace/memory/empty.md", "");
@@ -251,6 +293,9 @@ fn notes_of_any_kind_are_taken_as_far_as_they_go() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
     let found = json_of(&env, &["--json", "memory", "search", "quay", "workspace"]);
     assert_eq!(paths(&found), ["memory/latin.md"]);
-    let found = json_of(&env, &["--json", "memory", "search", "lighthouse", "workspace"]);
+    let found = json_of(
+        &env,
+        &["--json", "memory", "search", "lighthouse", "workspace"],
+    );
     assert_eq!(paths(&found), ["memory/long.md"]);
 }
