@@ -244,6 +244,7 @@ fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> 
                 start_line: chunk.start_line,
                 end_line: chunk.end_line,
                 text: &chunk.text,
+                heading: chunk.heading.as_deref(),
             })
             .collect();
         let file = IndexedFile {
