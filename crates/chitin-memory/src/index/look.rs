@@ -30,20 +30,26 @@ impl Finder for Index {
         }
         let filter = Filter::new(within);
         self.guarded(|db| {
-            let narrowed = self.without_frequent(db, expression)?;
+            let narrowed = self.narrowed(db, expression)?;
+            // The latest of all are not the latest of some.
+            let from = if filter.is_open() {
+                narrowed.from
+            } else {
+                i64::MIN
+            };
             // Words come first, in the order of their rank: only what is given is joined.
             let mut ask = db.prepare_cached(&format!(
                 "SELECT {PIECE}, w.rank FROM words w CROSS JOIN pieces p ON p.id = w.rowid \
                  CROSS JOIN files f ON f.id = p.file \
-                 WHERE words MATCH ?3 AND {WITHIN} ORDER BY w.rank LIMIT ?4"
+                 WHERE words MATCH ?3 AND w.rowid >= ?5 AND {WITHIN} ORDER BY w.rank LIMIT ?4"
             ))?;
-            let expression = narrowed.as_deref().unwrap_or(expression);
             let rows = ask.query_map(
                 params![
                     filter.source,
                     filter.without,
-                    expression,
-                    limit.min(MAX_FOUND)
+                    narrowed.expression,
+                    limit.min(MAX_FOUND),
+                    from
                 ],
                 |row| {
                     Ok(Found {
@@ -162,9 +168,14 @@ impl Filter {
         }
     }
 
+    /// Tells whether everything is within.
+    const fn is_open(&self) -> bool {
+        self.source.is_none() && self.without.is_none()
+    }
+
     /// Returns the files that are within; nothing if that is all of them.
     fn files(&self, db: &Connection) -> Result<Option<HashSet<i64>>, Trouble> {
-        if self.source.is_none() && self.without.is_none() {
+        if self.is_open() {
             return Ok(None);
         }
         let mut ask = db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {WITHIN}"))?;
