@@ -6,6 +6,7 @@
 //!
 //! What differs between releases is data: [`chitin_protocol::rules::MemoryRules`].
 
+pub mod answer;
 pub mod archive;
 pub mod chunk;
 pub mod cite;

@@ -154,7 +154,7 @@ fn expanded(value: &Value) -> Result<Value> {
 }
 
 /// Replaces long texts by their description, as the recorder did.
-fn shortened(value: &Value) -> Value {
+pub(super) fn shortened(value: &Value) -> Value {
     match value {
         Value::String(text) if utf16_len(text) > 700 => {
             let mut digest = String::new();

@@ -55,24 +55,3 @@ fn begins_unit(line: &str) -> bool {
 pub fn is_curated(path: &str) -> bool {
     crate::compat::CURATED_FILES.contains(&path)
 }
-
-/// What remarks say of an entry.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Remarks {
-    /// How much it matters, from 1 to 10.
-    pub importance: Option<u8>,
-    /// What brings it to mind.
-    pub triggers: Vec<String>,
-    /// The project that it belongs to.
-    pub project: Option<String>,
-}
-
-/// Returns what the remarks of an entry say.
-pub fn remarks(_text: &str) -> Remarks {
-    Remarks::default()
-}
-
-/// Returns a text as it is shown: without remarks.
-pub fn without_remarks(text: &str) -> String {
-    text.to_owned()
-}

@@ -7,9 +7,11 @@
 mod curated;
 mod heading;
 mod packer;
+mod remarks;
 mod weight;
 
-pub use curated::{Remarks, is_curated, remarks, without_remarks};
+pub use curated::is_curated;
+pub use remarks::{Projects, Remarks, remarks, without_remarks};
 
 use chitin_protocol::rules::{ChunkHeadings, ChunkRules, ChunkSizes, CuratedFiles};
 use chitin_protocol::text::is_blank_js;

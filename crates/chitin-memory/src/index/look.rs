@@ -142,6 +142,36 @@ impl Finder for Index {
         Self::frequencies(self, words)
     }
 
+    fn files(&self, within: &Within) -> Result<Vec<String>, FindError> {
+        let filter = Filter::new(within);
+        self.guarded(|db| {
+            let mut ask = db.prepare_cached(&format!(
+                "SELECT DISTINCT f.path FROM files f WHERE {WITHIN} \
+                 AND EXISTS (SELECT 1 FROM pieces p WHERE p.file = f.id) ORDER BY f.path"
+            ))?;
+            let rows = ask.query_map(params![filter.source, filter.without], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<Piece>, FindError> {
+        let filter = Filter::new(within);
+        self.guarded(|db| {
+            let mut ask = db.prepare_cached(&format!(
+                "SELECT {PIECE} FROM files f CROSS JOIN pieces p ON p.file = f.id \
+                 WHERE f.path = ?3 AND {WITHIN} ORDER BY p.start_line, p.id LIMIT 1"
+            ))?;
+            let mut openings = Vec::with_capacity(paths.len());
+            for path in paths {
+                let mut rows = ask.query(params![filter.source, filter.without, path])?;
+                if let Some(row) = rows.next()? {
+                    openings.push(piece(row)?);
+                }
+            }
+            Ok(openings)
+        })
+    }
+
     fn size(&self) -> Result<usize, FindError> {
         self.guarded(|db| Ok(super::state::State::read(db)?.pieces))
     }

@@ -1,1 +1,21 @@
-//! To be written.
+//! Putting what was found in order. Nothing here looks anything up: hits in, hits out, and every hit can say what its score is
+//! made of ([`ScoreParts`]).
+
+mod bar;
+pub mod bm25;
+mod coverage;
+mod decay;
+mod diversity;
+mod factors;
+mod hit;
+mod merge;
+mod overlap;
+
+pub use bar::passing;
+pub use coverage::{Asked, Coverage};
+pub use decay::{born_ms, decay};
+pub use diversity::{Candidate, diverse};
+pub use factors::{factors, naming};
+pub use hit::{Hit, Naming, Part, ScoreParts};
+pub use merge::{merge, normalised, sort, sort_by_words};
+pub use overlap::{Additions, Overlap};

@@ -96,6 +96,12 @@ pub trait Finder {
     fn size(&self) -> Result<usize, FindError> {
         Ok(0)
     }
+
+    /// Returns the paths of all files, each once, by path. Only for releases that rank paths: it costs with every file.
+    fn files(&self, within: &Within) -> Result<Vec<String>, FindError>;
+
+    /// Returns the first piece of each of these files that there is.
+    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<Piece>, FindError>;
 }
 
 /// Why nothing could be looked up.

@@ -4,15 +4,36 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Which files are memory (M1–M5).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct MemoryFileRules {}
+pub struct MemoryFileRules {
+    /// The files in the workspace itself that are memory, as they are spelled.
+    pub root_files: &'static [&'static str],
+    /// Files in the workspace itself that never are, even if a setting names them.
+    pub never: &'static [&'static str],
+    /// The directory of which all Markdown is memory.
+    pub directory: &'static str,
+    /// A directory in which nothing is, wherever it is.
+    pub skipped_directory: &'static str,
+}
 
 impl MemoryFileRules {
-    /// What the seed documents say, and where they are silent, what serves best.
-    pub const CANONICAL: Self = Self {};
+    /// What the seed documents say: either spelling of the file, and the directory.
+    pub const CANONICAL: Self = Self {
+        root_files: &["MEMORY.md", "memory.md"],
+        never: &[],
+        ..Self::OPENCLAW_2026_4
+    };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
-    pub const OPENCLAW_2026_4: Self = Self {};
+    pub const OPENCLAW_2026_4: Self = Self {
+        root_files: &["MEMORY.md"],
+        never: &["memory.md"],
+        directory: "memory",
+        skipped_directory: ".openclaw-repair",
+    };
     /// What OpenClaw 2026.9 does.
-    pub const OPENCLAW_2026_9: Self = Self {};
+    pub const OPENCLAW_2026_9: Self = Self {
+        root_files: &["MEMORY.md", "USER.md"],
+        ..Self::OPENCLAW_2026_4
+    };
 }

@@ -1,5 +1,6 @@
 //! How words are looked for (M20–M23, M40, M41).
 
+use super::LexicalFlow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,6 +10,8 @@ use serde::Serialize;
 pub struct LexicalRules {
     /// Which words of a question are looked for.
     pub words: WordRules,
+    /// How a search by words goes.
+    pub flow: LexicalFlow,
 }
 
 /// Which words of a question are looked for (M20, M21).
@@ -46,13 +49,16 @@ impl LexicalRules {
     /// What the seed documents say, and where they are silent, what serves best.
     pub const CANONICAL: Self = Self {
         words: WordRules::CANONICAL,
+        flow: LexicalFlow::CANONICAL,
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
         words: WordRules::OPENCLAW_2026_4,
+        flow: LexicalFlow::OPENCLAW_2026_4,
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
         words: WordRules::OPENCLAW_2026_9,
+        flow: LexicalFlow::OPENCLAW_2026_9,
     };
 }
