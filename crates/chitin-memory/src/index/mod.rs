@@ -1,14 +1,76 @@
 //! The index: pieces of files in SQLite, and nothing that is not in the files too.
+//!
+//! [`Index::open`] gives an index that can be used, whatever lies on the disk: what is damaged, of another version or of another
+//! [`Shape`] is thrown away. [`Index::sync`] makes it say what the files say, and opens only files that changed.
+//! Searching is [`Finder`](crate::search::Finder).
 
+mod batch;
+mod embedding;
+mod frequent;
+mod job;
+mod look;
+mod nearest;
+mod notes;
+mod place;
+mod prepared;
+mod renew;
 mod schema;
+mod shape;
+mod state;
+mod sync;
+mod trouble;
 
-use crate::search::{FindError, Finder, Found, Piece, Source, Within};
-use rusqlite::{Connection, Row, params};
+pub use job::{
+    Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece, Progress, Stopped, SyncJob, SyncReport,
+};
+pub use notes::{Note, Rebuild};
+pub use place::Limits;
+pub use shape::Shape;
 
-/// Pieces of files, to be searched.
-#[derive(Debug)]
+use crate::search::{FindError, Source};
+use chitin_protocol::rules::MemoryIndexRules;
+use frequent::Frequencies;
+use nearest::Nearest;
+use place::Identity;
+use rusqlite::Connection;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trouble::Trouble;
+
+/// Pieces of files, to be searched. One for each thread: several may have the same file open.
 pub struct Index {
     db: Connection,
+    place: Option<(PathBuf, Identity)>,
+    shape: Shape,
+    limits: Limits,
+    /// Set when a search met damage, so that the next sync begins anew.
+    damaged: AtomicBool,
+    nearest: Mutex<Nearest>,
+    frequencies: Mutex<Frequencies>,
+}
+
+/// An index, and what happened on the way to it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The index.
+    pub index: Index,
+    /// What a user should know.
+    pub notes: Vec<Note>,
+}
+
+/// How much there is in an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figures {
+    /// Files.
+    pub files: usize,
+    /// Pieces of files.
+    pub pieces: usize,
+    /// Pieces that have a vector.
+    pub vectors: usize,
+    /// Bytes on the disk, or in memory if it lives there.
+    pub bytes: u64,
 }
 
 /// A file as it is put into the index.
@@ -22,151 +84,102 @@ pub struct IndexedFile<'a> {
     pub modified_ms: i64,
 }
 
-/// A piece as it is put into the index.
-#[derive(Debug, Clone, Copy)]
-pub struct NewPiece<'a> {
-    /// The first line, from 1.
-    pub start_line: u32,
-    /// The last line.
-    pub end_line: u32,
-    /// Its text.
-    pub text: &'a str,
-}
-
 impl Index {
-    /// Makes an index that lives with the process.
+    /// Opens the index at a path, and makes it if there is none of this shape. If that cannot be, it lives in memory.
+    pub fn open(path: &Path, shape: &Shape) -> Result<Opened, FindError> {
+        Self::open_with(path, shape, &Limits::default())
+    }
+
+    /// Opens the index at a path within these limits.
+    pub fn open_with(path: &Path, shape: &Shape, limits: &Limits) -> Result<Opened, FindError> {
+        match place::open(path, shape, limits) {
+            Ok((db, identity, notes)) => Ok(Opened {
+                index: Self::new(db, Some((path.to_path_buf(), identity)), shape, limits),
+                notes,
+            }),
+            Err(why) => Ok(Opened {
+                index: Self::in_memory(shape, limits)?,
+                notes: vec![Note::InMemory(why)],
+            }),
+        }
+    }
+
+    /// Makes an index that lives with the process, and keeps words as the releases do that were recorded.
     pub fn volatile() -> Result<Self, FindError> {
-        let db = Connection::open_in_memory().map_err(|error| told(&error))?;
-        db.execute_batch(schema::TABLES)
-            .map_err(|error| told(&error))?;
-        Ok(Self { db })
+        Self::volatile_of(&Shape::new(MemoryIndexRules::OPENCLAW_2026_4))
     }
 
-    /// Puts a file's pieces into the index, in place of those that it had.
-    pub fn put(
-        &mut self,
-        file: &IndexedFile<'_>,
-        pieces: &[NewPiece<'_>],
-    ) -> Result<(), FindError> {
-        let change = self.db.transaction().map_err(|error| told(&error))?;
-        {
-            let mut insert = change
-                .prepare_cached(
-                    "INSERT INTO pieces (path, source, start_line, end_line, text, modified_ms) VALUES (?, ?, ?, ?, ?, ?)",
-                )
-                .map_err(|error| told(&error))?;
-            let mut words = change
-                .prepare_cached("INSERT INTO words (rowid, text) VALUES (?, ?)")
-                .map_err(|error| told(&error))?;
-            for piece in pieces {
-                insert
-                    .execute(params![
-                        file.path,
-                        file.source.name(),
-                        piece.start_line,
-                        piece.end_line,
-                        piece.text,
-                        file.modified_ms
-                    ])
-                    .map_err(|error| told(&error))?;
-                words
-                    .execute(params![change.last_insert_rowid(), piece.text])
-                    .map_err(|error| told(&error))?;
-            }
+    /// Makes an index of a shape that lives with the process.
+    pub fn volatile_of(shape: &Shape) -> Result<Self, FindError> {
+        Self::in_memory(shape, &Limits::default())
+    }
+
+    fn in_memory(shape: &Shape, limits: &Limits) -> Result<Self, FindError> {
+        let db = place::open_in_memory(shape, limits)?;
+        Ok(Self::new(db, None, shape, limits))
+    }
+
+    fn new(
+        db: Connection,
+        place: Option<(PathBuf, Identity)>,
+        shape: &Shape,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            db,
+            place,
+            shape: shape.clone(),
+            limits: *limits,
+            damaged: AtomicBool::new(false),
+            nearest: Mutex::default(),
+            frequencies: Mutex::default(),
         }
-        change.commit().map_err(|error| told(&error))
     }
-}
 
-impl Finder for Index {
-    fn words(
+    /// Tells whether it lives in memory, with the process.
+    pub const fn is_volatile(&self) -> bool {
+        self.place.is_none()
+    }
+
+    /// Returns what it depends on.
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Returns how much there is in it.
+    pub fn figures(&self) -> Result<Figures, FindError> {
+        self.guarded(|db| {
+            let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, usize>(0));
+            let pages: u64 = db.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let bytes: u64 = db.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            Ok(Figures {
+                files: count("SELECT count(*) FROM files")?,
+                pieces: count("SELECT pieces FROM state")?,
+                vectors: count("SELECT count(*) FROM vectors WHERE data IS NOT NULL")?,
+                bytes: pages * bytes,
+            })
+        })
+    }
+
+    /// Asks the database, and remembers if it is damaged.
+    fn guarded<T>(
         &self,
-        expression: &str,
-        limit: usize,
-        _within: &Within,
-    ) -> Result<Vec<Found>, FindError> {
-        let mut ask = self
-            .db
-            .prepare_cached(
-                "SELECT p.id, p.source, p.path, p.start_line, p.end_line, p.text, p.modified_ms, w.rank \
-                 FROM words w JOIN pieces p ON p.id = w.rowid WHERE words MATCH ? ORDER BY w.rank LIMIT ?",
-            )
-            .map_err(|error| told(&error))?;
-        let found = ask
-            .query_map(
-                params![expression, i64::try_from(limit).unwrap_or(i64::MAX)],
-                found,
-            )
-            .map_err(|error| told(&error))?;
-        found
-            .collect::<Result<_, _>>()
-            .map_err(|error| told(&error))
-    }
-
-    fn near(
-        &self,
-        _vector: &[f32],
-        _limit: usize,
-        _within: &Within,
-    ) -> Result<Vec<Found>, FindError> {
-        Ok(Vec::new())
-    }
-
-    fn paths(
-        &self,
-        _words: &[String],
-        _limit: usize,
-        _within: &Within,
-    ) -> Result<Vec<Found>, FindError> {
-        Ok(Vec::new())
-    }
-
-    fn files(&self, _within: &Within) -> Result<Vec<String>, FindError> {
-        let mut ask = self
-            .db
-            .prepare_cached("SELECT DISTINCT path FROM pieces ORDER BY path")
-            .map_err(|error| told(&error))?;
-        ask.query_map([], |row| row.get(0))
-            .and_then(Iterator::collect)
-            .map_err(|error| told(&error))
-    }
-
-    fn openings(&self, paths: &[&str], _within: &Within) -> Result<Vec<Piece>, FindError> {
-        let mut ask = self
-            .db
-            .prepare_cached(
-                "SELECT id, source, path, start_line, end_line, text, modified_ms, 0.0 FROM pieces \
-                 WHERE path = ? ORDER BY start_line, id LIMIT 1",
-            )
-            .map_err(|error| told(&error))?;
-        let mut pieces = Vec::with_capacity(paths.len());
-        for path in paths {
-            let mut rows = ask
-                .query_map([path], found)
-                .map_err(|error| told(&error))?;
-            if let Some(found) = rows.next() {
-                pieces.push(found.map_err(|error| told(&error))?.piece);
+        ask: impl FnOnce(&Connection) -> Result<T, Trouble>,
+    ) -> Result<T, FindError> {
+        ask(&self.db).map_err(|trouble| {
+            if let Trouble::Damaged = trouble {
+                self.damaged.store(true, Ordering::Relaxed);
             }
-        }
-        Ok(pieces)
+            FindError::from(trouble)
+        })
     }
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found {
-        piece: Piece {
-            id: row.get(0)?,
-            source: Source::of_name(&row.get::<_, String>(1)?).unwrap_or(Source::Memory),
-            path: row.get(2)?,
-            start_line: row.get(3)?,
-            end_line: row.get(4)?,
-            text: row.get(5)?,
-            modified_ms: row.get(6)?,
-        },
-        strength: row.get(7)?,
-    })
-}
-
-fn told(error: &rusqlite::Error) -> FindError {
-    FindError(error.to_string())
+impl fmt::Debug for Index {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Index")
+            .field("place", &self.place)
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
 }

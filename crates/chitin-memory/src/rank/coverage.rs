@@ -85,7 +85,10 @@ impl Coverage {
         let strength = rank / (rank + self.total);
         hit.text_score = Some(strength);
         hit.add(Part::Text, by_rank * strength);
-        hit.add(Part::Path, place * self.worth(|at| path.has(at)) / self.total);
+        hit.add(
+            Part::Path,
+            place * self.worth(|at| path.has(at)) / self.total,
+        );
         if self.asked.len() > 1 {
             let pairs = as_float(self.asked.len() - 1);
             hit.add(Part::Together, together * as_float(text.pairs) / pairs);

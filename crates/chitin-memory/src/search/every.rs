@@ -59,9 +59,7 @@ fn once(
     let Some(expression) = crate::words::fts_query(words) else {
         return Ok(Vec::new());
     };
-    let found = asked
-        .finder
-        .words(&expression, asked.limit, asked.within)?;
+    let found = asked.finder.words(&expression, asked.limit, asked.within)?;
     let overlap = overlap(asked, words, mode);
     let mut hits: Vec<Hit> = found
         .into_iter()

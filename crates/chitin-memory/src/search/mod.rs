@@ -228,7 +228,9 @@ fn settle(hits: &mut Vec<Hit>, ask: &Ask<'_>, ranking: &RankingRules) {
     match ranking.factors.exact_path {
         ExactPath::NotSpecial => {}
         ExactPath::First => {
-            named = hits.extract_if(.., |hit| hit.naming > Naming::Not).collect();
+            named = hits
+                .extract_if(.., |hit| hit.naming > Naming::Not)
+                .collect();
             for hit in &mut named {
                 hit.set(Part::Named, 1.0);
             }

@@ -223,10 +223,7 @@ fn citations(input: &Value, rules: &MemoryRules) -> Result<Value> {
 fn corpus(check: &Check<'_>) -> Result<Value> {
     let name = text(check.input, "corpus");
     let cases = check.case.path.parent().context("no directory")?;
-    let path = cases
-        .join("../corpus")
-        .join(name)
-        .with_extension("json");
+    let path = cases.join("../corpus").join(name).with_extension("json");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     Ok(serde_json::from_str(&text)?)
 }
@@ -247,6 +244,7 @@ fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> 
                 start_line: chunk.start_line,
                 end_line: chunk.end_line,
                 text: &chunk.text,
+                heading: chunk.heading.as_deref(),
             })
             .collect();
         let file = IndexedFile {

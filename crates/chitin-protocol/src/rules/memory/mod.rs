@@ -6,6 +6,7 @@ mod chunks;
 mod files;
 mod flow;
 mod flush;
+mod index;
 mod lexical;
 mod ranking;
 mod reading;
@@ -16,6 +17,7 @@ pub use chunks::*;
 pub use files::*;
 pub use flow::*;
 pub use flush::*;
+pub use index::*;
 pub use lexical::*;
 pub use ranking::*;
 pub use reading::*;
@@ -31,6 +33,8 @@ pub struct MemoryRules {
     pub files: MemoryFileRules,
     /// How files are cut (M10–M17).
     pub chunks: ChunkRules,
+    /// How words are kept, so that they are found again (M18).
+    pub index: MemoryIndexRules,
     /// How words are looked for (M20–M23, M40, M41).
     pub lexical: LexicalRules,
     /// How what was found is put in order (M30–M35).
@@ -50,6 +54,7 @@ impl MemoryRules {
     pub const CANONICAL: Self = Self {
         files: MemoryFileRules::CANONICAL,
         chunks: ChunkRules::CANONICAL,
+        index: MemoryIndexRules::CANONICAL,
         lexical: LexicalRules::CANONICAL,
         ranking: RankingRules::CANONICAL,
         reading: MemoryReadRules::CANONICAL,
@@ -61,6 +66,7 @@ impl MemoryRules {
     pub const OPENCLAW_2026_4: Self = Self {
         files: MemoryFileRules::OPENCLAW_2026_4,
         chunks: ChunkRules::OPENCLAW_2026_4,
+        index: MemoryIndexRules::OPENCLAW_2026_4,
         lexical: LexicalRules::OPENCLAW_2026_4,
         ranking: RankingRules::OPENCLAW_2026_4,
         reading: MemoryReadRules::OPENCLAW_2026_4,
@@ -72,6 +78,7 @@ impl MemoryRules {
     pub const OPENCLAW_2026_9: Self = Self {
         files: MemoryFileRules::OPENCLAW_2026_9,
         chunks: ChunkRules::OPENCLAW_2026_9,
+        index: MemoryIndexRules::OPENCLAW_2026_9,
         lexical: LexicalRules::OPENCLAW_2026_9,
         ranking: RankingRules::OPENCLAW_2026_9,
         reading: MemoryReadRules::OPENCLAW_2026_9,
