@@ -18,10 +18,6 @@ pub fn more_lines(next: usize) -> String {
 pub const LINE_CUT: &str = "\n\n[More content available. Requested excerpt exceeded the default maxChars budget. \
     If you need the full raw line, use read on the source file.]";
 
-/// The same for extra paths, which that tool may not reach.
-pub const EXTRA_LINE_CUT: &str =
-    "\n\n[More content available. Requested excerpt exceeded the default maxChars budget.]";
-
 /// The parts of a session's key that say that others read along.
 pub const SHARED_CHATS: [&str; 2] = ["channel", "group"];
 
@@ -49,3 +45,7 @@ pub const PATH_NOT_ALLOWED: &str = "MEMORY_PATH_NOT_ALLOWED";
 
 /// The code of a file that cannot be read.
 pub const READ_FAILED: &str = "MEMORY_READ_FAILED";
+
+/// The same for extra paths, which that tool may not reach.
+pub const EXTRA_LINE_CUT: &str =
+    "\n\n[More content available. Requested excerpt exceeded the default maxChars budget.]";

@@ -71,10 +71,10 @@ impl Language {
     }
 
     /// A note of so many paragraphs of about 1,200 characters; each is one line and will be one piece.
-    pub(crate) fn note(&self, number: u64, paragraphs: usize) -> String {
+    pub(crate) fn paragraphs(&self, number: u64, count: usize) -> String {
         let mut random = Random::new(number + 1);
         let mut text = String::new();
-        for _ in 0..paragraphs {
+        for _ in 0..count {
             let end = text.len() + 1_150 + (random.next() % 100) as usize;
             while text.len() < end {
                 text.push_str(self.word(&mut random));

@@ -5,7 +5,8 @@ use super::state::State;
 use super::trouble::Trouble;
 use crate::search::FindError;
 use chitin_protocol::rules::FrequentWords;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::PoisonError;
 
@@ -13,6 +14,8 @@ use std::sync::PoisonError;
 const COUNTED: usize = 20_000;
 /// How many pieces a search by any of several words ranks, if rarer words can be asked for alone.
 const RANKED: usize = 5_000;
+/// How many pieces are ranked if no rarer word can be asked for: the latest of those that match.
+const LATEST: usize = 10_000;
 /// How many counts are remembered.
 const REMEMBERED: usize = 4_096;
 
@@ -60,19 +63,22 @@ impl Index {
             .collect()
     }
 
-    /// Returns the expression to ask instead of one that asks for any of several words: if some stand in very many pieces and
-    /// others do not, the rarer ones find what is ranked.
-    pub(super) fn without_frequent(
+    /// Returns what to ask instead of an expression that asks for any of several words.
+    pub(super) fn narrowed<'e>(
         &self,
         db: &Connection,
-        expression: &str,
-    ) -> Result<Option<String>, Trouble> {
+        expression: &'e str,
+    ) -> Result<Narrowed<'e>, Trouble> {
+        let as_it_is = Narrowed {
+            expression: Cow::Borrowed(expression),
+            from: i64::MIN,
+        };
         match self.shape.rules.frequent {
-            FrequentWords::Find => return Ok(None),
+            FrequentWords::Find => return Ok(as_it_is),
             FrequentWords::LeaveToRarer => {}
         }
         let Some(phrases) = alternatives(expression) else {
-            return Ok(None);
+            return Ok(as_it_is);
         };
         let counts = self.counts(db, phrases.iter().map(|phrase| (*phrase).to_owned()))?;
         let mut by_count: Vec<(usize, &str)> = counts.into_iter().zip(phrases).collect();
@@ -84,12 +90,38 @@ impl Index {
             ranked <= RANKED
         });
         let rare: Vec<&str> = rare.map(|(_, phrase)| *phrase).collect();
-        if !rare.is_empty() {
-            return Ok(Some(rare.join(" OR ")));
+        if by_count.is_empty() || !rare.is_empty() {
+            return Ok(match rare.len() {
+                0 => as_it_is,
+                _ => Narrowed {
+                    expression: Cow::Owned(rare.join(" OR ")),
+                    from: i64::MIN,
+                },
+            });
         }
-        let all = State::read(db)?.pieces;
-        Ok((by_count.len() > 1).then(|| together(&by_count, all)))
+        let expression = together(&by_count, State::read(db)?.pieces);
+        let mut ask = db.prepare_cached(
+            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        )?;
+        let from = ask
+            .query_row((&expression, LATEST), |row| row.get(0))
+            .optional()?;
+        Ok(Narrowed {
+            expression: Cow::Owned(expression),
+            from: from.unwrap_or(i64::MIN),
+        })
     }
+}
+
+/// What is asked so that an answer comes soon.
+///
+/// If some of the words stand in very many pieces and others do not, the rarer ones find what is ranked. If all do, pieces that
+/// hold several of them are ranked; and if even these are very many, the latest of them.
+pub(super) struct Narrowed<'e> {
+    /// What to ask for.
+    pub(super) expression: Cow<'e, str>,
+    /// The first piece to look at.
+    pub(super) from: i64,
 }
 
 /// Asks for pieces that hold several frequent words, as many of the rarest as it takes to find few enough.

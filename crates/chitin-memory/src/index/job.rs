@@ -12,6 +12,9 @@ use std::time::Instant;
 /// How much of a file is in the index, in bytes.
 pub const MAX_FILE_BYTES: usize = 16 << 20;
 
+/// How many notes of one sync are kept: a thousand unreadable files are no more news than a hundred.
+const MAX_NOTES: usize = 100;
+
 /// A piece as it is put into the index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NewPiece<'a> {
@@ -188,4 +191,13 @@ pub struct SyncReport {
     pub stopped: Option<Stopped>,
     /// What a user should know.
     pub notes: Vec<Note>,
+}
+
+impl SyncReport {
+    /// Adds a note, if there are not too many.
+    pub(super) fn note(&mut self, note: Note) {
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(note);
+        }
+    }
 }

@@ -30,20 +30,26 @@ impl Finder for Index {
         }
         let filter = Filter::new(within);
         self.guarded(|db| {
-            let narrowed = self.without_frequent(db, expression)?;
+            let narrowed = self.narrowed(db, expression)?;
+            // The latest of all are not the latest of some.
+            let from = if filter.is_open() {
+                narrowed.from
+            } else {
+                i64::MIN
+            };
             // Words come first, in the order of their rank: only what is given is joined.
             let mut ask = db.prepare_cached(&format!(
                 "SELECT {PIECE}, w.rank FROM words w CROSS JOIN pieces p ON p.id = w.rowid \
                  CROSS JOIN files f ON f.id = p.file \
-                 WHERE words MATCH ?3 AND {WITHIN} ORDER BY w.rank LIMIT ?4"
+                 WHERE words MATCH ?3 AND w.rowid >= ?5 AND {WITHIN} ORDER BY w.rank LIMIT ?4"
             ))?;
-            let expression = narrowed.as_deref().unwrap_or(expression);
             let rows = ask.query_map(
                 params![
                     filter.source,
                     filter.without,
-                    expression,
-                    limit.min(MAX_FOUND)
+                    narrowed.expression,
+                    limit.min(MAX_FOUND),
+                    from
                 ],
                 |row| {
                     Ok(Found {
@@ -136,6 +142,36 @@ impl Finder for Index {
         Self::frequencies(self, words)
     }
 
+    fn files(&self, within: &Within) -> Result<Vec<String>, FindError> {
+        let filter = Filter::new(within);
+        self.guarded(|db| {
+            let mut ask = db.prepare_cached(&format!(
+                "SELECT DISTINCT f.path FROM files f WHERE {WITHIN} \
+                 AND EXISTS (SELECT 1 FROM pieces p WHERE p.file = f.id) ORDER BY f.path"
+            ))?;
+            let rows = ask.query_map(params![filter.source, filter.without], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<Piece>, FindError> {
+        let filter = Filter::new(within);
+        self.guarded(|db| {
+            let mut ask = db.prepare_cached(&format!(
+                "SELECT {PIECE} FROM files f CROSS JOIN pieces p ON p.file = f.id \
+                 WHERE f.path = ?3 AND {WITHIN} ORDER BY p.start_line, p.id LIMIT 1"
+            ))?;
+            let mut openings = Vec::with_capacity(paths.len());
+            for path in paths {
+                let mut rows = ask.query(params![filter.source, filter.without, path])?;
+                if let Some(row) = rows.next()? {
+                    openings.push(piece(row)?);
+                }
+            }
+            Ok(openings)
+        })
+    }
+
     fn size(&self) -> Result<usize, FindError> {
         self.guarded(|db| Ok(super::state::State::read(db)?.pieces))
     }
@@ -191,9 +227,14 @@ impl Filter {
         }
     }
 
+    /// Tells whether everything is within.
+    const fn is_open(&self) -> bool {
+        self.source.is_none() && self.without.is_none()
+    }
+
     /// Returns the files that are within; nothing if that is all of them.
     fn files(&self, db: &Connection) -> Result<Option<HashSet<i64>>, Trouble> {
-        if self.source.is_none() && self.without.is_none() {
+        if self.is_open() {
             return Ok(None);
         }
         let mut ask = db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {WITHIN}"))?;

@@ -13,6 +13,7 @@ mod nearest;
 mod notes;
 mod place;
 mod prepared;
+mod renew;
 mod schema;
 mod shape;
 mod state;

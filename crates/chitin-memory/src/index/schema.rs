@@ -40,7 +40,7 @@ CREATE TABLE files (
     fingerprint BLOB NOT NULL,
     hash BLOB NOT NULL,
     modified_ms INTEGER NOT NULL,
-    UNIQUE (source, path)
+    UNIQUE (path, source)
 ) STRICT;
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY,

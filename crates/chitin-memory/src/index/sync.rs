@@ -4,7 +4,6 @@ use super::batch::{Batch, written};
 use super::embedding::Embedding;
 use super::job::{JobFile, Progress, Stopped, SyncJob, SyncReport};
 use super::notes::{Note, Rebuild};
-use super::place;
 use super::prepared::{Hash, PreparedFile, PreparedPiece, Taken};
 use super::state::State;
 use super::trouble::Trouble;
@@ -12,7 +11,7 @@ use super::{Index, IndexedFile, NewPiece};
 use crate::embed::Embedder;
 use crate::search::{FindError, Source};
 use chitin_workspace::guard::Fingerprint;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -22,9 +21,6 @@ const BATCH_BYTES: usize = 8 << 20;
 const BATCH_FILES: usize = 4096;
 /// How often progress is told.
 const TELLING: Duration = Duration::from_millis(100);
-/// How many notes of one sync are kept: a thousand unreadable files are no more news than a hundred.
-const MAX_NOTES: usize = 100;
-
 impl Index {
     /// Makes the index say what the files say.
     ///
@@ -61,7 +57,7 @@ impl Index {
                 }
                 Err(trouble) => {
                     let note = trouble.note();
-                    note_of(&mut report, note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)));
+                    report.note(note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)));
                     report.stopped = Some(Stopped::Unwritten);
                     break;
                 }
@@ -96,38 +92,6 @@ impl Index {
         batch.write(&mut self.db, &self.shape, self.limits.max_pieces)?;
         Ok(())
     }
-
-    /// Opens the index anew if it was damaged, deleted or replaced meanwhile.
-    fn make_sure_of_the_place(&mut self, report: &mut SyncReport) {
-        let is_damaged = self.damaged.load(Ordering::Relaxed);
-        let Some((path, identity)) = self.place.clone() else {
-            if is_damaged && let Ok(fresh) = Self::in_memory(&self.shape, &self.limits) {
-                *self = fresh;
-                note_of(report, Note::Rebuilt(Rebuild::Damaged));
-            }
-            return;
-        };
-        let is_there = place::identity(&path) == Some(identity);
-        if is_there && !is_damaged && matches!(place::is_of_shape(&self.db, &self.shape), Ok(true))
-        {
-            return;
-        }
-        if is_there && is_damaged {
-            note_of(report, Note::Rebuilt(Rebuild::Damaged));
-            if let Err(why) = place::discard(&path, identity) {
-                note_of(report, Note::Unwritable(why));
-                return;
-            }
-        } else if !is_there {
-            note_of(report, Note::Rebuilt(Rebuild::Gone));
-        }
-        if let Ok(opened) = Self::open_with(&path, &self.shape, &self.limits) {
-            *self = opened.index;
-            for note in opened.notes {
-                note_of(report, note);
-            }
-        }
-    }
 }
 
 /// One attempt at a sync.
@@ -146,7 +110,6 @@ struct Known {
     id: i64,
     fingerprint: Vec<u8>,
     hash: Hash,
-    seen: bool,
 }
 
 type KnownFiles = HashMap<(Source, String), Known>;
@@ -154,6 +117,7 @@ type KnownFiles = HashMap<(Source, String), Known>;
 impl Run<'_, '_, '_> {
     fn all(&mut self) -> Result<(), Trouble> {
         let mut known = self.known_files()?;
+        let gone = self.gone(&known);
         let mut version = self.version()?;
         self.report.pieces = State::read(&self.index.db)?.pieces;
         let max_pieces = self.index.limits.max_pieces;
@@ -170,29 +134,18 @@ impl Run<'_, '_, '_> {
                 left_out += 1;
                 continue;
             }
-            self.look_at(file, known.get_mut(&key));
+            self.look_at(file, known.get(&key));
             if self.batch_bytes >= BATCH_BYTES || self.batch.files.len() >= BATCH_FILES {
                 left_out += self.flush()?;
                 // Another process wrote meanwhile: what it did need not be done again.
                 if self.version()? != version {
                     version = self.version()?;
-                    let mut fresh = self.known_files()?;
-                    for (key, file) in &known {
-                        if file.seen
-                            && let Some(fresh) = fresh.get_mut(key)
-                        {
-                            fresh.seen = true;
-                        }
-                    }
-                    known = fresh;
+                    known = self.known_files()?;
                 }
             }
         }
         if self.report.stopped.is_none() {
-            let gone = known
-                .iter()
-                .filter(|((source, _), file)| !file.seen && self.job.sources.contains(source));
-            self.batch.gone = gone.map(|(_, file)| file.id).collect();
+            self.batch.gone = gone;
         }
         left_out += self.flush()?;
         if left_out > 0 {
@@ -200,20 +153,35 @@ impl Run<'_, '_, '_> {
                 files: left_out,
                 limit: max_pieces,
             };
-            note_of(self.report, note);
+            self.report.note(note);
         }
         if let (Some(embedder), None) = (self.job.embedder, self.report.stopped) {
             self.embed(embedder)?;
         }
+        // Others may have added to it.
+        self.report.pieces = State::read(&self.index.db)?.pieces;
         Ok(())
     }
 
+    /// Returns the files that were known at the beginning and are no more. What others add meanwhile is not ours to judge.
+    fn gone(&self, known: &KnownFiles) -> Vec<i64> {
+        let listed: HashSet<(Source, &str)> = self
+            .job
+            .files
+            .iter()
+            .map(|file| (file.source, file.path.as_str()))
+            .collect();
+        known
+            .iter()
+            .filter(|((source, path), _)| {
+                self.job.sources.contains(source) && !listed.contains(&(*source, path))
+            })
+            .map(|(_, file)| file.id)
+            .collect()
+    }
+
     /// Looks at one file, and reads and cuts it if it may have changed.
-    fn look_at(&mut self, file: &JobFile<'_>, known: Option<&mut Known>) {
-        let known = known.map(|known| {
-            known.seen = true;
-            &*known
-        });
+    fn look_at(&mut self, file: &JobFile<'_>, known: Option<&Known>) {
         // No fingerprint at all is never a known one.
         let is_unchanged = file.fingerprint != Fingerprint::default()
             && known.is_some_and(|known| known.fingerprint == written(&file.fingerprint));
@@ -225,7 +193,7 @@ impl Run<'_, '_, '_> {
             Ok(text) => text,
             Err(message) => {
                 let path = file.path.clone();
-                return note_of(self.report, Note::Unreadable { path, message });
+                return self.report.note(Note::Unreadable { path, message });
             }
         };
         self.report.read += 1;
@@ -241,7 +209,7 @@ impl Run<'_, '_, '_> {
             self.batch.files.push(prepared);
         }
         for note in taken.notes {
-            note_of(self.report, note);
+            self.report.note(note);
         }
     }
 
@@ -279,7 +247,7 @@ impl Run<'_, '_, '_> {
         self.report.cached = embedding.cached;
         if let Some(message) = embedding.failure.take() {
             let pieces = embedding.failed;
-            note_of(self.report, Note::NotEmbedded { pieces, message });
+            self.report.note(Note::NotEmbedded { pieces, message });
         }
         Ok(())
     }
@@ -308,7 +276,6 @@ impl Run<'_, '_, '_> {
                 id: row.get(0)?,
                 fingerprint: row.get(3)?,
                 hash: row.get(4)?,
-                seen: false,
             };
             files.insert((source, row.get(2)?), known);
         }
@@ -320,11 +287,5 @@ fn tell(job: &SyncJob<'_>, told: &mut Instant, progress: &Progress) {
     if told.elapsed() >= TELLING {
         *told = Instant::now();
         (job.progress)(progress);
-    }
-}
-
-fn note_of(report: &mut SyncReport, note: Note) {
-    if report.notes.len() < MAX_NOTES {
-        report.notes.push(note);
     }
 }

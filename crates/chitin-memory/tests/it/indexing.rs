@@ -191,6 +191,24 @@ fn a_search_stays_within_its_sources_and_leaves_files_out() {
         assert_eq!(sorted_places(&words), expected);
         let paths = index.paths(&["crane".to_owned()], 9, &within).unwrap();
         assert_eq!(sorted_places(&paths), expected);
+        let files = index.files(&within).unwrap();
+        let openings = index.openings(
+            &["crane/a.md", "crane/b.md", "crane/s.jsonl", "crane/no.md"],
+            &within,
+        );
+        let openings: Vec<_> = openings
+            .unwrap()
+            .into_iter()
+            .map(|piece| piece.path)
+            .collect();
+        assert_eq!(files, openings);
+        assert_eq!(
+            files,
+            expected
+                .iter()
+                .map(|place| place.trim_end_matches(":1"))
+                .collect::<Vec<_>>()
+        );
     }
 }
 

@@ -5,14 +5,19 @@
     reason = "tests build trees of files and links"
 )]
 
+mod answers;
 mod archive;
 mod chunks;
+mod citing;
 mod embedding;
 mod files;
 mod indexing;
 mod notebook;
+mod notes;
 mod quality_set;
+mod ranking;
 mod reading;
+mod searching;
 mod together;
 mod trouble;
 mod vectors;

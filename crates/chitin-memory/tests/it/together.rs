@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 const DIRECTORY: &str = "CHITIN_TEST_TOGETHER_DIRECTORY";
 const NOTES: usize = 300;
 
+/// More than goes into one change.
 fn many() -> Notebook {
     let mut notes = Notebook::default();
     for number in 0..NOTES {
-        let text = format!("whale{number} and crane\n\n{}\n\n", "sea ".repeat(300)).repeat(20);
+        let text = format!("whale{number} and crane\n\n{}\n\n", "sea ".repeat(700)).repeat(20);
         notes.write(&format!("{number}.md"), text);
     }
     notes
@@ -40,7 +41,12 @@ fn two_processes_index_and_a_third_searches_all_the_while() {
     let place = tempfile::tempdir().unwrap();
     let start = || {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "together::child_that_indexes", "--ignored"])
+            .args([
+                "--exact",
+                "together::child_that_indexes",
+                "--ignored",
+                "--nocapture",
+            ])
             .env(DIRECTORY, place.path())
             .stdout(Stdio::null())
             .spawn()
