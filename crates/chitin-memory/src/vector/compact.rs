@@ -63,12 +63,17 @@ impl Compact {
 
     /// Returns the sign of each number as a bit, 64 to a word.
     pub(super) fn signs(&self) -> impl Iterator<Item = u64> {
-        self.0.chunks(64).map(|part| {
-            part.iter().enumerate().fold(0, |word, (place, number)| {
-                word | (u64::from(*number > 0) << place)
-            })
-        })
+        signs_of(&self.0)
     }
+}
+
+/// Returns the sign of each number as a bit, 64 to a word.
+pub(super) fn signs_of(numbers: &[i8]) -> impl Iterator<Item = u64> {
+    numbers.chunks(64).map(|part| {
+        part.iter().enumerate().fold(0, |word, (place, number)| {
+            word | (u64::from(*number > 0) << place)
+        })
+    })
 }
 
 #[expect(

@@ -1,7 +1,7 @@
 //! Looking at every vector, one after the other.
 
 use super::VectorIndex;
-use super::compact::{Compact, dot, inverse_length, widened};
+use super::compact::{Compact, dot, inverse_length, signs_of, widened};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -74,7 +74,7 @@ impl Scan {
         if let Kept::Whole { rows, .. } = &self.kept {
             let signs = rows
                 .chunks_exact(self.dimensions.max(1))
-                .flat_map(|row| row.chunks(64).map(word_of_signs))
+                .flat_map(signs_of)
                 .collect();
             self.kept = Kept::Signs(signs);
         }
@@ -193,12 +193,6 @@ impl VectorIndex for Scan {
             Kept::Signs(signs) => self.by_signs(signs, query, limit, allowed, exact),
         }
     }
-}
-
-fn word_of_signs(part: &[i8]) -> u64 {
-    part.iter().enumerate().fold(0, |word, (place, number)| {
-        word | (u64::from(*number > 0) << place)
-    })
 }
 
 #[expect(

@@ -5,7 +5,8 @@
 )]
 
 use crate::notebook::{Notebook, find, ours};
-use chitin_memory::index::Index;
+use chitin_memory::index::{Index, Note, Rebuild, Shape};
+use chitin_protocol::rules::MemoryIndexRules;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -95,4 +96,36 @@ fn two_indexes_of_one_process_see_what_the_other_did() {
     assert_eq!(find(&writer, "\"whale\"").len(), 0);
     let words = ["walrus".to_owned()];
     assert_eq!(writer.frequencies(&words).unwrap(), [1]);
+}
+
+#[test]
+fn all_who_open_a_new_index_at_once_get_it() {
+    for _ in 0..10 {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("index.sqlite");
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let opened = Index::open(&path, &ours()).unwrap();
+                    assert_eq!(opened.notes, []);
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn of_two_processes_with_other_settings_each_gets_its_own_way_in_turn() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("index.sqlite");
+    let notes = Notebook::of(&[("a.md", "Whales.")]);
+    let mut first = Index::open(&path, &ours()).unwrap().index;
+    notes.sync(&mut first);
+    let releases = Shape::new(MemoryIndexRules::OPENCLAW_2026_4);
+    let mut second = Index::open(&path, &releases).unwrap().index;
+    notes.sync(&mut second);
+    assert_eq!(find(&second, "\"whale\"").len(), 0);
+    let report = notes.sync(&mut first);
+    assert_eq!(report.notes, [Note::Rebuilt(Rebuild::OtherShape)]);
+    assert_eq!(find(&first, "\"whale\"").len(), 1);
 }
