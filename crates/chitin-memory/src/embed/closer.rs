@@ -1,5 +1,6 @@
 //! A question and a text, line by line and word by word.
 
+use super::lanes::dot;
 use super::spelling::{each_known, each_word};
 use super::table::WordTable;
 use super::words::WordEmbedder;
@@ -95,7 +96,7 @@ impl CloserLook for WordLook<'_> {
         let mut seen = Seen::default();
         for (line, words) in text.lines().enumerate() {
             let vector = self.embedder.vector(words);
-            let closeness: f32 = vector.iter().zip(&self.vector).map(|(a, b)| a * b).sum();
+            let closeness = dot(&vector, &self.vector);
             // The first of equals; a line without a vector is no answer.
             if closeness > seen.closeness {
                 seen.line = Some(line);
@@ -120,8 +121,7 @@ fn closeness(table: &WordTable, wanted: &[Wanted], at: usize) -> Vec<f32> {
     let close = |wanted: &Wanted| match &wanted.kind {
         Kind::Known(same, _) if *same == at => 1.0,
         Kind::Known(_, direction) => {
-            let cosine: f32 = direction.iter().zip(&other).map(|(a, b)| a * b).sum();
-            ((cosine - FARTHEST) / (1.0 - FARTHEST)).clamp(0.0, 1.0)
+            ((dot(direction, &other) - FARTHEST) / (1.0 - FARTHEST)).clamp(0.0, 1.0)
         }
         Kind::Unknown(_) => 0.0,
     };

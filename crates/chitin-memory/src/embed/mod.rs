@@ -6,6 +6,7 @@
 mod closer;
 mod compat;
 pub mod convert;
+mod lanes;
 mod layout;
 mod spelling;
 mod table;

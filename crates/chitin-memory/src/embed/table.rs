@@ -1,5 +1,6 @@
 //! A table of words and their vectors, as it is used: one read of a file, no map built.
 
+use super::lanes::dot;
 use super::layout::{Layout, MOST_DIMENSIONS, MOST_WORDS, TableError, numbers};
 use chitin_workspace::guard::{ReadPolicy, Root};
 use std::cmp::Ordering;
@@ -121,12 +122,11 @@ impl WordTable {
     /// Takes from a vector the direction that all texts share, which says nothing of any, and makes its length 1. Where only rounding
     /// would be left of the weight that went in, zeros are.
     pub(super) fn shorten(&self, vector: &mut [f32], weight: f32) {
-        let shared: f32 = vector.iter().zip(&self.common).map(|(a, b)| a * b).sum();
+        let shared = dot(vector, &self.common);
         for (number, common) in vector.iter_mut().zip(&self.common) {
             *number -= shared * common;
         }
-        let square: f32 = vector.iter().map(|number| number * number).sum();
-        let length = square.sqrt();
+        let length = dot(vector, vector).sqrt();
         if length.is_finite() && length > SHORTEST * weight && length > 0.0 {
             for number in vector {
                 *number /= length;
