@@ -326,6 +326,45 @@ async fn heartbeats_children_and_agents_that_may_not_write_are_not_asked() {
 }
 
 #[tokio::test]
+async fn notes_that_would_leave_the_workspace_through_a_link_are_not_asked_for() {
+    let env = TestEnv::new();
+    env.directory_at("workspace");
+    let elsewhere = env.directory_at("elsewhere");
+    env.link("workspace/memory", elsewhere);
+    let replies = [full("One."), small("Sum."), small("Two.")];
+    let stage = Stage::set(&env, &Setting::default(), &replies);
+    stage.say("First.").await.report.unwrap();
+    stage.say("Second.").await.report.unwrap();
+    assert_eq!(stage.model.flushes().len(), 0);
+}
+
+#[tokio::test]
+async fn a_session_that_starts_afresh_is_asked_again() {
+    let env = TestEnv::new();
+    let once = script(&[
+        &[full("One.")],
+        &keeps_the_tide(),
+        &[full("Sum."), full("Two.")],
+    ]);
+    let replies = script(&[&once, &once]);
+    let stage = Stage::set(&env, &Setting::default(), &replies);
+    for afresh in [false, true] {
+        let input = TurnInput {
+            session_key: SESSION.to_owned(),
+            words: "First.".to_owned(),
+            afresh,
+            ..TurnInput::default()
+        };
+        let played = stage.play(input, CancellationToken::new()).await;
+        played.report.unwrap();
+        assert_eq!(stage.entry().memory_flush_at, None);
+        stage.say("Second.").await.report.unwrap();
+        assert!(stage.entry().memory_flush_at.is_some());
+    }
+    assert_eq!(env.read(NOTE).matches("High water").count(), 2);
+}
+
+#[tokio::test]
 async fn a_long_transcript_is_enough_and_one_flush_does_until_the_next_summary() {
     let env = TestEnv::new();
     let setting = Setting {
