@@ -5,6 +5,7 @@
 
 use super::calls::shortened;
 use super::conversation::window_of;
+use super::flush_mark::flushed_at;
 use super::flush_tools::{Fence, lines};
 use super::teller::Teller;
 use super::{Running, TurnError, TurnInput};
@@ -15,13 +16,11 @@ use chitin_model::ModelError;
 use chitin_protocol::message::{
     AssistantMessage, Content, Extra, Message, StopReason, ToolCallBlock, ToolResultMessage,
 };
-use chitin_protocol::rules::{FlushMark, MemoryFlushRules};
 use chitin_protocol::session_key::is_subagent;
 use chitin_protocol::transcript::EntryBody;
-use chitin_store::SessionEntry;
 use chitin_workspace::filter::RunKind;
 use chitin_workspace::state::DailyNotes;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// How many times the model is asked at most.
@@ -67,7 +66,10 @@ impl Running<'_> {
             );
             self.teller.note(&note).await;
         }
-        if let Err(error) = ended {
+        // Whoever stopped the turn knows why nothing more was written.
+        if let Err(error) = ended
+            && !self.cancel.is_cancelled()
+        {
             let note =
                 format!("not all was written down before shortening the conversation: {error}");
             self.teller.note(&note).await;
@@ -253,73 +255,4 @@ impl Running<'_> {
         }])
         .await
     }
-
-    async fn mark_flushed(&mut self) -> Result<(), TurnError> {
-        let now_ms = self.agent.parts.clock.now_ms();
-        let mark = self.flush_rules().mark;
-        self.session
-            .update(move |entry| succeeded(entry, mark, now_ms))
-            .await
-    }
-
-    async fn count_failure(&mut self) {
-        let rules = *self.flush_rules();
-        let (mark, now_ms) = (rules.mark, self.agent.parts.clock.now_ms());
-        let Some(most) = rules.most_failures.filter(|_| mark == FlushMark::Outcome) else {
-            return;
-        };
-        let counted = self.session.update(move |entry| {
-            let failures = failures(entry) + 1;
-            if failures >= u64::from(most) {
-                succeeded(entry, mark, now_ms);
-            } else {
-                let mut failed = json!({
-                    "kind": compat::FLUSH_FAILED,
-                    "failureCount": failures,
-                });
-                if let Some(count) = flushed_at(entry) {
-                    failed["compactionCount"] = count.into();
-                }
-                entry.memory_flush = Some(failed);
-            }
-        });
-        if let Err(error) = counted.await {
-            self.teller.note(&error.to_string()).await;
-        }
-    }
-
-    const fn flush_rules(&self) -> &'static MemoryFlushRules {
-        &self.agent.parts.contract.runtime.memory.flush
-    }
-}
-
-/// Notes that it happened for the summary that comes next.
-fn succeeded(entry: &mut SessionEntry, mark: FlushMark, now_ms: i64) {
-    let count = entry.compaction_count.unwrap_or(0);
-    match mark {
-        FlushMark::CountAndTime => {
-            entry.memory_flush_at = Some(now_ms);
-            entry.memory_flush_compaction_count = Some(count);
-        }
-        FlushMark::Outcome => {
-            entry.memory_flush = Some(json!({
-                "kind": compat::FLUSH_SUCCEEDED,
-                "compactionCount": count,
-            }));
-        }
-    }
-}
-
-/// Returns how many times the session had been put into a summary when it last happened, whichever release noted it.
-fn flushed_at(entry: &SessionEntry) -> Option<u64> {
-    let outcome = entry.memory_flush.as_ref();
-    let later = outcome.and_then(|outcome| outcome.get("compactionCount")?.as_u64());
-    later.max(entry.memory_flush_compaction_count)
-}
-
-/// Returns how many tries in a row failed.
-fn failures(entry: &SessionEntry) -> u64 {
-    let outcome = entry.memory_flush.as_ref();
-    let count = outcome.and_then(|outcome| outcome.get("failureCount"));
-    count.and_then(Value::as_u64).unwrap_or(0)
 }

@@ -12,6 +12,7 @@ mod dry;
 mod earlier;
 mod finish;
 mod flush;
+mod flush_mark;
 mod flush_tools;
 mod input;
 mod noted;

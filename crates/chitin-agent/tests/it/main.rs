@@ -3,6 +3,7 @@
 
 mod engine;
 mod flush;
+mod flush_plan;
 mod flush_stage;
 mod history;
 mod history_odd;

@@ -126,6 +126,7 @@ fn ends_of(secret: &str) -> String {
         secret.get(..6),
         secret.get(secret.len().saturating_sub(4)..),
     ) {
+        (Some("-----B"), _) => "***".to_owned(),
         (Some(begin), Some(end)) if secret.len() >= SHORT => format!("{begin}…{end}"),
         _ => "***".to_owned(),
     }
