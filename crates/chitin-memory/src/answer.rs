@@ -161,7 +161,7 @@ pub fn get_json(
                 MemoryReadError::NoPath
                 | MemoryReadError::NotMemory(_)
                 | MemoryReadError::NotAFile(_) => compat::PATH_NOT_ALLOWED,
-                MemoryReadError::Unreadable(_) | MemoryReadError::TooLarge(_) => {
+                MemoryReadError::TooLarge(_) | MemoryReadError::Unreadable(_) => {
                     compat::READ_FAILED
                 }
             };

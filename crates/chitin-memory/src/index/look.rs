@@ -175,35 +175,6 @@ impl Finder for Index {
     fn size(&self) -> Result<usize, FindError> {
         self.guarded(|db| Ok(super::state::State::read(db)?.pieces))
     }
-
-    fn files(&self, within: &Within) -> Result<Vec<String>, FindError> {
-        let filter = Filter::new(within);
-        self.guarded(|db| {
-            let mut ask = db.prepare_cached(&format!(
-                "SELECT DISTINCT f.path FROM files f WHERE {WITHIN} ORDER BY f.path"
-            ))?;
-            let rows = ask.query_map(params![filter.source, filter.without], |row| row.get(0))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-    }
-
-    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<Piece>, FindError> {
-        let filter = Filter::new(within);
-        self.guarded(|db| {
-            let mut ask = db.prepare_cached(&format!(
-                "SELECT {PIECE} FROM pieces p JOIN files f ON f.id = p.file WHERE f.path = ?3 AND {WITHIN} \
-                 ORDER BY p.start_line, p.id LIMIT 1"
-            ))?;
-            let mut pieces = Vec::with_capacity(paths.len());
-            for path in paths {
-                let mut rows = ask.query(params![filter.source, filter.without, path])?;
-                if let Some(row) = rows.next()? {
-                    pieces.push(piece(row)?);
-                }
-            }
-            Ok(pieces)
-        })
-    }
 }
 
 /// Where to look, as SQL takes it.

@@ -111,10 +111,10 @@ impl<'t> Words<'t> {
         let (mut i, mut j, mut both) = (0, 0, 0);
         while i < a.len() && j < b.len() {
             // Without branches: which of the two is less cannot be foreseen.
-            let (x, y) = (a[i], b[j]);
-            both += usize::from(x == y);
-            i += usize::from(x <= y);
-            j += usize::from(y <= x);
+            let (one, two) = (a[i], b[j]);
+            both += usize::from(one == two);
+            i += usize::from(one <= two);
+            j += usize::from(two <= one);
         }
         as_float(both) / as_float(a.len() + b.len() - both)
     }

@@ -1,7 +1,7 @@
 //! A few notes, indexed in memory: what the tests of searching look through.
 
 use chitin_memory::chunk::{self, ChunkOptions};
-use chitin_memory::index::{Index, IndexedFile, NewPiece};
+use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
 use chitin_memory::search::{Answer, Ask, Source, search};
 use chitin_protocol::rules::MemoryRules;
 
@@ -10,7 +10,7 @@ pub(crate) const NOW_MS: i64 = 1_777_636_800_000;
 
 /// Makes an index of these files.
 pub(crate) fn indexed(files: &[(&str, &str)], rules: &MemoryRules) -> Index {
-    let mut index = Index::volatile().unwrap();
+    let mut index = Index::volatile_of(&Shape::new(rules.index)).unwrap();
     let options = ChunkOptions::configured(None, None, &rules.chunks);
     for (path, text) in files {
         let chunks = chunk::of_file(path, text, options, &rules.chunks);
@@ -20,6 +20,7 @@ pub(crate) fn indexed(files: &[(&str, &str)], rules: &MemoryRules) -> Index {
                 start_line: chunk.start_line,
                 end_line: chunk.end_line,
                 text: &chunk.text,
+                heading: chunk.heading.as_deref(),
             })
             .collect();
         let file = IndexedFile {

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use chitin_memory::answer::{self, Told};
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::cite::Citations;
-use chitin_memory::index::{Index, IndexedFile, NewPiece};
+use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
 use chitin_memory::rank::{self, Candidate, Hit, Part};
 use chitin_memory::read::{self, Window};
 use chitin_memory::search::{self, Answer, Ask, Found, Piece, Source};
@@ -234,7 +234,7 @@ fn files(corpus: &Value) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> {
-    let mut index = Index::volatile()?;
+    let mut index = Index::volatile_of(&Shape::new(rules.index))?;
     let options = ChunkOptions::configured(None, None, &rules.chunks);
     for (path, text) in files(corpus) {
         let chunks = chunk::of_file(path, text, options, &rules.chunks);
@@ -244,6 +244,7 @@ fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> 
                 start_line: chunk.start_line,
                 end_line: chunk.end_line,
                 text: &chunk.text,
+                heading: chunk.heading.as_deref(),
                 heading: chunk.heading.as_deref(),
             })
             .collect();
