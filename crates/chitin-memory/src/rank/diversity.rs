@@ -169,9 +169,7 @@ fn all_words(text: &str, numbers: &mut Vec<u64>) {
 
 fn character(hash: u64, c: char) -> u64 {
     let mut bytes = [0; 4];
-    c.encode_utf8(&mut bytes)
-        .bytes()
-        .fold(hash, |hash, byte| mixed(hash, byte))
+    c.encode_utf8(&mut bytes).bytes().fold(hash, mixed)
 }
 
 /// Tells whether a character is of a script that has no spaces between words, or counts as one here.

@@ -290,7 +290,7 @@ fn notes_of_any_kind_are_taken_as_far_as_they_go() {
     env.link("workspace/memory/loop.md", "loop.md");
     env.file("workspace/memory/empty.md", "");
     let closed = env.file("workspace/memory/closed.md", "secret");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let found = json_of(&env, &["--json", "memory", "search", "quay", "workspace"]);
     assert_eq!(paths(&found), ["memory/latin.md"]);
     let found = json_of(

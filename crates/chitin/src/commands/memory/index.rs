@@ -9,10 +9,10 @@ use crate::printer::{Paint, Printer, Render, Stream, Weight};
 use crate::setup::Target;
 use crate::terminal::interrupt::Interrupts;
 use chitin_memory::index::{Progress, Stopped};
-use chitin_memory::keeper::Effort;
+use chitin_memory::keeper::{Effort, Memory};
 use serde::Serialize;
 use std::cell::Cell;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::{Duration, Instant};
 
 /// How often the line is drawn again.
@@ -76,9 +76,7 @@ pub(super) fn run(args: &IndexArgs, host: &Host, printer: &Printer) -> Result<Ex
     for note in &report.notes {
         printer.note(&note.to_string());
     }
-    let figures = found
-        .with(|memory| memory.figures())
-        .map_err(unsearchable)?;
+    let figures = found.with(Memory::figures).map_err(unsearchable)?;
     let stopped = report.stopped == Some(Stopped::Cancelled);
     printer.result(&Done {
         looked: report.looked,
@@ -154,10 +152,8 @@ impl Line {
             progress.looked, progress.files
         );
         if progress.to_embed > 0 {
-            text.push_str(&format!(
-                ", {} of {} vectors",
-                progress.embedded, progress.to_embed
-            ));
+            let (done, all) = (progress.embedded, progress.to_embed);
+            let _ = write!(text, ", {done} of {all} vectors");
         }
         self.stream.aside(&text, Weight::Note);
     }

@@ -63,7 +63,7 @@ enum Only {
 /// What was found.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Results {
+struct Search {
     question: String,
     /// `lexical` or `hybrid`.
     mode: &'static str,
@@ -132,7 +132,7 @@ pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<E
     for note in &notes {
         printer.note(note);
     }
-    printer.result(&Results {
+    printer.result(&Search {
         question: args.question.clone(),
         mode: answer.mode.name(),
         embeddings: made
@@ -179,7 +179,7 @@ fn score(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a score is a number from 0 to 1".to_owned())
 }
 
-impl Render for Results {
+impl Render for Search {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         if self.results.is_empty() {
             return writeln!(out, "Nothing in memory fits.");

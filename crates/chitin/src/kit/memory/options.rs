@@ -7,7 +7,7 @@ use chitin_protocol::rules::{
 };
 use chitin_protocol::settings::{CitationSetting, MemorySettings, MemorySource, Share};
 use chitin_workspace::agents;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How many results are put into the prompt.
 const RECALLED: u32 = 4;
@@ -164,11 +164,10 @@ fn said(setup: &Setup, rules: &MemorySourceRules) -> Value {
         let found = pointers.iter().find_map(|pointer| value.pointer(pointer));
         found.filter(|found| found.is_object()).cloned()
     };
-    let mut search =
-        first(config, rules.config).unwrap_or_else(|| Value::Object(Default::default()));
+    let mut search = first(config, rules.config).unwrap_or_else(|| Value::Object(Map::default()));
     let roster = agents::roster(config, setup.contract());
     let agent = roster.iter().find(|entry| entry.id == setup.agent);
-    if let Some(agent) = agent.and_then(|entry| first(&entry.settings, rules.agent_config)) {
+    if let Some(agent) = agent.and_then(|entry| first(entry.settings, rules.agent_config)) {
         lay_over(&mut search, agent);
     }
     search

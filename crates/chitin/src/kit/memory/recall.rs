@@ -79,7 +79,7 @@ impl MemoryKit {
     /// A memory file that is in the prompt as a whole need not be found again.
     fn leave_out_what_is_seen(&self, listing: &Listing, within: &mut Within) {
         let contract = self.setup.contract();
-        let most = u64::try_from(contract.budgets.max_chars).unwrap_or(u64::MAX);
+        let most = u64::from(contract.budgets.max_chars);
         let seen = listing
             .files
             .iter()
