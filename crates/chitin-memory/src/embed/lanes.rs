@@ -6,11 +6,9 @@ const LANES: usize = 8;
 pub(super) fn dot(one: &[f32], other: &[f32]) -> f32 {
     let (one, one_rest) = one.as_chunks::<LANES>();
     let (other, other_rest) = other.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
+    let mut sums: [f32; LANES] = [0.0; LANES];
     for (a, b) in one.iter().zip(other) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
-        }
+        sums = std::array::from_fn(|lane| sums[lane] + a[lane] * b[lane]);
     }
     let rest: f32 = one_rest.iter().zip(other_rest).map(|(a, b)| a * b).sum();
     sums.iter().sum::<f32>() + rest
