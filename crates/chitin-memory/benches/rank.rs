@@ -1,15 +1,14 @@
 //! What a search costs beside SQLite: 200 candidates by words and 200 by vectors, scored, merged and put in order.
 
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
-use chitin_memory::search::{
-    Ask, FindError, Finder, Found, Piece, Source, Within, search,
-};
+use chitin_memory::search::{Ask, FindError, Finder, Found, Piece, Source, Within, search};
 use chitin_protocol::rules::MemoryRules;
 
 const CANDIDATES: i64 = 200;
 const WORDS: [&str; 24] = [
-    "the", "harbor", "battery", "vendor", "changed", "because", "of", "sonar", "logs", "are", "kept", "for", "ninety", "days",
-    "Kestrel", "hull", "printed", "nylon", "and", "tide", "gauge", "drifts", "every", "month",
+    "the", "harbor", "battery", "vendor", "changed", "because", "of", "sonar", "logs", "are",
+    "kept", "for", "ninety", "days", "Kestrel", "hull", "printed", "nylon", "and", "tide", "gauge",
+    "drifts", "every", "month",
 ];
 
 struct Ready {
@@ -50,7 +49,9 @@ fn text(seed: i64) -> String {
     let mut state = u64::try_from(seed).unwrap_or_default() + 1;
     let mut text = String::new();
     while text.len() < 1_200 {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         let at = usize::try_from(state >> 33).unwrap_or_default();
         text.push_str(WORDS[at % WORDS.len()]);
         text.push_str(if at % 11 == 0 { ".\n" } else { " " });

@@ -34,7 +34,12 @@ fn a_search_by_words_says_what_it_found_where_and_how() {
         "Tea is in the left cupboard.\n\nSource: memory/tea.md#L1-L2"
     );
     assert_eq!(json["mode"], "lexical");
-    assert!(json["note"].as_str().unwrap().starts_with("Searched by words only"));
+    assert!(
+        json["note"]
+            .as_str()
+            .unwrap()
+            .starts_with("Searched by words only")
+    );
     assert_eq!(json["debug"], json!({ "backend": "builtin", "hits": 1 }));
     let shared = search_json(&answer, &told("agent:main:x:group:1"), &OWN);
     assert_eq!(shared["results"][0].get("citation"), None);
@@ -69,8 +74,19 @@ fn a_window_and_a_refusal_have_the_shape_of_their_release() {
 #[test]
 fn the_tools_ask_for_what_models_already_give_them() {
     let names = |schema: &serde_json::Value| -> Vec<String> {
-        schema["properties"].as_object().unwrap().keys().cloned().collect()
+        schema["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
     };
-    assert_eq!(names(&search_schema(&OWN)), ["query", "maxResults", "minScore", "corpus"]);
-    assert_eq!(names(&get_schema(&OWN)), ["path", "from", "lines", "corpus"]);
+    assert_eq!(
+        names(&search_schema(&OWN)),
+        ["query", "maxResults", "minScore", "corpus"]
+    );
+    assert_eq!(
+        names(&get_schema(&OWN)),
+        ["path", "from", "lines", "corpus"]
+    );
 }

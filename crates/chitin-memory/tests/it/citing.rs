@@ -22,7 +22,12 @@ fn where_others_read_along_nothing_is_cited_unless_that_is_wanted() {
         assert!(!Citations::Auto.are_shown(shared), "{shared}");
         assert!(Citations::On.are_shown(shared), "{shared}");
     }
-    for own in ["", "agent:main:main", "agent:main:pager:direct:17", "agent:group:main"] {
+    for own in [
+        "",
+        "agent:main:main",
+        "agent:main:pager:direct:17",
+        "agent:group:main",
+    ] {
         assert!(Citations::Auto.are_shown(own), "{own}");
         assert!(!Citations::Off.are_shown(own), "{own}");
     }

@@ -1,13 +1,11 @@
 //! The order of what was found.
 
+use chitin_memory::rank::bm25::{ranks, score_of_rank};
 use chitin_memory::rank::{
     Candidate, Hit, Naming, Part, born_ms, diverse, merge, naming, normalised, passing, sort,
 };
-use chitin_memory::rank::bm25::{ranks, score_of_rank};
 use chitin_memory::search::{Found, Piece, Source};
-use chitin_protocol::rules::{
-    BarRelief, CosineScore, DecayRules, Fusion, RankingRules, WordlessTexts,
-};
+use chitin_protocol::rules::{BarRelief, CosineScore, DecayRules, Fusion, RankingRules};
 use proptest::prelude::*;
 
 const OWN: RankingRules = RankingRules::CANONICAL;
@@ -63,7 +61,11 @@ fn places_alone_can_decide() {
     };
     let mut hits = merge(
         vec![near(1, "a", 0.01), near(2, "b", 0.009)],
-        vec![by_words(2, "b", 0.01), by_words(1, "a", 0.001), by_words(3, "c", 0.0001)],
+        vec![
+            by_words(2, "b", 0.01),
+            by_words(1, "a", 0.001),
+            by_words(3, "c", 0.0001),
+        ],
         fusion,
         CosineScore::AsIs,
     );
@@ -82,7 +84,9 @@ fn equals_stand_by_path_in_the_later_release_and_as_found_in_the_earlier() {
             .map(|(path, id)| by_words(id, path, 0.5))
             .collect();
         sort(&mut hits, rules.ties);
-        hits.into_iter().map(|hit| hit.piece.path).collect::<Vec<_>>()
+        hits.into_iter()
+            .map(|hit| hit.piece.path)
+            .collect::<Vec<_>>()
     };
     assert_eq!(order(&LATER), ["MEMORY.md", "memory/a.md", "memory/z.md"]);
     assert_eq!(
@@ -98,10 +102,19 @@ fn a_file_is_as_old_as_its_name_says() {
     let early = RankingRules::OPENCLAW_2026_4.decay;
     assert_eq!(born("memory/2026-05-01.md", &early), first_of_may);
     assert_eq!(born("memory/logs/2026-05-01.md", &early), None);
-    for path in ["memory/2026-05-01.md", "memory/logs/2026-05-01.md", "memory/2026-05-01-call.md"] {
+    for path in [
+        "memory/2026-05-01.md",
+        "memory/logs/2026-05-01.md",
+        "memory/2026-05-01-call.md",
+    ] {
         assert_eq!(born(path, &LATER.decay), first_of_may, "{path}");
     }
-    for ageless in ["MEMORY.md", "memory/tea.md", "memory/2026-13-40.md", "memory/2026-05-01x.md"] {
+    for ageless in [
+        "MEMORY.md",
+        "memory/tea.md",
+        "memory/2026-13-40.md",
+        "memory/2026-05-01x.md",
+    ] {
         assert_eq!(born(ageless, &LATER.decay), None, "{ageless}");
     }
     assert_eq!(born("notes/tea.md", &LATER.decay), Some(5));
@@ -115,14 +128,17 @@ fn a_copy_sinks_below_something_new() {
         .zip([1.0, 0.95, 0.6])
         .map(|(text, score)| Candidate { score, text })
         .collect();
-    let order = |lambda| diverse(&candidates, lambda, WordlessTexts::Alike, usize::MAX, |_| true);
+    let order = |lambda| diverse(&candidates, lambda, &LATER.diversity, usize::MAX, |_| true);
     assert_eq!(order(0.5), [0, 2, 1]);
     assert_eq!(order(1.0), [0, 1, 2]);
 }
 
 #[test]
 fn a_query_names_a_file_by_path_name_or_stem_in_any_case() {
-    assert_eq!(naming("./Memory/Kestrel.md", "memory/kestrel.md"), Naming::Path);
+    assert_eq!(
+        naming("./Memory/Kestrel.md", "memory/kestrel.md"),
+        Naming::Path
+    );
     assert_eq!(naming("kestrel.MD", "memory/kestrel.md"), Naming::Name);
     assert_eq!(naming(" Kestrel ", "memory/kestrel.md"), Naming::Stem);
     assert_eq!(naming("kes", "memory/kestrel.md"), Naming::Not);
@@ -138,22 +154,38 @@ fn when_nothing_is_good_enough_each_release_has_its_own_relief() {
     assert_eq!(count(BarRelief::WordsAnyway), 2);
     let mut strong = weak();
     strong.push(by_words(3, "c", 0.9));
-    assert_eq!(passing(strong, 6, 0.35, 0.15, BarRelief::WordsAnyway).len(), 1);
+    assert_eq!(
+        passing(strong, 6, 0.35, 0.15, BarRelief::WordsAnyway).len(),
+        1
+    );
 }
 
 #[test]
 fn our_rank_of_paths_is_that_of_sqlite() {
     let db = rusqlite::Connection::open_in_memory().unwrap();
-    db.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (path)").unwrap();
-    let paths = ["memory/howto/tide table.md", "MEMORY.md", "memory/tide/tide.md", "memory/a.md"];
+    db.execute_batch("CREATE VIRTUAL TABLE t USING fts5 (path)")
+        .unwrap();
+    let paths = [
+        "memory/howto/tide table.md",
+        "MEMORY.md",
+        "memory/tide/tide.md",
+        "memory/a.md",
+    ];
     for path in paths {
         db.execute("INSERT INTO t VALUES (?)", [path]).unwrap();
     }
     let theirs: f64 = db
-        .query_row("SELECT rank FROM t WHERE t MATCH 'tide AND md' ORDER BY rank", [], |row| row.get(0))
+        .query_row(
+            "SELECT rank FROM t WHERE t MATCH 'tide AND md' ORDER BY rank",
+            [],
+            |row| row.get(0),
+        )
         .unwrap();
     let words = |text: &str| -> Vec<String> {
-        text.to_lowercase().split(['/', '.', ' ']).map(str::to_owned).collect()
+        text.to_lowercase()
+            .split(['/', '.', ' '])
+            .map(str::to_owned)
+            .collect()
     };
     let texts: Vec<Vec<String>> = paths.iter().map(|path| words(path)).collect();
     let ours = ranks(&texts, &words("tide md"));
@@ -192,12 +224,12 @@ proptest! {
         enough in 0..14_usize,
     ) {
         let candidates: Vec<Candidate<'_>> = texts.iter().map(|(text, score)| Candidate { score: *score, text }).collect();
-        let all = diverse(&candidates, lambda, WordlessTexts::AlikeIfEqual, usize::MAX, |_| true);
+        let all = diverse(&candidates, lambda, &OWN.diversity, usize::MAX, |_| true);
         let mut sorted = all.clone();
         sorted.sort_unstable();
         prop_assert_eq!(sorted, (0..texts.len()).collect::<Vec<_>>());
         // Stopping early gives the beginning of the same order.
-        let some = diverse(&candidates, lambda, WordlessTexts::AlikeIfEqual, enough, |_| true);
+        let some = diverse(&candidates, lambda, &OWN.diversity, enough, |_| true);
         prop_assert!(all.starts_with(&some) || texts.len() < 2 || lambda >= 1.0);
     }
 }

@@ -53,7 +53,10 @@ fn of_two_notes_that_fit_alike_the_newer_comes_first_and_the_older_stays() {
 #[test]
 fn a_file_that_is_asked_for_by_name_comes_first() {
     let mut notes = NOTES.to_vec();
-    notes.push(("memory/hull.md", "Kestrel kestrel kestrel: the hull of the kestrel.\n"));
+    notes.push((
+        "memory/hull.md",
+        "Kestrel kestrel kestrel: the hull of the kestrel.\n",
+    ));
     for rules in [OWN, MemoryRules::OPENCLAW_2026_9] {
         let index = indexed(&notes, &rules);
         for query in ["hull", "HULL.md", "memory/hull.md", "./memory/hull.md"] {
@@ -87,7 +90,9 @@ fn near_copies_do_not_fill_the_list() {
     let place = |rules: &MemoryRules| {
         let index = indexed(&files, rules);
         let answer = asked(&index, "sonar logs", rules);
-        paths(&answer).iter().position(|path| *path == "memory/d.md")
+        paths(&answer)
+            .iter()
+            .position(|path| *path == "memory/d.md")
     };
     let mut plain = OWN;
     plain.ranking.diversity.default = RankingSwitch::Off;
@@ -152,7 +157,11 @@ fn a_question_of_a_hundred_thousand_characters_is_cut_with_a_note() {
     for rules in ALL {
         let index = indexed(&NOTES, &rules);
         let answer = asked(&index, &"landlord ünd ".repeat(10_000), &rules);
-        assert!(answer.notes[0].contains("only the first"), "{:?}", answer.notes);
+        assert!(
+            answer.notes[0].contains("only the first"),
+            "{:?}",
+            answer.notes
+        );
     }
 }
 
@@ -160,7 +169,15 @@ fn a_question_of_a_hundred_thousand_characters_is_cut_with_a_note() {
 fn nothing_to_look_for_is_an_empty_answer() {
     for rules in ALL {
         let index = indexed(&NOTES, &rules);
-        for query in ["", "   ", "\"\" OR AND * ^ : -", "🛶🛶", "\"", "NEAR(", "(((("] {
+        for query in [
+            "",
+            "   ",
+            "\"\" OR AND * ^ : -",
+            "🛶🛶",
+            "\"",
+            "NEAR(",
+            "((((",
+        ] {
             let answer = asked(&index, query, &rules);
             assert!(answer.hits.len() <= NOTES.len(), "{query}");
         }
