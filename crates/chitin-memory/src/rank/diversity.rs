@@ -111,13 +111,13 @@ impl<'t> Words<'t> {
                 WordlessTexts::AlikeIfEqual => 0.0,
             };
         }
-        let (mut i, mut j, mut both) = (0, 0, 0);
-        while i < a.len() && j < b.len() {
+        let (mut left, mut right, mut both) = (0, 0, 0);
+        while left < a.len() && right < b.len() {
             // Without branches: which of the two is less cannot be foreseen.
-            let (x, y) = (a[i], b[j]);
-            both += usize::from(x == y);
-            i += usize::from(x <= y);
-            j += usize::from(y <= x);
+            let order = a[left].cmp(&b[right]);
+            both += usize::from(order.is_eq());
+            left += usize::from(order.is_le());
+            right += usize::from(order.is_ge());
         }
         as_float(both) / as_float(a.len() + b.len() - both)
     }
@@ -172,9 +172,7 @@ fn all_words(text: &str, numbers: &mut Vec<u64>) {
 
 fn character(hash: u64, c: char) -> u64 {
     let mut bytes = [0; 4];
-    c.encode_utf8(&mut bytes)
-        .bytes()
-        .fold(hash, |hash, byte| mixed(hash, byte))
+    c.encode_utf8(&mut bytes).bytes().fold(hash, mixed)
 }
 
 /// Tells whether a character is of a script that has no spaces between words, or counts as one here.
