@@ -15,6 +15,7 @@ pub mod directory_note;
 pub mod edit;
 pub mod front_matter;
 pub mod history;
+pub mod memory_text;
 pub mod model_stream;
 pub mod mutate;
 pub mod novelty;
@@ -47,7 +48,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 24] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -92,6 +93,11 @@ pub const TARGETS: [Target; 23] = [
         name: "history",
         run: history::run,
         dictionary: history::DICTIONARY,
+    },
+    Target {
+        name: "memory_text",
+        run: memory_text::run,
+        dictionary: memory_text::DICTIONARY,
     },
     Target {
         name: "model_stream",

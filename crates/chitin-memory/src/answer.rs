@@ -161,7 +161,9 @@ pub fn get_json(
                 MemoryReadError::NoPath
                 | MemoryReadError::NotMemory(_)
                 | MemoryReadError::NotAFile(_) => compat::PATH_NOT_ALLOWED,
-                MemoryReadError::Unreadable(_) => compat::READ_FAILED,
+                MemoryReadError::TooLarge(_) | MemoryReadError::Unreadable(_) => {
+                    compat::READ_FAILED
+                }
             };
             json!({
                 "path": path,

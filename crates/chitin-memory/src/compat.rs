@@ -14,7 +14,7 @@ pub fn more_lines(next: usize) -> String {
     format!("\n\n[More content available. Use from={next} to continue.]")
 }
 
-/// What ends a window whose only line was cut.
+/// What ends a window whose only line was cut, for memory proper: another tool shows all of it.
 pub const LINE_CUT: &str = "\n\n[More content available. Requested excerpt exceeded the default maxChars budget. \
     If you need the full raw line, use read on the source file.]";
 
@@ -45,3 +45,7 @@ pub const PATH_NOT_ALLOWED: &str = "MEMORY_PATH_NOT_ALLOWED";
 
 /// The code of a file that cannot be read.
 pub const READ_FAILED: &str = "MEMORY_READ_FAILED";
+
+/// The same for extra paths, which that tool may not reach.
+pub const EXTRA_LINE_CUT: &str =
+    "\n\n[More content available. Requested excerpt exceeded the default maxChars budget.]";

@@ -97,8 +97,10 @@ pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> Listin
     };
     lister.root_files(root);
     let directory = Path::new(rules.directory);
-    if root.kind(directory) == Some(EntryKind::Directory) {
-        lister.walk(root, None, directory.into());
+    match root.kind(directory) {
+        Some(EntryKind::Directory) => lister.walk(root, None, directory.into()),
+        Some(EntryKind::Link) => lister.leave_out(rules.directory, Omission::Link),
+        Some(EntryKind::File | EntryKind::Other) | None => {}
     }
     for extra in extra {
         lister.extra(root, extra);

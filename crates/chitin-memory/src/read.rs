@@ -2,15 +2,14 @@
 
 use crate::compat;
 use crate::files::{self, ExtraPath};
-use chitin_protocol::rules::{
-    FinalLine, MemoryFileRules, MemoryReadRules, ReadRefusal, ReadStatusRule,
-};
+use chitin_protocol::record::Refusal;
+use chitin_protocol::rules::{FinalLine, MemoryReadRules, ReadRefusal, ReadStatusRule};
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix};
 use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use serde::Serialize;
 use std::path::Path;
 
-/// No more than this much of a file is looked at.
+/// No larger file is read.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is asked for.
@@ -71,6 +70,9 @@ pub enum MemoryReadError {
     /// A link, a directory or something stranger is there.
     #[error("`{0}` is not a plain file.")]
     NotAFile(String),
+    /// The file is larger than any note.
+    #[error("`{0}` is larger than 64 MiB.")]
+    TooLarge(String),
     /// The file cannot be read.
     #[error("The file cannot be read: {0}.")]
     Unreadable(ReadError),
@@ -80,7 +82,9 @@ impl MemoryReadError {
     /// Returns what these rules say of it.
     pub fn message(&self, rules: &MemoryReadRules) -> String {
         match (self, rules.refusal) {
-            (Self::Unreadable(_), _) | (_, ReadRefusal::Reason) => self.to_string(),
+            (Self::Unreadable(_) | Self::TooLarge(_), _) | (_, ReadRefusal::Reason) => {
+                self.to_string()
+            }
             (Self::NoPath | Self::NotMemory(_) | Self::NotAFile(_), ReadRefusal::NoPath) => {
                 compat::PATH_REQUIRED.to_owned()
             }
@@ -111,7 +115,7 @@ pub fn read(
         links: Links::Refuse,
         hardlinks: Hardlinks::Allow,
         max_bytes: MOST_BYTES,
-        oversized: Oversized::Keep,
+        oversized: Oversized::Refuse,
     };
     let read = match home.and_then(|extra| extra.outside(&relative)) {
         Some((outside, name)) => outside.read(&name, &policy),
@@ -133,6 +137,10 @@ pub fn read(
             truncated: false,
             next_from: None,
         }),
+        Err(ReadError::Refused {
+            reason: Refusal::TooLarge,
+            ..
+        }) => Err(MemoryReadError::TooLarge(path.to_owned())),
         Err(ReadError::Refused { .. }) => Err(MemoryReadError::NotAFile(path.to_owned())),
         Err(error) => Err(MemoryReadError::Unreadable(error)),
     }
@@ -143,10 +151,9 @@ pub fn is_allowed(relative: &str, extra: &[ExtraPath], rules: &MemoryReadRules) 
     if !relative.ends_with(compat::MARKDOWN_SUFFIX) {
         return false;
     }
-    let directory = MemoryFileRules::OPENCLAW_2026_4.directory;
     rules.root_files.contains(&relative)
         || relative
-            .strip_prefix(directory)
+            .strip_prefix(rules.directory)
             .is_some_and(|rest| rest.starts_with('/'))
         || extra.iter().any(|extra| extra.holds(relative))
 }
@@ -194,9 +201,15 @@ pub fn window(text: &str, path: &str, window: Window, rules: &MemoryReadRules) -
     }
     let next_from = more.then(|| from.saturating_add(count));
     if cut {
-        shown.push_str(compat::LINE_CUT);
+        let is_memory_proper = is_allowed(path, &[], rules);
+        shown.push_str(if is_memory_proper {
+            compat::LINE_CUT
+        } else {
+            compat::EXTRA_LINE_CUT
+        });
     }
-    if let Some(next) = next_from {
+    // After an empty line the notice would be all there is; `next_from` says the same.
+    if let Some(next) = next_from.filter(|_| !shown.is_empty()) {
         shown.push_str(&compat::more_lines(next));
     }
     ReadWindow {

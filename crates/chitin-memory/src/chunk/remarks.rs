@@ -1,17 +1,13 @@
 //! Remarks about an entry, in comments that are not shown.
 
-use chitin_protocol::text::{is_js_whitespace, trim_js};
-use regex::{Captures, Regex};
+use chitin_protocol::text::{trim_end_js, trim_js};
+use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// A remark: a comment with one of three names, a colon, and a value on the same line.
 static REMARK: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)<!--\s*(trigger|importance|project)\s*:([^\r\n]*?)-->").ok());
-
-/// What may follow the importance on its line: other comments.
-static TRAILING: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?:\s*<!--[^\r\n]*?-->)*\s*$").ok());
 
 /// Spaces at the end of a line.
 static LINE_ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)[ \t]+(\r?)$").ok());
@@ -42,29 +38,23 @@ pub enum Projects {
     Unnamed,
 }
 
-/// Returns what the remarks of an entry say. Of several importances the first line's holds, else the last line's; on one line the
-/// last. One that is followed by more text is part of that text.
+/// Returns what the remarks of an entry say. Of several importances the largest holds. Importances and triggers on
+/// a line that does not end with a comment are not meant: somebody writes about them.
 pub fn remarks(text: &str) -> Remarks {
     let mut told = Remarks::default();
-    let mut later = None;
-    for (index, line) in text.split('\n').enumerate() {
-        for (end, name, value) in remarks_of(line) {
+    for line in text.split('\n') {
+        let ends_with_comment = trim_end_js(line).ends_with("-->");
+        for (name, value) in remarks_of(line) {
             match name.to_ascii_lowercase().as_str() {
-                "importance" if is_trailing(&line[end..]) => {
-                    let importance = importance(value);
-                    if index == 0 {
-                        told.importance = importance.or(told.importance);
-                    } else {
-                        later = importance.or(later);
-                    }
+                "importance" if ends_with_comment => {
+                    told.importance = told.importance.max(importance(value));
                 }
-                "trigger" => add(&mut told.triggers, value.split([',', ';'])),
+                "trigger" if ends_with_comment => add(&mut told.triggers, value.split([',', ';'])),
                 "project" => told.projects.add(value),
                 _ => {}
             }
         }
     }
-    told.importance = told.importance.or(later);
     told
 }
 
@@ -79,26 +69,17 @@ pub fn without_remarks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the remarks on a line: where each ends, its name, its value.
-fn remarks_of(line: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+/// Returns the remarks on a line: name and value of each.
+fn remarks_of(line: &str) -> impl Iterator<Item = (&str, &str)> {
     let captures = REMARK.as_ref().map(|remark| remark.captures_iter(line));
     captures
         .into_iter()
         .flatten()
-        .filter_map(|found: Captures<'_>| {
-            let end = found.get(0)?.end();
-            Some((end, found.get(1)?.as_str(), found.get(2)?.as_str()))
-        })
-}
-
-fn is_trailing(rest: &str) -> bool {
-    TRAILING
-        .as_ref()
-        .is_some_and(|trailing| trailing.is_match(rest))
+        .filter_map(|found| Some((found.get(1)?.as_str(), found.get(2)?.as_str())))
 }
 
 fn importance(value: &str) -> Option<u8> {
-    let digits = value.trim_matches(is_js_whitespace);
+    let digits = trim_js(value);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number: u8 = is_number.then(|| digits.parse().ok()).flatten()?;
     (1..=MOST_IMPORTANT).contains(&number).then_some(number)

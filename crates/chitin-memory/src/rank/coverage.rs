@@ -18,6 +18,8 @@ pub struct Asked {
 pub struct Coverage {
     asked: Vec<Asked>,
     stems: Vec<String>,
+    /// Which first bytes the terms have: most words of a text are none of them, and are passed over at once.
+    first_bytes: [bool; 256],
     total: f64,
     /// What the whole score is made of: share, rank, place, together.
     shares: [f64; 4],
@@ -35,6 +37,12 @@ impl Coverage {
             .iter()
             .map(|term| stem(&term.text).to_owned())
             .collect();
+        let mut first_bytes = [false; 256];
+        for term in &terms {
+            if let Some(byte) = term.text.bytes().next() {
+                first_bytes[usize::from(byte)] = true;
+            }
+        }
         let asked: Vec<Asked> = terms
             .into_iter()
             .zip(weights)
@@ -44,6 +52,7 @@ impl Coverage {
         Self {
             asked,
             stems,
+            first_bytes,
             total,
             shares,
         }
@@ -100,6 +109,10 @@ impl Coverage {
 
     /// Returns which term a word is a form of.
     fn term_of(&self, word: &str) -> Option<usize> {
+        let first = word.bytes().next()?;
+        if !self.first_bytes[usize::from(first)] {
+            return None;
+        }
         let form = stem(word);
         self.stems.iter().zip(&self.asked).position(|(stem, one)| {
             form == stem || (one.term.is_beginning && word.starts_with(&one.term.text))

@@ -19,24 +19,22 @@ pub fn merge(near: Vec<Found>, words: Vec<Hit>, fusion: Fusion, cosine: CosineSc
         hit.vector_score = Some(found.strength);
         hit.add(Part::Vector, share(fusion, Side::Vector, at, score));
         // A list that names a piece twice means its last word on it.
-        match places.get(&hit.piece.id) {
-            Some(place) => hits[*place] = hit,
-            None => {
-                places.insert(hit.piece.id, hits.len());
-                hits.push(hit);
-            }
+        if let Some(place) = places.get(&hit.piece.id) {
+            hits[*place] = hit;
+        } else {
+            places.insert(hit.piece.id, hits.len());
+            hits.push(hit);
         }
     }
     for (at, by_words) in words.into_iter().enumerate() {
         let weight = share(fusion, Side::Text, at, 1.0);
-        match places.get(&by_words.piece.id) {
-            Some(place) => join(&mut hits[*place], by_words, fusion, weight),
-            None => {
-                places.insert(by_words.piece.id, hits.len());
-                let mut hit = Hit::new(by_words.piece.clone());
-                join(&mut hit, by_words, fusion, weight);
-                hits.push(hit);
-            }
+        if let Some(place) = places.get(&by_words.piece.id) {
+            join(&mut hits[*place], by_words, fusion, weight);
+        } else {
+            places.insert(by_words.piece.id, hits.len());
+            let mut hit = Hit::new(by_words.piece.clone());
+            join(&mut hit, by_words, fusion, weight);
+            hits.push(hit);
         }
     }
     hits

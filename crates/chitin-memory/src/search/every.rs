@@ -3,7 +3,9 @@
 use super::{Asked, FindError, Found, Mode, paths};
 use crate::rank::{self, Additions, Hit, Naming, Overlap, Part, bm25};
 use crate::words;
-use chitin_protocol::rules::{CountedWords, LexicalScore, PathSearch, RankingTies, SingleWords};
+use chitin_protocol::rules::{
+    CountedWords, ExactPath, LexicalScore, PathSearch, RankingTies, SingleWords,
+};
 use std::collections::HashMap;
 
 /// Looks for all words of the query, and for each by itself where the rules ask for that.
@@ -61,7 +63,7 @@ fn once(
     let overlap = overlap(asked, words, mode);
     let mut hits: Vec<Hit> = found
         .into_iter()
-        .map(|found| scored(found, overlap.as_ref()))
+        .map(|found| scored(found, overlap.as_ref(), asked))
         .collect();
     if let Some(files) = files {
         let mut joined = Joined::new(asked.rules.ranking.ties);
@@ -104,13 +106,17 @@ fn overlap(asked: &Asked<'_>, words: &str, mode: Mode) -> Option<Overlap> {
     ))
 }
 
-fn scored(found: Found, overlap: Option<&Overlap>) -> Hit {
+fn scored(found: Found, overlap: Option<&Overlap>, asked: &Asked<'_>) -> Hit {
     let text = bm25::score_of_rank(found.strength);
     let mut hit = Hit::new(found.piece);
     hit.text_score = Some(text);
     hit.add(Part::Text, text);
     if let Some(overlap) = overlap {
         overlap.add(&mut hit);
+    }
+    match asked.rules.ranking.factors.exact_path {
+        ExactPath::NotSpecial => {}
+        ExactPath::First => hit.naming = rank::naming(asked.query, &hit.piece.path),
     }
     hit
 }

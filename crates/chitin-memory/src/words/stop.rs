@@ -70,6 +70,10 @@ const DUTCH: &str = "aan als bij dat de den der deze die dit door dus een en er 
     in is je kan maar me met mijn na naar niet nog of om ons ook op over te tot uit van voor waar waarom \
     wanneer was wat we welke werd wie wij wordt ze zij zijn zo";
 
+/// Stop words of one language that are telling in English or as names. Of many languages at once, these are kept.
+const HOMOGRAPHS: &str =
+    "ai bin com come con den die door dove ed eu favor hat met os pour son war";
+
 static RECORDED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     set(&[
         ENGLISH, SPANISH, PORTUGUESE, ARABIC, KOREAN, JAPANESE, CHINESE,
@@ -78,7 +82,9 @@ static RECORDED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 static EXTENDED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let own = set(&[ENGLISH_ENDS, GERMAN, FRENCH, ITALIAN, RUSSIAN, DUTCH]);
-    RECORDED.union(&own).copied().collect()
+    let telling = set(&[HOMOGRAPHS]);
+    let both: HashSet<&str> = RECORDED.union(&own).copied().collect();
+    both.difference(&telling).copied().collect()
 });
 
 static IN_KOREAN: LazyLock<HashSet<&str>> = LazyLock::new(|| set(&[KOREAN]));

@@ -3,10 +3,16 @@
 use super::stop::is_stop_word;
 use super::{korean, unspaced};
 use chitin_protocol::rules::StopWords;
+use regex::Regex;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// A question asks for no more than this; the first words say what it is about.
 const MOST_TERMS: usize = 32;
+
+/// A letter or a digit and what follows it, marks included.
+static WORD: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*").ok());
 
 /// Something to look for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,11 +38,8 @@ pub fn canonical_terms(query: &str) -> Vec<Term> {
     let mut telling = Vec::new();
     let mut others = Vec::new();
     let mut seen = HashSet::new();
-    for word in query
-        .split(|c| !is_of_word(c))
-        .filter(|word| !word.is_empty())
-    {
-        for term in terms_of(word) {
+    for word in WORD.iter().flat_map(|word| word.find_iter(&query)) {
+        for term in terms_of(word.as_str()) {
             if !seen.insert(term.clone()) {
                 continue;
             }
@@ -55,13 +58,6 @@ pub fn canonical_terms(query: &str) -> Vec<Term> {
         return others;
     }
     telling
-}
-
-/// What the index does not part words at. A mark on a letter is part of the word.
-fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric()
-        || unspaced::is_unspaced(c)
-        || matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 fn terms_of(word: &str) -> Vec<Term> {

@@ -1,8 +1,21 @@
 //! Memory, as its users see it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests build trees of files and links"
+)]
 
+mod answers;
+mod chunks;
+mod citing;
+mod files;
 mod indexing;
 mod notebook;
+mod notes;
+mod ranking;
+mod reading;
+mod searching;
 mod together;
 mod trouble;
 mod vectors;
+mod words;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use chitin_memory::answer::{self, Told};
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::cite::Citations;
-use chitin_memory::index::{Index, IndexedFile, NewPiece};
+use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
 use chitin_memory::rank::{self, Candidate, Hit, Part};
 use chitin_memory::read::{self, Window};
 use chitin_memory::search::{self, Answer, Ask, Found, Piece, Source};
@@ -143,13 +143,7 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
                 text: &hit.piece.text,
             })
             .collect();
-        let order = rank::diverse(
-            &texts,
-            lambda,
-            ranking.diversity.wordless,
-            usize::MAX,
-            |_| true,
-        );
+        let order = rank::diverse(&texts, lambda, &ranking.diversity, usize::MAX, |_| true);
         hits = order.iter().map(|at| hits[*at].clone()).collect();
     }
     let results: Vec<Value> = hits
@@ -186,9 +180,7 @@ fn mmr(input: &Value, rules: &MemoryRules) -> Result<Value> {
         let lambda = input["config"]["lambda"]
             .as_f64()
             .unwrap_or(diversity.lambda);
-        rank::diverse(&candidates, lambda, diversity.wordless, usize::MAX, |_| {
-            true
-        })
+        rank::diverse(&candidates, lambda, diversity, usize::MAX, |_| true)
     } else {
         (0..items.len()).collect()
     };
@@ -234,7 +226,7 @@ fn files(corpus: &Value) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> {
-    let mut index = Index::volatile()?;
+    let mut index = Index::volatile_of(&Shape::new(rules.index))?;
     let options = ChunkOptions::configured(None, None, &rules.chunks);
     for (path, text) in files(corpus) {
         let chunks = chunk::of_file(path, text, options, &rules.chunks);

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const ANY_MESSAGE: &str = "{MESSAGE}";
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
-    let rules = &check.contract.memory;
+    let rules = &check.contract.runtime.memory;
     let actual = match check.case.op.as_str() {
         "memory.chunk" => chunks(check.input, rules),
         "memory.ftsQuery" => {

@@ -19,6 +19,8 @@ pub struct MemoryReadRules {
     pub refusal: ReadRefusal,
     /// The files in the workspace itself that may be read, as they are spelled.
     pub root_files: &'static [&'static str],
+    /// The directory of which all Markdown may be read.
+    pub directory: &'static str,
 }
 
 /// Whether what follows the last line break is a line although it is empty.
@@ -65,6 +67,7 @@ impl MemoryReadRules {
         status: ReadStatusRule::Unsaid,
         refusal: ReadRefusal::NoPath,
         root_files: &["MEMORY.md", "DREAMS.md"],
+        directory: "memory",
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {

@@ -1,0 +1,4 @@
+//! The `memory_text` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::memory_text::run(data));
