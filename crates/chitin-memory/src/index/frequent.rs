@@ -15,7 +15,7 @@ const COUNTED: usize = 20_000;
 /// How many pieces a search by any of several words ranks, if rarer words can be asked for alone.
 const RANKED: usize = 5_000;
 /// How many pieces are ranked if no rarer word can be asked for: the latest of those that match.
-const LATEST: usize = 10_000;
+const LATEST: usize = 6_000;
 /// How many counts are remembered.
 const REMEMBERED: usize = 4_096;
 

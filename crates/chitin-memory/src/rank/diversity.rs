@@ -1,7 +1,7 @@
 //! Near-copies are kept apart (M33).
 
 use super::bm25::as_float;
-use chitin_protocol::rules::WordlessTexts;
+use chitin_protocol::rules::{DiversityFit, DiversityRules, WordlessTexts};
 
 /// Something to put in order: how well it fits, and its text.
 #[derive(Debug, Clone, Copy)]
@@ -14,11 +14,11 @@ pub struct Candidate<'t> {
 
 /// Puts candidates in an order in which each next one fits well and is unlike those before it. Gives their places.
 ///
-/// It stops when `enough` of those that `counts` were picked; what is left out would come later.
+/// `lambda` is what is configured. It stops when `enough` of those that `counts` were picked; what is left out would come later.
 pub fn diverse(
     candidates: &[Candidate<'_>],
     lambda: f64,
-    wordless: WordlessTexts,
+    rules: &DiversityRules,
     enough: usize,
     counts: impl Fn(usize) -> bool,
 ) -> Vec<usize> {
@@ -35,7 +35,10 @@ pub fn diverse(
         rest.sort_by(|a, b| candidates[*b].score.total_cmp(&candidates[*a].score));
         return rest;
     }
-    let fits = spread(candidates);
+    let fits = match rules.fit {
+        DiversityFit::Stretched => spread(candidates),
+        DiversityFit::AsScored => candidates.iter().map(|one| one.score).collect(),
+    };
     let words: Vec<Words<'_>> = candidates.iter().map(|one| Words::of(one.text)).collect();
     let mut likest = vec![0.0_f64; candidates.len()];
     let mut picked = Vec::with_capacity(enough.min(candidates.len()));
@@ -56,7 +59,7 @@ pub fn diverse(
         picked.push(chosen);
         counted += usize::from(counts(chosen));
         for &one in &rest {
-            likest[one] = likest[one].max(words[chosen].likeness(&words[one], wordless));
+            likest[one] = likest[one].max(words[chosen].likeness(&words[one], rules.wordless));
         }
     }
     picked
@@ -108,13 +111,13 @@ impl<'t> Words<'t> {
                 WordlessTexts::AlikeIfEqual => 0.0,
             };
         }
-        let (mut i, mut j, mut both) = (0, 0, 0);
-        while i < a.len() && j < b.len() {
+        let (mut left, mut right, mut both) = (0, 0, 0);
+        while left < a.len() && right < b.len() {
             // Without branches: which of the two is less cannot be foreseen.
-            let (one, two) = (a[i], b[j]);
-            both += usize::from(one == two);
-            i += usize::from(one <= two);
-            j += usize::from(two <= one);
+            let order = a[left].cmp(&b[right]);
+            both += usize::from(order.is_eq());
+            left += usize::from(order.is_le());
+            right += usize::from(order.is_ge());
         }
         as_float(both) / as_float(a.len() + b.len() - both)
     }

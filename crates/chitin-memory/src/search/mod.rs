@@ -281,7 +281,7 @@ fn ordered(mut hits: Vec<Hit>, mode: Mode, wanted: &Wanted, rules: &MemoryRules)
     let order = rank::diverse(
         &texts,
         diversity.lambda,
-        diversity.wordless,
+        diversity,
         wanted.max_results.saturating_sub(first),
         |at| texts[at].score >= wanted.min_score,
     );

@@ -5,9 +5,7 @@ use chitin_memory::rank::{
     Candidate, Hit, Naming, Part, born_ms, diverse, merge, naming, normalised, passing, sort,
 };
 use chitin_memory::search::{Found, Piece, Source};
-use chitin_protocol::rules::{
-    BarRelief, CosineScore, DecayRules, Fusion, RankingRules, WordlessTexts,
-};
+use chitin_protocol::rules::{BarRelief, CosineScore, DecayRules, Fusion, RankingRules};
 use proptest::prelude::*;
 
 const OWN: RankingRules = RankingRules::CANONICAL;
@@ -130,15 +128,7 @@ fn a_copy_sinks_below_something_new() {
         .zip([1.0, 0.95, 0.6])
         .map(|(text, score)| Candidate { score, text })
         .collect();
-    let order = |lambda| {
-        diverse(
-            &candidates,
-            lambda,
-            WordlessTexts::Alike,
-            usize::MAX,
-            |_| true,
-        )
-    };
+    let order = |lambda| diverse(&candidates, lambda, &LATER.diversity, usize::MAX, |_| true);
     assert_eq!(order(0.5), [0, 2, 1]);
     assert_eq!(order(1.0), [0, 1, 2]);
 }
@@ -234,12 +224,12 @@ proptest! {
         enough in 0..14_usize,
     ) {
         let candidates: Vec<Candidate<'_>> = texts.iter().map(|(text, score)| Candidate { score: *score, text }).collect();
-        let all = diverse(&candidates, lambda, WordlessTexts::AlikeIfEqual, usize::MAX, |_| true);
+        let all = diverse(&candidates, lambda, &OWN.diversity, usize::MAX, |_| true);
         let mut sorted = all.clone();
         sorted.sort_unstable();
         prop_assert_eq!(sorted, (0..texts.len()).collect::<Vec<_>>());
         // Stopping early gives the beginning of the same order.
-        let some = diverse(&candidates, lambda, WordlessTexts::AlikeIfEqual, enough, |_| true);
+        let some = diverse(&candidates, lambda, &OWN.diversity, enough, |_| true);
         prop_assert!(all.starts_with(&some) || texts.len() < 2 || lambda >= 1.0);
     }
 }

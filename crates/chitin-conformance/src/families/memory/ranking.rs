@@ -143,13 +143,7 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
                 text: &hit.piece.text,
             })
             .collect();
-        let order = rank::diverse(
-            &texts,
-            lambda,
-            ranking.diversity.wordless,
-            usize::MAX,
-            |_| true,
-        );
+        let order = rank::diverse(&texts, lambda, &ranking.diversity, usize::MAX, |_| true);
         hits = order.iter().map(|at| hits[*at].clone()).collect();
     }
     let results: Vec<Value> = hits
@@ -186,9 +180,7 @@ fn mmr(input: &Value, rules: &MemoryRules) -> Result<Value> {
         let lambda = input["config"]["lambda"]
             .as_f64()
             .unwrap_or(diversity.lambda);
-        rank::diverse(&candidates, lambda, diversity.wordless, usize::MAX, |_| {
-            true
-        })
+        rank::diverse(&candidates, lambda, diversity, usize::MAX, |_| true)
     } else {
         (0..items.len()).collect()
     };
@@ -244,7 +236,6 @@ fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> 
                 start_line: chunk.start_line,
                 end_line: chunk.end_line,
                 text: &chunk.text,
-                heading: chunk.heading.as_deref(),
                 heading: chunk.heading.as_deref(),
             })
             .collect();

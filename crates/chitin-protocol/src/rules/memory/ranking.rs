@@ -141,12 +141,24 @@ pub struct DiversityRules {
     pub default: RankingSwitch,
     /// How much it counts to fit, against being unlike the others: 1 is nothing but fitting.
     pub lambda: f64,
+    /// What is taken for how well something fits.
+    pub fit: DiversityFit,
     /// Whether texts without words are alike.
     pub wordless: WordlessTexts,
     /// Whether it is done when only words were looked for.
     pub lexical: RankingSwitch,
     /// How many of the best are compared with each other; the others keep their place.
     pub window: u32,
+}
+
+/// What is taken for how well something fits, when near-copies are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DiversityFit {
+    /// The score, stretched so that the best is 1 and the worst is 0, however near they are.
+    Stretched,
+    /// The score.
+    AsScored,
 }
 
 /// Whether texts without words are alike.
@@ -264,6 +276,7 @@ impl RankingRules {
         diversity: DiversityRules {
             default: RankingSwitch::On,
             lambda: 0.8,
+            fit: DiversityFit::AsScored,
             wordless: WordlessTexts::AlikeIfEqual,
             lexical: RankingSwitch::On,
             window: 48,
@@ -308,6 +321,7 @@ impl RankingRules {
         diversity: DiversityRules {
             default: RankingSwitch::Off,
             lambda: 0.7,
+            fit: DiversityFit::Stretched,
             wordless: WordlessTexts::Alike,
             lexical: RankingSwitch::Off,
             window: u32::MAX,
