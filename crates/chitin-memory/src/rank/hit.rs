@@ -9,6 +9,8 @@ pub enum Part {
     Text,
     /// How near the meaning is.
     Vector,
+    /// What a closer look at lines and words saw, against what both lists said.
+    Closer,
     /// How many of the query's words the text has.
     Overlap,
     /// How much of the text these words are.
@@ -33,9 +35,10 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order in which they come to a score.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Text,
         Self::Vector,
+        Self::Closer,
         Self::Overlap,
         Self::Density,
         Self::Path,
@@ -53,6 +56,7 @@ impl Part {
         match self {
             Self::Text => "text",
             Self::Vector => "vector",
+            Self::Closer => "closer look",
             Self::Overlap => "overlap",
             Self::Density => "density",
             Self::Path => "path",

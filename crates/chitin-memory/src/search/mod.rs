@@ -4,6 +4,7 @@
 //! what counts how much, is data ([`MemoryRules`]); a caller that wants another weight, no decay or only words changes a copy of it.
 
 mod any;
+mod closer;
 mod every;
 mod finder;
 mod paths;
@@ -118,6 +119,9 @@ pub fn search(
         Some(near) => rank::merge(near, words, ranking.fusion, ranking.cosine),
         None => words,
     };
+    if let (Mode::Hybrid, Some(embedder)) = (mode, embedder) {
+        closer::look(&mut hits, embedder, query, ranking.closer_look);
+    }
     settle(&mut hits, ask, ranking);
     let hits = ordered(hits, mode, &wanted, rules);
     let lower = match (mode, ranking.fusion) {

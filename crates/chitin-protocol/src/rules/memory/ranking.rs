@@ -11,6 +11,8 @@ pub struct RankingRules {
     pub fusion: Fusion,
     /// What is made of a cosine.
     pub cosine: CosineScore,
+    /// Whether the best are looked at more closely, where what makes vectors can do that.
+    pub closer_look: CloserLookRule,
     /// How many candidates each list gives.
     pub candidates: CandidateRules,
     /// What comes first among equals.
@@ -249,6 +251,22 @@ pub enum BarRelief {
     WordsAnyway,
 }
 
+/// Whether the best pieces are looked at more closely: line by line and word by word.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum CloserLookRule {
+    /// They are not.
+    None,
+    /// They are.
+    #[serde(rename_all = "camelCase")]
+    Best {
+        /// How many.
+        pieces: u32,
+        /// How much that counts against the score that they had.
+        weight: f64,
+    },
+}
+
 impl RankingRules {
     /// The seed documents say nothing about ranking. Old notes stay findable, and near-copies do not fill the list.
     pub const CANONICAL: Self = Self {
@@ -259,6 +277,10 @@ impl RankingRules {
         cosine: CosineScore::Stretched {
             nothing: 0.2,
             all: 0.8,
+        },
+        closer_look: CloserLookRule::Best {
+            pieces: 64,
+            weight: 0.8,
         },
         candidates: CandidateRules {
             times: 8,
@@ -305,6 +327,7 @@ impl RankingRules {
             text: 0.3,
         },
         cosine: CosineScore::AsIs,
+        closer_look: CloserLookRule::None,
         candidates: CandidateRules {
             times: 4,
             least: 1,
