@@ -128,32 +128,57 @@ struct Seen {
 
 impl Seen {
     fn of(text: &str, asked: &Coverage) -> Self {
-        let lower = text.to_lowercase();
-        let segmented = crate::words::segmented(&lower);
-        let mut bits = 0_u64;
-        let mut paired = 0_u64;
-        let mut before: Option<usize> = None;
-        for word in segmented
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-        {
-            let this = asked.term_of(word).filter(|at| *at < 64);
-            if let Some(at) = this {
-                bits |= 1 << at;
-                if at > 0 && before == Some(at - 1) {
-                    paired |= 1 << at;
+        let mut seen = Sight::default();
+        if text.is_ascii() {
+            // Most words begin like none that is asked for, and need not be made lower case to see that.
+            for word in text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
+                let Some(first) = word.first() else { continue };
+                if !asked.first_bytes[usize::from(first.to_ascii_lowercase())] {
+                    seen.before = None;
+                    continue;
                 }
+                let word = String::from_utf8_lossy(word).to_ascii_lowercase();
+                seen.see(asked.term_of(&word));
             }
-            before = this;
+        } else {
+            let lower = text.to_lowercase();
+            let segmented = crate::words::segmented(&lower);
+            for word in segmented
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty())
+            {
+                seen.see(asked.term_of(word));
+            }
         }
         Self {
-            bits,
-            pairs: paired.count_ones() as usize,
+            bits: seen.bits,
+            pairs: seen.paired.count_ones() as usize,
         }
     }
 
     fn has(&self, at: usize) -> bool {
         at < 64 && self.bits & (1 << at) != 0
+    }
+}
+
+/// What was seen so far.
+#[derive(Default)]
+struct Sight {
+    bits: u64,
+    paired: u64,
+    before: Option<usize>,
+}
+
+impl Sight {
+    fn see(&mut self, term: Option<usize>) {
+        let this = term.filter(|at| *at < 64);
+        if let Some(at) = this {
+            self.bits |= 1 << at;
+            if at > 0 && self.before == Some(at - 1) {
+                self.paired |= 1 << at;
+            }
+        }
+        self.before = this;
     }
 }
 
