@@ -28,6 +28,9 @@ pub struct Coverage {
 /// What a word that stands nowhere counts, against the mean of those that do: it may be a slip, or say nothing here.
 const UNSEEN: f64 = 0.5;
 
+/// Longer runs of plain letters are no words that anybody asks for.
+const MAX_WORD_BYTES: usize = 128;
+
 impl Coverage {
     /// Prepares a question. `frequencies` says in how many of `size` pieces each term stands; if it says nothing, all terms are worth
     /// the same. `shares` are for the share of words, the rank, words in the place, and words that stand together.
@@ -113,6 +116,11 @@ impl Coverage {
         if !self.first_bytes[usize::from(first)] {
             return None;
         }
+        // A stem is at least the first two letters of every form, so words that begin otherwise need not be cut.
+        let begins = |stem: &String| stem.as_bytes().get(..2) == word.as_bytes().get(..2);
+        if word.len() > 3 && !self.stems.iter().any(begins) {
+            return None;
+        }
         let form = stem(word);
         self.stems.iter().zip(&self.asked).position(|(stem, one)| {
             form == stem || (one.term.is_beginning && word.starts_with(&one.term.text))
@@ -137,8 +145,15 @@ impl Seen {
                     seen.before = None;
                     continue;
                 }
-                let word = String::from_utf8_lossy(word).to_ascii_lowercase();
-                seen.see(asked.term_of(&word));
+                let mut lower = [0; MAX_WORD_BYTES];
+                let Some(lower) = lower.get_mut(..word.len()) else {
+                    seen.before = None;
+                    continue;
+                };
+                lower.copy_from_slice(word);
+                lower.make_ascii_lowercase();
+                let word = std::str::from_utf8(lower).unwrap_or_default();
+                seen.see(asked.term_of(word));
             }
         } else {
             let lower = text.to_lowercase();
