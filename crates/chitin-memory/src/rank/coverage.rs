@@ -28,6 +28,9 @@ pub struct Coverage {
 /// What a word that stands nowhere counts, against the mean of those that do: it may be a slip, or say nothing here.
 const UNSEEN: f64 = 0.5;
 
+/// Longer runs of plain letters are no words that anybody asks for.
+const MAX_WORD_BYTES: usize = 128;
+
 impl Coverage {
     /// Prepares a question. `frequencies` says in how many of `size` pieces each term stands; if it says nothing, all terms are worth
     /// the same. `shares` are for the share of words, the rank, words in the place, and words that stand together.
@@ -113,6 +116,11 @@ impl Coverage {
         if !self.first_bytes[usize::from(first)] {
             return None;
         }
+        // A stem is at least the first two letters of every form, so words that begin otherwise need not be cut.
+        let begins = |stem: &String| stem.as_bytes().get(..2) == word.as_bytes().get(..2);
+        if word.len() > 3 && !self.stems.iter().any(begins) {
+            return None;
+        }
         let form = stem(word);
         self.stems.iter().zip(&self.asked).position(|(stem, one)| {
             form == stem || (one.term.is_beginning && word.starts_with(&one.term.text))
@@ -128,32 +136,64 @@ struct Seen {
 
 impl Seen {
     fn of(text: &str, asked: &Coverage) -> Self {
-        let lower = text.to_lowercase();
-        let segmented = crate::words::segmented(&lower);
-        let mut bits = 0_u64;
-        let mut paired = 0_u64;
-        let mut before: Option<usize> = None;
-        for word in segmented
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-        {
-            let this = asked.term_of(word).filter(|at| *at < 64);
-            if let Some(at) = this {
-                bits |= 1 << at;
-                if at > 0 && before == Some(at - 1) {
-                    paired |= 1 << at;
+        let mut seen = Sight::default();
+        if text.is_ascii() {
+            // Most words begin like none that is asked for, and need not be made lower case to see that.
+            for word in text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()) {
+                let Some(first) = word.first() else { continue };
+                if !asked.first_bytes[usize::from(first.to_ascii_lowercase())] {
+                    seen.before = None;
+                    continue;
                 }
+                let mut lower = [0; MAX_WORD_BYTES];
+                let Some(lower) = lower.get_mut(..word.len()) else {
+                    seen.before = None;
+                    continue;
+                };
+                lower.copy_from_slice(word);
+                lower.make_ascii_lowercase();
+                let word = std::str::from_utf8(lower).unwrap_or_default();
+                seen.see(asked.term_of(word));
             }
-            before = this;
+        } else {
+            let lower = text.to_lowercase();
+            let segmented = crate::words::segmented(&lower);
+            for word in segmented
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty())
+            {
+                seen.see(asked.term_of(word));
+            }
         }
         Self {
-            bits,
-            pairs: paired.count_ones() as usize,
+            bits: seen.bits,
+            pairs: seen.paired.count_ones() as usize,
         }
     }
 
     fn has(&self, at: usize) -> bool {
         at < 64 && self.bits & (1 << at) != 0
+    }
+}
+
+/// What was seen so far.
+#[derive(Default)]
+struct Sight {
+    bits: u64,
+    paired: u64,
+    before: Option<usize>,
+}
+
+impl Sight {
+    fn see(&mut self, term: Option<usize>) {
+        let this = term.filter(|at| *at < 64);
+        if let Some(at) = this {
+            self.bits |= 1 << at;
+            if at > 0 && self.before == Some(at - 1) {
+                self.paired |= 1 << at;
+            }
+        }
+        self.before = this;
     }
 }
 
