@@ -46,9 +46,10 @@ fn words(path: &Path) -> Result<Arc<dyn Embedder>, Box<dyn std::error::Error>> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err("the table of words is no file".into());
     };
-    let directory = match directory.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => directory,
+    let directory = if directory.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        directory
     };
     let table = WordTable::open(&Root::open(directory)?, Path::new(name))?;
     Ok(Arc::new(WordEmbedder::new(Arc::new(table))))

@@ -48,14 +48,15 @@ pub(crate) fn row(name: &str, scores: &Scores, out: &mut impl Write) -> io::Resu
     };
     writeln!(
         out,
-        "| {name} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {} of {} |",
+        "| {name} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {} of {} ({:.0} %) |",
         marks.ndcg_at_10,
         marks.recall_at_5,
         marks.reciprocal_rank,
         of("Paraphrase"),
         of("Foreign"),
         scores.nothing.silent,
-        scores.nothing.queries
+        scores.nothing.queries,
+        scores.nothing.precision() * 100.0
     )
 }
 

@@ -125,7 +125,7 @@ fn connect(
     let mut db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(limits.patience)?;
     // Looked at before anything is set: a database of another program is left as it is.
-    match content(&db, shape)? {
+    match settled_content(&db, shape)? {
         Content::Foreign => return Err(Refused::Foreign),
         Content::OtherFormat => return Err(Refused::Discard(Rebuild::OtherFormat)),
         Content::Ours | Content::Nothing | Content::OtherShape => {}
@@ -134,7 +134,7 @@ fn connect(
     db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     db.pragma_update(None, "synchronous", "normal")?;
     db.pragma_update(None, "journal_size_limit", 16 << 20)?;
-    if let Content::Ours = content(&db, shape)? {
+    if let Content::Ours = settled_content(&db, shape)? {
         return check_small(&db).map(|()| (db, None));
     }
     // Looked at again with nobody else writing: another process may have been quicker.
@@ -168,6 +168,14 @@ fn make_tables(db: &Connection, shape: &Shape) -> Result<(), Trouble> {
         [shape.written()],
     )?;
     Ok(())
+}
+
+/// Returns what stands in a database at one moment: somebody else may be making it just now, and half of that is nobody's.
+fn settled_content(db: &Connection, shape: &Shape) -> Result<Content, Trouble> {
+    let moment = db.unchecked_transaction()?;
+    let content = content(&moment, shape);
+    moment.finish()?;
+    content
 }
 
 fn content(db: &Connection, shape: &Shape) -> Result<Content, Trouble> {

@@ -6,7 +6,7 @@ mod models;
 mod reset;
 mod tools;
 
-pub(crate) use memory::{MemoryKit, MemoryOptions, Message, words_file};
+pub(crate) use memory::{MemoryKit, MemoryOptions, Message, Past, words_file};
 pub(crate) use models::{Chosen, sentence};
 pub(crate) use tools::{Tools, User};
 
@@ -33,6 +33,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const LOCK_WAIT: u32 = 30;
 /// How often a model is asked again, when nobody says.
 const ATTEMPTS: u32 = 3;
+
+/// The provider that plays a tape.
+const REPLAY: &str = "replay";
 
 /// What is wanted of the models.
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,13 +119,15 @@ impl Kit {
         }
         .tools()
         .await?;
+        let is_on_tape = wish.record.is_some() || candidate.model.provider() == REPLAY;
+        let past = if is_on_tape { Past::Shut } else { Past::Open };
         let source = WorkspaceSource::new(
             Arc::clone(&self.host),
             Arc::clone(&self.setup),
             TurnArgs::plain(),
             chosen.named,
         )
-        .remembering(&self.memory);
+        .remembering(&self.memory, past);
         Ok(Bench {
             chosen,
             tools,

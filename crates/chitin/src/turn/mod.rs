@@ -18,7 +18,7 @@ pub(crate) use model::{ModelFigures, Reckoning};
 
 use crate::error::CliError;
 use crate::host::Host;
-use crate::kit::{MemoryKit, Message};
+use crate::kit::{MemoryKit, Message, Past};
 use crate::printer::Printer;
 use crate::setup::{Setup, Target, chitin_home};
 use crate::unfolded::Unfolded;
@@ -340,6 +340,7 @@ impl TurnArgs {
             session,
             session_id: "",
             words,
+            past: Past::Open,
         })
     }
 

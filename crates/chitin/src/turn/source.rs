@@ -3,7 +3,7 @@
 use super::{Eye, Place, Run, RunningTurn, TurnArgs, WhichTurn};
 use crate::error::CliError;
 use crate::host::Host;
-use crate::kit::{MemoryKit, Message};
+use crate::kit::{MemoryKit, Message, Past};
 use crate::setup::Setup;
 use chitin_agent::source::{Ask, ContextSource, RecallAsk, Recalled, Seen, SourceError};
 use chitin_context::sections::ToolFact;
@@ -21,7 +21,7 @@ pub(crate) struct WorkspaceSource {
     model_named: bool,
     eye: Mutex<Eye>,
     /// What is asked before the model is.
-    memory: Option<Arc<MemoryKit>>,
+    memory: Option<(Arc<MemoryKit>, Past)>,
 }
 
 impl WorkspaceSource {
@@ -42,8 +42,8 @@ impl WorkspaceSource {
     }
 
     /// Returns the same source with a memory.
-    pub(crate) fn remembering(mut self, memory: &Arc<MemoryKit>) -> Self {
-        self.memory = Some(Arc::clone(memory));
+    pub(crate) fn remembering(mut self, memory: &Arc<MemoryKit>, past: Past) -> Self {
+        self.memory = Some((Arc::clone(memory), past));
         self
     }
 }
@@ -104,12 +104,13 @@ impl ContextSource for WorkspaceSource {
             let is_asked =
                 ask.occasion.run == RunKind::Default && ask.occasion.context == ContextMode::Full;
             match self.memory.as_ref().filter(|_| is_asked) {
-                Some(memory) => {
+                Some((memory, past)) => {
                     memory
                         .recall(Message {
                             session: ask.session_key,
                             session_id: ask.session_id,
                             words: ask.words,
+                            past: *past,
                         })
                         .await
                 }

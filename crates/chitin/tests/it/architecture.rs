@@ -90,10 +90,15 @@ fn arrows_point_one_way() {
     assert_eq!(ours("chitin-pack"), ["chitin-protocol", "chitin-workspace"]);
     let below_registry = ["chitin-pack", "chitin-protocol", "chitin-workspace"];
     assert_eq!(ours("chitin-registry"), below_registry);
+    assert_eq!(
+        ours("chitin-memory"),
+        ["chitin-protocol", "chitin-workspace"]
+    );
     let mut all = [
         &[
             "chitin-agent",
             "chitin-gateway",
+            "chitin-memory",
             "chitin-pack",
             "chitin-registry",
             "chitin-server",

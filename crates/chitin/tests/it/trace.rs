@@ -27,7 +27,7 @@ use std::sync::Arc;
 const NOON: i64 = 1_700_000_000_000;
 const ONE: &str = "5f0c7a52-1111-4222-8333-444455556666";
 const OTHER: &str = "5f0cbeef-1111-4222-8333-444455556666";
-const TOOLS: &str = "read,list,search,write,edit,apply_patch,exec,process,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,session_status,message,agents_list";
+const TOOLS: &str = "read,list,search,write,edit,apply_patch,exec,process,memory_search,memory_get,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,session_status,message,agents_list";
 
 fn yard() -> TestEnv {
     let env = TestEnv::new();
@@ -400,7 +400,7 @@ fn a_workspace_that_did_not_change_gives_the_same_prompt_in_every_contract() {
                 prompts: &["one", "two"],
                 tools: match contract.runtime.tools.list_tool {
                     "ls" => {
-                        "ls,read,search,write,edit,apply_patch,exec,process,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,session_status,message,agents_list"
+                        "ls,read,search,write,edit,apply_patch,exec,process,memory_search,memory_get,sessions_list,sessions_history,sessions_send,sessions_spawn,subagents,session_status,message,agents_list"
                     }
                     _ => TOOLS,
                 },
@@ -488,7 +488,10 @@ fn tools_that_came_and_went_are_named() {
     );
     let json = json_of(&env, &["trace", "replay", ONE]);
     let second = &json["requests"][1];
-    assert_eq!(second["toolsAdded"], json!(["search", "session_status"]));
+    assert_eq!(
+        second["toolsAdded"],
+        json!(["search", "memory_search", "memory_get", "session_status"])
+    );
     assert_eq!(second["toolsRemoved"], json!(["canvas"]));
     assert_eq!(second["cachedPrefixKept"], false);
     let story = transcript(&env, &["trace", "replay", ONE]);

@@ -271,8 +271,8 @@ impl RankingRules {
     /// The seed documents say nothing about ranking. Old notes stay findable, and near-copies do not fill the list.
     pub const CANONICAL: Self = Self {
         fusion: Fusion::WeightedSum {
-            vector: 0.4,
-            text: 0.6,
+            vector: 0.3,
+            text: 0.7,
         },
         cosine: CosineScore::Stretched {
             nothing: 0.2,
@@ -280,7 +280,7 @@ impl RankingRules {
         },
         closer_look: CloserLookRule::Best {
             pieces: 64,
-            weight: 0.8,
+            weight: 0.7,
         },
         candidates: CandidateRules {
             times: 8,
@@ -297,7 +297,7 @@ impl RankingRules {
         },
         diversity: DiversityRules {
             default: RankingSwitch::On,
-            lambda: 0.8,
+            lambda: 0.9,
             fit: DiversityFit::AsScored,
             wordless: WordlessTexts::AlikeIfEqual,
             lexical: RankingSwitch::On,

@@ -8,7 +8,7 @@ mod tools;
 
 pub(crate) use embedder::words_file;
 pub(crate) use options::MemoryOptions;
-pub(crate) use recall::Message;
+pub(crate) use recall::{Message, Past};
 pub(crate) use tools::AgentMemory;
 
 use crate::host::Host;

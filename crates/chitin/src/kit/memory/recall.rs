@@ -22,6 +22,16 @@ pub(crate) struct Message<'a> {
     /// Empty if there is none yet.
     pub(crate) session_id: &'a str,
     pub(crate) words: &'a str,
+    pub(crate) past: Past,
+}
+
+/// Whether past conversations are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Past {
+    /// They are, where the session may see them.
+    Open,
+    /// They are not: a run on tape, which is one of them when it is played again, must give the same request.
+    Shut,
 }
 
 impl MemoryKit {
@@ -53,6 +63,9 @@ impl MemoryKit {
             return None;
         }
         let mut within = self.within(message.session);
+        if message.past == Past::Shut {
+            within.sources.remove(&Source::Sessions);
+        }
         let archive = within.sources.contains(&Source::Sessions);
         let listing = Listing::of(
             &self.setup.directory,
