@@ -3,6 +3,7 @@
 use crate::metrics::{HitRef, Marks, mark, run};
 use crate::set::{Kind, Label, Note, Query, Set, check};
 use proptest::prelude::*;
+use std::path::Path;
 
 fn query(kind: Kind, labels: &[(&str, usize, u8)]) -> Query {
     let label = |&(path, line, grade): &(&str, usize, u8)| Label {
@@ -251,4 +252,19 @@ proptest! {
         prop_assert!(after.recall_at_5 >= before.recall_at_5);
         prop_assert!(after.reciprocal_rank >= before.reciprocal_rank);
     }
+}
+
+/// Not how good search is, but that it does not become worse unnoticed: `docs/memory.md` has the numbers.
+#[test]
+fn search_by_words_stays_as_good_as_it_was() {
+    let set = crate::set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("quality")).unwrap();
+    let of = |way| {
+        let index = crate::ways::index(&set, way, None).unwrap();
+        crate::metrics::run(&set, |query| crate::ways::search(&index, way, None, query))
+    };
+    let ours = of(crate::ways::Way::Lexical).all.marks;
+    assert!(ours.ndcg_at_10 > 0.55, "nDCG@10 is {}", ours.ndcg_at_10);
+    assert!(ours.recall_at_5 > 0.56, "recall@5 is {}", ours.recall_at_5);
+    let theirs = of(crate::ways::Way::OpenClaw9).all.marks;
+    assert!(ours.ndcg_at_10 > theirs.ndcg_at_10 + 0.15, "{theirs:?}");
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rustix::fs::{Mode, OFlags};
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How an index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,8 @@ const CACHE_KIBIBYTES: i64 = 16 << 10;
 /// Up to which size a whole file is checked when it is opened: a few milliseconds.
 const CHECKED_BYTES: u64 = 2 << 20;
 const ATTEMPTS: usize = 4;
+/// How long to wait before another try, where SQLite does not wait by itself.
+const RETRY: Duration = Duration::from_millis(5);
 
 /// What stands in a database.
 enum Content {
@@ -65,7 +67,7 @@ pub(super) fn open(
     for _ in 0..ATTEMPTS {
         make_file(path)?;
         let identity = identity(path).ok_or("it cannot be made there")?;
-        let why = match connect(path, shape, limits) {
+        let why = match patiently(limits.patience, || connect(path, shape, limits)) {
             Ok((db, None)) => return Ok((db, identity, notes)),
             Ok((db, Some(note))) => {
                 notes.push(note);
@@ -86,6 +88,23 @@ pub(super) fn open(
         notes.push(Note::Rebuilt(why));
     }
     Err("it was damaged again and again".to_owned())
+}
+
+/// Tries again while somebody else is in the way. SQLite waits by itself in most cases, but not where two that both read want to
+/// write: then it tells one of them at once.
+fn patiently<T>(
+    patience: Duration,
+    mut attempt: impl FnMut() -> Result<T, Refused>,
+) -> Result<T, Refused> {
+    let begin = Instant::now();
+    loop {
+        match attempt() {
+            Err(Refused::Trouble(Trouble::Busy)) if begin.elapsed() < patience => {
+                std::thread::sleep(RETRY);
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Opens an index that lives in memory.

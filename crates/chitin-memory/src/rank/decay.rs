@@ -44,7 +44,7 @@ pub fn born_ms(path: &str, modified_ms: i64, rules: &DecayRules) -> Option<i64> 
 }
 
 /// Returns the day that a file's name says.
-fn day_of(path: &str, names: DatedNames) -> Option<Date> {
+pub fn day_of(path: &str, names: DatedNames) -> Option<Date> {
     let (folders, name) = path.rsplit_once('/')?;
     let stem = name.strip_suffix(".md")?;
     let (day, rest) = (stem.get(..10)?, stem.get(10..)?);

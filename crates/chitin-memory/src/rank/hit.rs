@@ -19,6 +19,8 @@ pub enum Part {
     Path,
     /// How much text there is.
     Length,
+    /// The query names the day.
+    Day,
     /// Words that stand together.
     Together,
     /// What is over 1 and taken off again.
@@ -35,7 +37,7 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order in which they come to a score.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Text,
         Self::Vector,
         Self::Closer,
@@ -43,6 +45,7 @@ impl Part {
         Self::Density,
         Self::Path,
         Self::Length,
+        Self::Day,
         Self::Together,
         Self::Cap,
         Self::Decay,
@@ -61,6 +64,7 @@ impl Part {
             Self::Density => "density",
             Self::Path => "path",
             Self::Length => "length",
+            Self::Day => "day",
             Self::Together => "together",
             Self::Cap => "cap",
             Self::Decay => "decay",

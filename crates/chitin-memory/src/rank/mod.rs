@@ -13,7 +13,7 @@ mod overlap;
 
 pub use bar::passing;
 pub use coverage::{Asked, Coverage};
-pub use decay::{born_ms, decay};
+pub use decay::{born_ms, day_of, decay};
 pub use diversity::{Candidate, diverse};
 pub use factors::{factors, naming};
 pub use hit::{Hit, Naming, Part, ScoreParts};

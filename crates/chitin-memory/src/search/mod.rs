@@ -5,6 +5,7 @@
 
 mod any;
 mod closer;
+mod dated;
 mod every;
 mod finder;
 mod paths;
@@ -122,6 +123,7 @@ pub fn search(
     if let (Mode::Hybrid, Some(embedder)) = (mode, embedder) {
         closer::look(&mut hits, embedder, query, ranking.closer_look);
     }
+    dated::count(&mut hits, &asked, ask.now_ms)?;
     settle(&mut hits, ask, ranking);
     let hits = ordered(hits, mode, &wanted, rules);
     let lower = match (mode, ranking.fusion) {

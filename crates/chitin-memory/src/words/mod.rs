@@ -3,12 +3,14 @@
 //! [`fts_query`] and [`keywords`] do what the recorded programs do. [`segmented`] and [`canonical_terms`] belong together and
 //! are our own: what the first writes into the index, the second finds there, in scripts without spaces too.
 
+mod days;
 mod keywords;
 mod korean;
 mod stop;
 mod terms;
 mod unspaced;
 
+pub use days::{Days, days};
 pub use keywords::{Tokenizer, keywords, keywords_for};
 pub use stop::is_stop_word;
 pub use terms::{Term, canonical_terms};

@@ -9,6 +9,7 @@ mod answers;
 mod archive;
 mod chunks;
 mod citing;
+mod days;
 mod embedding;
 mod files;
 mod indexing;

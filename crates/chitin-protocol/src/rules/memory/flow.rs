@@ -15,6 +15,8 @@ pub struct LexicalFlow {
     pub single_limit: u32,
     /// Whether paths are searched too.
     pub paths: PathSearch,
+    /// What days do that the query names.
+    pub days: NamedDays,
     /// How well a piece fits.
     pub score: LexicalScore,
     /// How much of a piece is shown, in UTF-16 units (M23).
@@ -53,6 +55,20 @@ pub enum PathSearch {
     Ranked,
     /// They are, for a file that the query names.
     NamedFiles,
+}
+
+/// What days do that the query names.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum NamedDays {
+    /// Nothing.
+    Ignored,
+    /// Notes of these days are found, and count more.
+    #[serde(rename_all = "camelCase")]
+    Counted {
+        /// By so much.
+        bonus: f64,
+    },
 }
 
 /// How well a piece fits.
@@ -107,6 +123,7 @@ impl LexicalFlow {
         single: SingleWords::Never,
         single_limit: 0,
         paths: PathSearch::NamedFiles,
+        days: NamedDays::Counted { bonus: 0.45 },
         score: LexicalScore::Coverage {
             share: 0.6,
             rank: 0.25,
@@ -121,6 +138,7 @@ impl LexicalFlow {
         single: SingleWords::WhenNothingHasAll,
         single_limit: u32::MAX,
         paths: PathSearch::Not,
+        days: NamedDays::Ignored,
         score: LexicalScore::Additions {
             of: CountedWords::LookedFor,
             share: 0.45,
