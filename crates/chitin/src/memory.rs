@@ -19,6 +19,7 @@ pub(crate) const fn give_back() {}
 #[cfg(target_os = "linux")]
 mod linux {
     use std::ops::Range;
+    use std::sync::LazyLock;
 
     /// Where the kernel says what is mapped.
     const MAPS: &str = "/proc/self/smaps";
@@ -31,15 +32,19 @@ mod linux {
         let _ = unsafe { libc::malloc_trim(0) };
     }
 
-    pub(super) fn give_back() {
+    /// The program's own mappings, which are the same from start to end: finding them takes longer than letting go of them.
+    static OWN: LazyLock<Vec<Range<usize>>> = LazyLock::new(|| {
         #[expect(
             clippy::disallowed_methods,
             reason = "the kernel's own account of this process"
         )]
-        let Ok(maps) = std::fs::read_to_string(MAPS) else {
-            return;
-        };
-        for range in unchanged(&maps) {
+        let maps = std::fs::read_to_string(MAPS).unwrap_or_default();
+        let program = std::env::current_exe().unwrap_or_default();
+        unchanged(&maps, &program.to_string_lossy())
+    });
+
+    pub(super) fn give_back() {
+        for range in OWN.iter() {
             let length = range.end - range.start;
             let start = std::ptr::with_exposed_provenance_mut(range.start);
             // SAFETY: the range is a mapping of a file that cannot be written to and of which no page was changed: what
@@ -49,8 +54,9 @@ mod linux {
         }
     }
 
-    /// Finds the mappings of files that can only be read or run, and of which no page is private.
-    fn unchanged(maps: &str) -> Vec<Range<usize>> {
+    /// Finds the mappings of a program's file that can only be read or run, and of which no page is private. Libraries may come and
+    /// go, and something else may lie where they were; the program itself stays.
+    fn unchanged(maps: &str, program: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut current: Option<Range<usize>> = None;
         for line in maps.lines() {
@@ -58,21 +64,21 @@ mod linux {
                 Some(("Anonymous", kept)) if kept.trim() == "0 kB" => found.extend(current.take()),
                 // A line about the mapping above it.
                 Some((name, _)) if !name.contains('-') => {}
-                _ => current = file(line),
+                _ => current = file(line, program),
             }
         }
         found
     }
 
-    /// Reads the first line of a mapping; nothing when it is no file that is only read or run.
-    fn file(line: &str) -> Option<Range<usize>> {
+    /// Reads the first line of a mapping; nothing when it is no part of the program that is only read or run.
+    fn file(line: &str, program: &str) -> Option<Range<usize>> {
         let mut words = line.split_ascii_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
         let start = usize::from_str_radix(start, 16).ok()?;
         let end = usize::from_str_radix(end, 16).ok()?;
         let rights = words.next()?;
-        let path = words.nth(3).unwrap_or_default();
-        let wanted = matches!(rights, "r-xp" | "r--p") && path.starts_with('/');
+        let (_, path) = line.split_at(line.find(['/', '[']).unwrap_or(line.len()));
+        let wanted = matches!(rights, "r-xp" | "r--p") && path == program && !program.is_empty();
         wanted.then_some(start..end)
     }
 
@@ -90,6 +96,8 @@ Anonymous:             0 kB
 Anonymous:            64 kB
 01410000-01420000 rw-p 01010000 fe:00 12 /usr/bin/chitin
 Anonymous:             0 kB
+01500000-01600000 r-xp 00000000 fe:00 13 /usr/lib/libnss.so
+Anonymous:             0 kB
 02000000-02100000 rw-p 00000000 00:00 0 [heap]
 Anonymous:           400 kB
 7f0000000000-7f0000001000 r--p 00000000 00:00 0 [vvar]
@@ -97,9 +105,9 @@ Anonymous:             0 kB
 ";
 
         #[test]
-        fn only_files_that_nobody_writes_to_are_let_go() {
+        fn only_parts_of_the_program_that_nobody_writes_to_are_let_go() {
             assert_eq!(
-                unchanged(MAPS),
+                unchanged(MAPS, "/usr/bin/chitin"),
                 [0x0040_0000..0x0050_0000, 0x0050_0000..0x0140_0000]
             );
         }

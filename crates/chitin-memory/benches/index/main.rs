@@ -17,22 +17,25 @@
 
 mod notes;
 
+use chitin_memory::embed::{self, Embedder, WordEmbedder, WordTable};
 use chitin_memory::index::{FileText, Index, JobFile, NewPiece, Shape, SyncJob, SyncReport};
-use chitin_memory::search::{Finder, Source, Within};
+use chitin_memory::search::{self, Ask, Source};
 use chitin_memory::vector::{Compact, Scan, VectorIndex};
-use chitin_protocol::rules::MemoryIndexRules;
+use chitin_protocol::rules::{MemoryIndexRules, MemoryRules};
 use chitin_workspace::guard::Fingerprint;
 use divan::{Bencher, black_box};
 use notes::{Language, Random};
 use rusqlite::Connection;
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Filling an index against SQLite's own bulk insert of the same text.
 const FILL_BUDGET: f64 = 2.0;
-/// A search by words among 100,000 pieces, in milliseconds: the median, and the slowest of a hundred.
+/// A whole search among 100,000 pieces, in milliseconds: the median, and the slowest of a hundred.
 const SEARCH_BUDGET: (f64, f64) = (10.0, 40.0);
 /// The nearest of 100,000 vectors of 256 numbers, in milliseconds.
 const NEAR_BUDGET: f64 = 10.0;
@@ -124,11 +127,23 @@ fn files(texts: &dyn Texts, count: u64, edited: Option<u64>) -> Vec<JobFile<'_>>
     (0..count).map(file).collect()
 }
 
-fn fill(texts: &dyn Texts, path: &Path, count: u64, edited: Option<u64>) -> (Index, SyncReport) {
+fn fill(
+    texts: &dyn Texts,
+    path: &Path,
+    count: u64,
+    edited: Option<u64>,
+    embedder: Option<&dyn Embedder>,
+) -> (Index, SyncReport) {
     let shape = Shape::new(MemoryIndexRules::CANONICAL);
+    let shape = match embedder {
+        Some(embedder) => shape.embedded_by(embedder),
+        None => shape,
+    };
     let mut index = Index::open(path, &shape).unwrap().index;
-    let job = SyncJob::new(files(texts, count, edited), &[Source::Memory], &by_lines);
-    let report = index.sync(&job);
+    let report = index.sync(&SyncJob {
+        embedder,
+        ..SyncJob::new(files(texts, count, edited), &[Source::Memory], &by_lines)
+    });
     assert_eq!(report.notes, []);
     (index, report)
 }
@@ -157,23 +172,44 @@ fn questions(language: &Language, count: u64) -> Vec<String> {
     let question = |number| {
         let mut random = Random::new(1_000_000 + number);
         let words = 2 + random.next() % 6;
-        let words = (0..words).map(|_| format!("\"{}\"", language.word(&mut random)));
-        words.collect::<Vec<_>>().join(" OR ")
+        let words: Vec<&str> = (0..words).map(|_| language.word(&mut random)).collect();
+        words.join(" ")
     };
     (0..count).map(question).collect()
 }
 
-fn search(index: &Index, question: &str) -> usize {
-    let found = index.words(question, 200, &Within::default());
-    found.unwrap().len()
+/// A table of all words of the language, each with a direction of its own.
+fn word_table(language: &Language) -> WordEmbedder {
+    let mut lines = String::new();
+    let mut random = Random::new(11);
+    for word in language.words() {
+        lines.push_str(word);
+        for _ in 0..100 {
+            let _ = write!(lines, " {:.2}", random.part() - 0.5);
+        }
+        lines.push('\n');
+    }
+    let mut table = Vec::new();
+    embed::convert(lines.as_bytes(), &embed::Options::default(), &mut table).unwrap();
+    WordEmbedder::new(Arc::new(WordTable::from_bytes(table).unwrap()))
 }
 
-/// Returns the median and the slowest of a hundred questions, in milliseconds. Each is asked so many times and its best time
-/// counts, so that what else the machine does matters little.
-fn times(index: &Index, questions: &[String], asked: usize) -> (f64, f64) {
+/// All of a search: as `memory_search` does it.
+fn ask(index: &Index, embedder: Option<&dyn Embedder>, question: &str) -> usize {
+    let ask = Ask {
+        query: question,
+        now_ms: 1_700_000_000_000,
+        ..Ask::default()
+    };
+    let answer = search::search(index, embedder, &ask, &MemoryRules::CANONICAL);
+    answer.unwrap().hits.len()
+}
+
+/// Returns the median and the slowest of a hundred questions, in milliseconds, each asked once.
+fn times(index: &Index, embedder: Option<&dyn Embedder>, questions: &[String]) -> (f64, f64) {
     let mut times: Vec<f64> = questions
         .iter()
-        .map(|question| best(asked, || search(index, question)))
+        .map(|question| milliseconds(time(|| ask(index, embedder, question))))
         .collect();
     times.sort_by(f64::total_cmp);
     (times[times.len() / 2], times[times.len() * 99 / 100])
@@ -239,7 +275,7 @@ fn fill_with_2_000(bencher: Bencher<'_, '_>) {
     let texts = made(100);
     bencher
         .with_inputs(|| tempfile::tempdir().unwrap())
-        .bench_local_refs(|place| fill(&texts, &place.path().join("index"), 100, None));
+        .bench_local_refs(|place| fill(&texts, &place.path().join("index"), 100, None, None));
 }
 
 /// What the other process measures.
@@ -250,6 +286,7 @@ struct Measured {
     bytes: u64,
     first: (f64, f64),
     warm: (f64, f64),
+    hybrid: (f64, f64),
     edit: f64,
     opened: u32,
     peak: f64,
@@ -258,19 +295,24 @@ struct Measured {
 /// What the other process does: fills an index, searches it, and prints how long that took and how much memory.
 fn fill_and_search(path: &Path) -> ExitCode {
     let language = Language::new();
-    let (index, report) = fill(&language, path, MANY, None);
+    let embedder = word_table(&language);
+    let embedder: Option<&dyn Embedder> = Some(&embedder);
+    let (index, report) = fill(&language, path, MANY, None, embedder);
     let asked = questions(&language, 400);
-    let (first, warm) = (times(&index, &asked, 1), times(&index, &asked, 5));
+    let (first, warm) = (times(&index, None, &asked), times(&index, None, &asked));
+    times(&index, embedder, &asked);
+    let hybrid = times(&index, embedder, &asked);
     let bytes = index.figures().unwrap().bytes;
     drop(index);
     let begin = Instant::now();
-    let (_, again) = fill(&language, path, MANY, Some(17));
+    let (_, again) = fill(&language, path, MANY, Some(17), embedder);
     let measured = Measured {
         pieces: report.pieces,
         seconds: report.seconds,
         bytes,
         first,
         warm,
+        hybrid,
         edit: milliseconds(begin.elapsed()),
         opened: again.read as u32,
         peak: peak_memory(),
@@ -295,7 +337,7 @@ fn fill_ratio() -> (f64, f64) {
         .map(|round| {
             let path = |name| place.path().join(format!("{name}{round}"));
             let floor = time(|| bulk_insert(&texts, &path("floor")));
-            let ours = time(|| fill(&texts, &path("index"), SOME, None));
+            let ours = time(|| fill(&texts, &path("index"), SOME, None, None));
             (milliseconds(floor), milliseconds(ours))
         })
         .collect();
@@ -323,13 +365,23 @@ fn budgets() -> ExitCode {
             FILL_BUDGET,
         ),
         (
-            "search among 100,000 pieces, median, ms",
+            "search by words among 100,000 pieces, median, ms",
             measured.warm.0,
             SEARCH_BUDGET.0,
         ),
         (
-            "search among 100,000 pieces, slowest of 100, ms",
+            "search by words among 100,000 pieces, slowest of 100, ms",
             measured.warm.1,
+            SEARCH_BUDGET.1,
+        ),
+        (
+            "search by words and vectors, median, ms",
+            measured.hybrid.0,
+            SEARCH_BUDGET.0,
+        ),
+        (
+            "search by words and vectors, slowest of 100, ms",
+            measured.hybrid.1,
             SEARCH_BUDGET.1,
         ),
         (
@@ -339,7 +391,7 @@ fn budgets() -> ExitCode {
         ),
         ("nearest of 100,000 vectors of 256, ms", near, NEAR_BUDGET),
         (
-            "most memory with 100,000 pieces, MiB",
+            "most memory with 100,000 pieces and their vectors, MiB",
             measured.peak,
             MEMORY_BUDGET,
         ),

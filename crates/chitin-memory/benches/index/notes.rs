@@ -63,6 +63,11 @@ impl Language {
         Self { words, reach }
     }
 
+    /// All words, the most frequent first.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// A word, the frequent ones more often.
     pub(crate) fn word(&self, random: &mut Random) -> &str {
         let part = random.part();

@@ -188,7 +188,8 @@ fn past_conversations_are_found_again_by_the_main_session_alone() {
         ],
     );
     talk.answer(
-        "Gudrun's harmonium goes to the museum. The key is sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "Gudrun's harmonium goes to the museum. The key is sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA, and \
+         API_KEY=q7Zp2LxV9mWc4RtB8nYd5KsH6jFg3TuE",
     );
     assert!(talk.say_with("Good morning", &["--new"]).status.success());
     let workspace = talk.env.workspace();
@@ -211,6 +212,10 @@ fn past_conversations_are_found_again_by_the_main_session_alone() {
         "{snippet}"
     );
     assert!(!snippet.contains("AAAAAAAAAAAA"), "{snippet}");
+    assert!(
+        !snippet.contains("q7Zp2LxV9mWc4RtB8nYd5KsH6jFg3TuE"),
+        "{snippet}"
+    );
     let results = |session: &str| {
         talk.say_with("look it up", &["--session", session]);
         let requests = talk.server.requests();

@@ -18,6 +18,7 @@ use chitin_memory::search::{Source, Within};
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_store::FileStore;
 use chitin_tools::redact::Redactor;
+use chitin_workspace::check::redact_secrets;
 use chitin_workspace::contract::GroupMemory;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -93,7 +94,7 @@ impl MemoryKit {
             extra_paths: options.extra_paths.clone(),
             transcripts,
             embedder,
-            redact: Arc::new(move |text| Cow::Owned(redactor.redact(text))),
+            redact: Arc::new(move |text| Cow::Owned(redactor.redact(&redact_secrets(text)))),
         });
         Made { memory, notes }
     }
