@@ -279,7 +279,7 @@ impl RankingRules {
             all: 0.8,
         },
         closer_look: CloserLookRule::Best {
-            pieces: 64,
+            pieces: 32,
             weight: 0.7,
         },
         candidates: CandidateRules {
