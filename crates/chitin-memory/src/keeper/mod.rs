@@ -122,9 +122,13 @@ impl Memory {
     pub fn search(&self, ask: &search::Ask<'_>, effort: &Effort<'_>) -> Result<Answer, FindError> {
         let mut held = self.held();
         let report = self.sync(&mut held, effort)?;
-        let index = held.index.as_ref().ok_or_else(unopened)?;
-        let embedder = self.setting.embedder.as_deref();
-        let mut answer = search::search(index, embedder, ask, &self.setting.rules)?;
+        let mut answer = if let Ok(answer) = self.ask(&held, ask) {
+            answer
+        } else {
+            // A search that meets damage leaves it to the next look at the files to begin anew.
+            self.bring_in(&mut held, &Listing::look(&self.setting, true), effort)?;
+            self.ask(&held, ask)?
+        };
         let notes = report.notes.iter().map(ToString::to_string);
         answer.notes.splice(..0, notes);
         if report.stopped.is_some() {
@@ -134,6 +138,12 @@ impl Memory {
             );
         }
         Ok(answer)
+    }
+
+    fn ask(&self, held: &Held, ask: &search::Ask<'_>) -> Result<Answer, FindError> {
+        let index = held.index.as_ref().ok_or_else(unopened)?;
+        let embedder = self.setting.embedder.as_deref();
+        search::search(index, embedder, ask, &self.setting.rules)
     }
 
     /// Reads a window of a memory file.
@@ -225,7 +235,9 @@ impl Memory {
         }
         let with_transcripts = effort.trust == Trust::Nobody || self.transcripts_due(held);
         let listing = Listing::look(&self.setting, with_transcripts);
-        if held.watch.is_none() && listing.is_large() {
+        // What lies outside the workspace is not watched.
+        let is_watchable = self.setting.extra_paths.is_empty();
+        if held.watch.is_none() && listing.is_large() && is_watchable {
             held.watch = Watch::start(&self.setting.workspace);
         }
         let mut report = self.bring_in(held, &listing, effort)?;

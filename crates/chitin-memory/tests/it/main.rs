@@ -13,6 +13,7 @@ mod days;
 mod embedding;
 mod files;
 mod indexing;
+mod keeper;
 mod notebook;
 mod notes;
 mod quality_set;

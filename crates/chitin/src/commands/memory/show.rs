@@ -71,8 +71,12 @@ fn refused(path: &str, error: &MemoryReadError) -> CliError {
         MemoryReadError::NotMemory(_) | MemoryReadError::NotAFile(_) => Kind::Refused,
         MemoryReadError::Unreadable(_) | MemoryReadError::TooLarge(_) => Kind::User,
     };
-    CliError::new(kind, format!("`{path}` is not shown: {error}"))
-        .hint("memory is `MEMORY.md`, `memory/**.md`, and what `memory.extraPaths` adds")
+    let hint = if path.starts_with("sessions/") {
+        "`chitin sessions show` shows a conversation"
+    } else {
+        "memory is `MEMORY.md`, `memory/**.md`, and what `memory.extraPaths` adds"
+    };
+    CliError::new(kind, format!("`{path}` is not shown: {error}")).hint(hint)
 }
 
 impl Render for Shown {
