@@ -2,18 +2,20 @@
 //!
 //! Nothing is touched until something is asked. Every search looks first whether files changed, unless a watcher says that none did.
 
+mod effort;
 mod listing;
 mod setting;
 mod transcripts;
 mod watching;
 
+pub use effort::{Effort, Trust};
 pub use listing::Listing;
 pub use setting::{Redact, Setting};
 pub use transcripts::conversation_path;
 
 use crate::chunk;
 use crate::files::ExtraPath;
-use crate::index::{Figures, Index, JobFile, NewPiece, Note, Progress, Shape, SyncJob, SyncReport};
+use crate::index::{Figures, Index, JobFile, NewPiece, Note, Shape, Stopped, SyncJob, SyncReport};
 use crate::read::{self, MemoryReadError, ReadWindow, Window};
 use crate::search::{self, Answer, FindError, Source};
 use chitin_workspace::guard::Root;
@@ -40,49 +42,6 @@ struct Held {
     /// When transcripts were last brought into the index.
     transcripts: Option<Instant>,
     watch: Option<Watch>,
-}
-
-/// How the index is brought up to date.
-#[derive(Clone, Copy)]
-pub struct Effort<'a> {
-    /// Is told how far it is.
-    pub progress: &'a dyn Fn(&Progress),
-    /// Tells whether to stop.
-    pub cancelled: &'a dyn Fn() -> bool,
-    /// When to stop.
-    pub deadline: Option<Instant>,
-    /// Whether what a watcher says is enough.
-    pub trust: Trust,
-}
-
-/// Whether what a watcher says is enough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// It is, where there are very many files.
-    Watcher,
-    /// Every file is looked at.
-    Nobody,
-}
-
-impl Effort<'_> {
-    /// Looks at everything and does not stop.
-    pub const fn whole() -> Self {
-        Self {
-            progress: &|_| {},
-            cancelled: &|| false,
-            deadline: None,
-            trust: Trust::Nobody,
-        }
-    }
-
-    /// Stops after so long; what was not done then is done next time.
-    pub fn within(time: Duration) -> Self {
-        Self {
-            deadline: Instant::now().checked_add(time),
-            trust: Trust::Watcher,
-            ..Self::whole()
-        }
-    }
 }
 
 impl Memory {
@@ -241,11 +200,31 @@ impl Memory {
             held.watch = Watch::start(&self.setting.workspace);
         }
         let mut report = self.bring_in(held, &listing, effort)?;
+        if report.stopped == Some(Stopped::Unwritten) {
+            report = self.go_on_in_memory(held, report, effort)?;
+        }
         if with_transcripts && report.stopped.is_none() {
             held.transcripts = Some(Instant::now());
         }
         notes.append(&mut report.notes);
         report.notes = notes;
+        Ok(report)
+    }
+
+    /// Leaves an index that cannot be written alone, as it is on the disk, and makes one that lives with the process.
+    fn go_on_in_memory(
+        &self,
+        held: &mut Held,
+        failed: SyncReport,
+        effort: &Effort<'_>,
+    ) -> Result<SyncReport, FindError> {
+        if held.index.as_ref().is_none_or(Index::is_volatile) {
+            return Ok(failed);
+        }
+        held.index = Some(Index::volatile_of(&self.shape())?);
+        let mut report = self.bring_in(held, &Listing::look(&self.setting, true), effort)?;
+        let why = "what is on the disk cannot be written".to_owned();
+        report.notes.insert(0, Note::InMemory(why));
         Ok(report)
     }
 
