@@ -5,7 +5,8 @@ use super::prepared::{Hash, PreparedFile, PreparedPiece};
 use super::shape::Shape;
 use super::state::State;
 use super::trouble::Trouble;
-use chitin_protocol::rules::{MemoryIndexRules, TitleWords, UnspacedScripts};
+use crate::chunk;
+use chitin_protocol::rules::{MemoryIndexRules, RemarkWords, TitleWords, UnspacedScripts};
 use chitin_workspace::guard::Fingerprint;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::borrow::Cow;
@@ -181,7 +182,11 @@ impl Writer<'_> {
             piece.hash,
             piece.text
         ])?;
-        let text = self.spaced(&piece.text);
+        let told = match self.rules.remarks {
+            RemarkWords::LeftOut if chunk::is_curated(path) => chunk::without_remarks(&piece.text),
+            RemarkWords::LeftOut | RemarkWords::Kept => Cow::Borrowed(piece.text.as_str()),
+        };
+        let text = self.spaced(&told);
         match self.rules.titles {
             TitleWords::Unkept => {
                 let mut insert = self

@@ -2,7 +2,8 @@
 
 use crate::notes::{ALL, NOW_MS, asked, indexed, paths};
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
-use chitin_memory::search::{Ask, MAX_RESULTS, Mode, search};
+use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
+use chitin_memory::search::{Ask, Finder, MAX_RESULTS, Mode, Source, Within, search};
 use chitin_protocol::rules::{MemoryRules, RankingSwitch};
 use proptest::prelude::*;
 
@@ -212,5 +213,32 @@ proptest! {
                 prop_assert!(hit.score >= 0.0 && hit.score <= 1.3);
             }
         }
+    }
+}
+
+/// What an author notes about an entry for the program is not what the entry says.
+#[test]
+fn remarks_about_an_entry_are_not_found_where_the_contract_knows_them() {
+    let text = "- The crane is inspected in May. <!-- importance: 9 -->\n";
+    for (rules, is_found) in [
+        (MemoryRules::CANONICAL, false),
+        (MemoryRules::OPENCLAW_2026_9, false),
+        (MemoryRules::OPENCLAW_2026_4, true),
+    ] {
+        let mut index = Index::volatile_of(&Shape::new(rules.index)).unwrap();
+        let file = IndexedFile {
+            source: Source::Memory,
+            path: "MEMORY.md",
+            modified_ms: 0,
+        };
+        let piece = NewPiece {
+            start_line: 1,
+            end_line: 1,
+            text,
+            heading: None,
+        };
+        index.put(&file, &[piece]).unwrap();
+        let found = index.words("\"importance\"", 10, &Within::default());
+        assert_eq!(found.unwrap().len(), usize::from(is_found));
     }
 }

@@ -15,6 +15,8 @@ pub struct MemoryIndexRules {
     pub titles: TitleWords,
     /// What becomes of words that are nearly everywhere, when a search asks for any of several.
     pub frequent: FrequentWords,
+    /// Whether remarks about entries of files kept by hand are words like others (M17).
+    pub remarks: RemarkWords,
 }
 
 /// What is made of the forms of a word.
@@ -57,6 +59,16 @@ pub enum FrequentWords {
     LeaveToRarer,
 }
 
+/// Whether remarks about entries of files kept by hand are words like others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RemarkWords {
+    /// They are.
+    Kept,
+    /// They are not found.
+    LeftOut,
+}
+
 impl MemoryIndexRules {
     /// What the seed documents say, and where they are silent, what serves best.
     pub const CANONICAL: Self = Self {
@@ -64,6 +76,7 @@ impl MemoryIndexRules {
         unspaced: UnspacedScripts::Pairs,
         titles: TitleWords::Weighted(1.5),
         frequent: FrequentWords::LeaveToRarer,
+        remarks: RemarkWords::LeftOut,
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
@@ -71,7 +84,11 @@ impl MemoryIndexRules {
         unspaced: UnspacedScripts::WholeRuns,
         titles: TitleWords::Unkept,
         frequent: FrequentWords::Find,
+        remarks: RemarkWords::Kept,
     };
     /// What OpenClaw 2026.9 does.
-    pub const OPENCLAW_2026_9: Self = Self::OPENCLAW_2026_4;
+    pub const OPENCLAW_2026_9: Self = Self {
+        remarks: RemarkWords::LeftOut,
+        ..Self::OPENCLAW_2026_4
+    };
 }
