@@ -203,12 +203,13 @@ async fn turn(
     screen: &mut Screen,
     printer: &Printer,
 ) -> Result<TurnReport, CliError> {
-    // What it took to get here is not needed again.
-    crate::memory::give_back();
     let (sender, mut events) = mpsc::channel(WAITING);
     let cancel = wiring.interrupts.begin_turn();
     let input = wiring.input(words, afresh);
     let mut stream = printer.stream();
+    // The index of sessions is read here and kept: a turn then finds it read. What that and the start took is not needed again.
+    let _ = wiring.store.find(&wiring.session);
+    crate::memory::give_back();
     let shown = async {
         let shown = screen.show(&mut events, &wiring.gate, &mut stream).await;
         if shown.is_err() {
