@@ -1,7 +1,6 @@
 //! Where something stands, for people to look it up (M60).
 
 use crate::compat;
-use crate::search::Piece;
 use chitin_protocol::session_key::{KeyGrammar, SessionKey};
 use chitin_protocol::text::trim_js;
 
@@ -64,11 +63,6 @@ pub fn citation(path: &str, start_line: u32, end_line: u32) -> String {
     } else {
         format!("{path}#L{start_line}-L{end_line}")
     }
-}
-
-/// Returns where a piece stands.
-pub fn of_piece(piece: &Piece) -> String {
-    citation(&piece.path, piece.start_line, piece.end_line)
 }
 
 /// Returns a text with the place where it stands below it.

@@ -28,7 +28,6 @@ pub use place::Limits;
 pub use shape::Shape;
 
 use crate::search::{FindError, Source};
-use chitin_protocol::rules::MemoryIndexRules;
 use frequent::Frequencies;
 use nearest::Nearest;
 use place::Identity;
@@ -102,11 +101,6 @@ impl Index {
                 notes: vec![Note::InMemory(why)],
             }),
         }
-    }
-
-    /// Makes an index that lives with the process, and keeps words as the releases do that were recorded.
-    pub fn volatile() -> Result<Self, FindError> {
-        Self::volatile_of(&Shape::new(MemoryIndexRules::OPENCLAW_2026_4))
     }
 
     /// Makes an index of a shape that lives with the process.

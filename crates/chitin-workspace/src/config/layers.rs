@@ -387,7 +387,7 @@ impl Content {
 }
 
 /// Lays a value over another: objects part by part, anything else as a whole.
-fn lay_over(below: &mut Value, above: &Value) {
+pub fn lay_over(below: &mut Value, above: &Value) {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
             for (key, value) in above {

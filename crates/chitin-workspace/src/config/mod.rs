@@ -24,7 +24,7 @@ mod variables;
 pub use include::{IncludeError, IncludeProblem, Included, read_with_includes};
 pub use issue::{Issue, Severity};
 pub use keys::ConfigRules;
-pub use layers::{ChitinSettings, Explanation, Layer, Layers, Overridden};
+pub use layers::{ChitinSettings, Explanation, Layer, Layers, Overridden, lay_over};
 pub use load::{ConfigError, LoadedConfig, load, openclaw_config_path};
 pub use own::{LoadedChitinConfig, chitin_home, load_chitin_config};
 pub use source::{ConfigFile, Place};

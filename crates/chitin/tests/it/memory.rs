@@ -136,6 +136,35 @@ fn an_agent_asks_its_memory_by_tools() {
     assert!(refused.contains("error"), "{refused}");
 }
 
+/// Where others read along, what the contract keeps from them is not found and not read, however it is spelled.
+#[test]
+fn what_a_group_may_not_see_is_not_in_its_memory() {
+    let env = yard();
+    let say = |session: &str, words: &str| {
+        let arguments = [
+            "run",
+            "workspace",
+            "--contract",
+            "openclaw-2026.9",
+            "--session",
+            session,
+            "-m",
+            words,
+        ];
+        let output = chitin(&env, &arguments);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (main, group) = ("agent:main:main", "agent:main:discord:channel:7");
+    let search = r#"call memory_search {"query": "crane inspected"}"#;
+    assert!(say(main, search).contains("every May"));
+    assert!(!say(group, search).contains("every May"));
+    for path in ["MEMORY.md", "./MEMORY.md", "memory/../MEMORY.md"] {
+        let get = format!(r#"call memory_get {{"path": "{path}"}}"#);
+        assert!(say(main, &get).contains("every May"), "{path}");
+        assert!(!say(group, &get).contains("every May"), "{path}");
+    }
+}
+
 /// What fits a message stands in the prompt below the cache boundary; `chitin context` shows the same; and the recorded releases,
 /// which do not do that, do not.
 #[test]

@@ -7,6 +7,7 @@ use chitin_protocol::rules::{
 };
 use chitin_protocol::settings::{CitationSetting, MemorySettings, MemorySource, Share};
 use chitin_workspace::agents;
+use chitin_workspace::config::lay_over;
 use serde_json::{Map, Value};
 
 /// How many results are put into the prompt.
@@ -168,20 +169,9 @@ fn said(setup: &Setup, rules: &MemorySourceRules) -> Value {
     let roster = agents::roster(config, setup.contract());
     let agent = roster.iter().find(|entry| entry.id == setup.agent);
     if let Some(agent) = agent.and_then(|entry| first(entry.settings, rules.agent_config)) {
-        lay_over(&mut search, agent);
+        lay_over(&mut search, &agent);
     }
     search
-}
-
-fn lay_over(below: &mut Value, above: Value) {
-    match (below, above) {
-        (Value::Object(below), Value::Object(above)) => {
-            for (key, value) in above {
-                lay_over(below.entry(key).or_insert(Value::Null), value);
-            }
-        }
-        (below, above) => *below = above,
-    }
 }
 
 fn sources(own: &MemorySettings, search: &Value, rules: &MemorySourceRules) -> Vec<MemorySource> {

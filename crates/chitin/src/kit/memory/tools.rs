@@ -3,8 +3,9 @@
 use super::MemoryKit;
 use chitin_memory::answer::{self, Told};
 use chitin_memory::cite::Citations;
+use chitin_memory::compat;
 use chitin_memory::keeper::Effort;
-use chitin_memory::read::Window;
+use chitin_memory::read::{MemoryReadError, Window};
 use chitin_memory::search::{Ask, Source};
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
@@ -52,13 +53,13 @@ impl Asking {
         let rules = &kit.setup.contract().runtime.memory;
         let (name, description, parameters) = match verb {
             Verb::Search => (
-                "memory_search",
+                compat::SEARCH_TOOL,
                 "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations. Use it before you answer \
                  about earlier work, decisions, dates, people, preferences or open tasks.",
                 answer::search_schema(rules),
             ),
             Verb::Get => (
-                "memory_get",
+                compat::GET_TOOL,
                 "Shows lines of a memory file. Use it after `memory_search`, to read around what was found.",
                 answer::get_schema(rules),
             ),
@@ -124,6 +125,11 @@ fn search(
     if let Some(only) = only {
         within.sources.retain(|source| *source == only);
     }
+    if within.sources.is_empty() {
+        return outcome(&answer::unavailable_json(
+            "This session has no memory of that kind.",
+        ));
+    }
     let made = kit.made();
     let setting = made.memory.setting();
     let told = Told {
@@ -151,12 +157,7 @@ fn search(
         cancelled,
         ..Effort::within(PATIENCE)
     };
-    let nowhere = ask.within.sources.is_empty();
-    let found = made.memory.search(&ask, &effort);
-    match found {
-        _ if nowhere => outcome(&answer::unavailable_json(
-            "This session has no memory of that kind.",
-        )),
+    match made.memory.search(&ask, &effort) {
         Ok(mut found) => {
             found.notes.splice(..0, made.notes.iter().cloned());
             outcome(&answer::search_json(&found, &told, &setting.rules))
@@ -179,13 +180,14 @@ fn get(kit: &MemoryKit, arguments: &Value, session: &str) -> ToolOutcome {
     let memory = kit.memory();
     let rules = &memory.setting().rules;
     let hidden = kit.within(session).without;
-    let read = if hidden.contains(path.trim().trim_start_matches("./")) {
-        Err(chitin_memory::read::MemoryReadError::NotMemory(
-            path.to_owned(),
-        ))
-    } else {
-        memory.read(path, window)
-    };
+    // Judged by where it led, not by how it was spelled.
+    let read = memory.read(path, window).and_then(|window| {
+        if hidden.contains(&window.path) {
+            Err(MemoryReadError::NotMemory(path.to_owned()))
+        } else {
+            Ok(window)
+        }
+    });
     outcome(&answer::get_json(path, read.as_ref(), rules))
 }
 
