@@ -38,6 +38,65 @@ pub struct Incoming {
     pub job_id: Option<String>,
 }
 
+/// A message as a network hears it. Whether it is taken in is decided by [`crate::Gateway::notice`].
+#[derive(Debug, Clone, Default)]
+pub struct Noticed {
+    /// The message. Whether its sender owns the agent is found out; what it says of that does not count.
+    pub incoming: Incoming,
+    /// Whether it is addressed to us: by name, or as a reply to what we said. What is said to us alone always is.
+    pub addressed: Addressed,
+    /// Whether a program wrote it.
+    pub from_program: bool,
+    /// Other ways in which a list may name its sender, such as `ada#1815` or `ada@yard.example`.
+    pub sender_names: Vec<String>,
+    /// What the room is called, such as `#berths`.
+    pub room_name: Option<String>,
+    /// Names of the room that a configuration may use besides its id, such as `berths`.
+    pub room_names: Vec<String>,
+    /// What the guild or team is called.
+    pub guild_names: Vec<String>,
+    /// Files that hang on it and are no pictures.
+    pub files: Vec<Hanging>,
+}
+
+/// Whether a message is addressed to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Addressed {
+    /// It is not.
+    #[default]
+    No,
+    /// We are named in it.
+    Named,
+    /// It replies to us, or stands in a thread that we began.
+    Replied,
+}
+
+/// A file that hangs on a message: what is told of it. `message` with `download-file` fetches it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hanging {
+    /// What it is called.
+    pub name: String,
+    /// Its MIME type, as the network says it.
+    pub mime: Option<String>,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// What is in it, when it is a short text that was fetched.
+    pub text: Option<String>,
+}
+
+/// What became of a message that a network heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// It was taken in.
+    Taken(crate::gateway::Accepted),
+    /// It was not for us. What was said is told with the next message there that is.
+    Overheard,
+    /// Its sender is not known. The owner is asked, and the sender was told so once.
+    Unknown,
+    /// It is not for us, and nothing of it is kept.
+    Ignored(String),
+}
+
 /// Whether the words of a turn go back to the place that its message came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Answer {

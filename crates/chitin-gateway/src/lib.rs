@@ -29,6 +29,6 @@ pub use gateway::{
     WeakGateway,
 };
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
-pub use incoming::{Answer, Incoming};
+pub use incoming::{Addressed, Answer, Hanging, Incoming, Notice, Noticed};
 pub use job::{Job, JobKind, Outcome, Sender, Status};
 pub use surface::{Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};

@@ -30,6 +30,8 @@ impl Default for WebSurface {
                     .to_vec(),
                 typing: false,
                 threads: Threads::Inside,
+                edit_every_ms: None,
+                files: None,
             },
         }
     }

@@ -184,7 +184,7 @@ impl Draft {
         let making = tokio::time::timeout(THREAD_TIME, surface.act(place, &action)).await;
         match making {
             Ok(Ok(Done::Thread { address })) => Ok(address),
-            Ok(Ok(Done::Done | Done::Said { .. } | Done::Other { .. })) => Err(
+            Ok(Ok(Done::Done | Done::Said { .. } | Done::File { .. } | Done::Other { .. })) => Err(
                 SpawnRefusal::error("The surface made no thread. Leave `thread` out."),
             ),
             Ok(Err(error)) => Err(SpawnRefusal::error(format!(

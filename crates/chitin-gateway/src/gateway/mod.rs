@@ -15,6 +15,7 @@ mod delivering;
 mod ending;
 mod hub;
 mod lanes;
+mod noticing;
 mod places;
 mod queueing;
 mod recovering;

@@ -1,6 +1,11 @@
 //! What a surface is: a chat network, a terminal, a page, a directory. Each says what it can do, and does it.
 
 pub mod directory;
+mod network;
+
+pub use network::{
+    Account, Connection, Lack, Network, Probed, Webhook, WebhookAnswer, WebhookCall,
+};
 
 use crate::address::Address;
 use crate::route::Peer;
@@ -55,6 +60,30 @@ pub struct Capabilities {
     pub typing: bool,
     /// Whether a thread is a channel of its own, as on Discord.
     pub threads: Threads,
+    /// The least time between two changes of one message, in milliseconds; none when a message cannot be changed.
+    pub edit_every_ms: Option<u64>,
+    /// What files may go with a message; none when none may.
+    pub files: Option<FileLimits>,
+}
+
+/// What files may go with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileLimits {
+    /// How many.
+    pub count: usize,
+    /// The largest, in bytes.
+    pub bytes: usize,
+}
+
+/// A file that goes with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// What it is called, without any directory.
+    pub name: String,
+    /// Its MIME type.
+    pub mime: String,
+    /// What is in it.
+    pub bytes: Arc<[u8]>,
 }
 
 /// What threads are on a surface.
@@ -82,6 +111,8 @@ pub struct Outgoing {
     pub plain: String,
     /// Pictures that go with it.
     pub images: Vec<ImageBlock>,
+    /// Files that go with it.
+    pub files: Vec<File>,
     /// The message that it replies to.
     pub reply_to: Option<String>,
     /// Whether nobody is to be woken by it.
@@ -140,6 +171,14 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<String>,
     },
+    /// Fetches a file that hangs on a message.
+    Download {
+        /// The message.
+        message_id: String,
+        /// Which of its files, by name or number; none is the only one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+    },
     /// Shows that somebody types.
     Typing,
     /// Something that only this network knows.
@@ -159,6 +198,7 @@ impl Action {
             Self::React { .. } => "react",
             Self::ThreadCreate { .. } => "thread-create",
             Self::Read { .. } => "read",
+            Self::Download { .. } => "download-file",
             Self::Typing => "typing",
             Self::Other { name, .. } => name,
         }
@@ -184,6 +224,12 @@ pub enum Done {
     Said {
         /// The messages.
         messages: Vec<Past>,
+    },
+    /// A file that hung on a message.
+    #[serde(skip)]
+    File {
+        /// The file.
+        file: File,
     },
     /// What only this network gives back.
     Other {

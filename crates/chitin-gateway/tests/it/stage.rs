@@ -488,6 +488,8 @@ impl Chat {
                 actions: actions.map(str::to_owned).to_vec(),
                 typing: false,
                 threads: Threads::Inside,
+                edit_every_ms: None,
+                files: None,
             },
             sent: Mutex::default(),
             acted: Mutex::default(),
@@ -592,6 +594,7 @@ impl Surface for Chat {
                 Action::Edit { .. }
                 | Action::React { .. }
                 | Action::Typing
+                | Action::Download { .. }
                 | Action::Other { .. } => Done::Done,
             })
         }

@@ -27,6 +27,8 @@ impl TerminalSurface {
                 actions: vec!["send".to_owned()],
                 typing: false,
                 threads: Threads::None,
+                edit_every_ms: None,
+                files: None,
             },
         }
     }

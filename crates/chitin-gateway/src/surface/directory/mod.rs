@@ -76,6 +76,8 @@ impl DirectorySurface {
                 actions: actions.map(|action| (*action).to_owned()).collect(),
                 typing: false,
                 threads: Threads::Inside,
+                edit_every_ms: None,
+                files: None,
             },
         })
     }
@@ -266,7 +268,9 @@ impl Surface for DirectorySurface {
                     Ok(Done::Said { messages })
                 }
                 Action::Typing => Ok(Done::Done),
-                Action::Other { name, .. } => Err(SurfaceError::unsupported(name)),
+                Action::Download { .. } | Action::Other { .. } => {
+                    Err(SurfaceError::unsupported(action.name()))
+                }
             }
         }
         .boxed()

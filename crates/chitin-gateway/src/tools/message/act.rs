@@ -134,7 +134,7 @@ async fn act(
             told["target"] = json!(address.to_string());
         }
         Done::Other { value } => told["result"] = value.clone(),
-        Done::Done | Done::Said { .. } => {}
+        Done::Done | Done::Said { .. } | Done::File { .. } => {}
     }
     Ok((told, Some(done)))
 }

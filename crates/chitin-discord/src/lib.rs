@@ -1,0 +1,1 @@
+//! Discord as a surface: people talk to an agent in direct messages, channels, threads and forum posts.

@@ -1,0 +1,1 @@
+//! Discord as a surface, against a server that speaks its protocol.

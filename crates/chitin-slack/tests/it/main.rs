@@ -1,0 +1,1 @@
+//! Slack as a surface, against a server that speaks its protocol.
