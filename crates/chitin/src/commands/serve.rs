@@ -180,14 +180,18 @@ impl Args {
         let resumed = gateway.recover(open);
         let heartbeats = gateway.start_heartbeats();
         gateway.start_schedules();
-        printer.result(&Listening {
+        let said = printer.result(&Listening {
             address: format!("http://{}", bound.address()),
             token: token.place.clone(),
             agents: names,
             heartbeats,
             resumed,
             channels: networks.names(),
-        })?;
+        });
+        // Whoever read what a server said may be gone when it begins anew.
+        if !handed_over {
+            said?;
+        }
         if let Some(files) = files {
             let gateway = gateway.clone();
             tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });

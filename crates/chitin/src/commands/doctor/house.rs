@@ -10,6 +10,7 @@ use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
 use chitin_workspace::config::Severity;
 use chitin_workspace::guard::Root;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::Duration;
@@ -151,10 +152,13 @@ fn port(setup: &Setup) -> Check {
     }
     match TcpListener::bind(address) {
         Ok(_) => Check::fine(area, format!("`{address}` is free")),
-        Err(_) if answers(address) => Check::odd(
+        Err(_) if is_chitin(address) => {
+            Check::fine(area, format!("`chitin serve` runs on `{address}`"))
+        }
+        Err(_) if answers(address) => Check::wrong(
             area,
-            format!("something listens on `{address}` already"),
-            "fine if it is `chitin serve`; otherwise take another port with `server.port` or `--listen`",
+            format!("another program listens on `{address}`"),
+            "take another port with `server.port` or `--listen`",
         ),
         Err(error) => Check::wrong(
             area,
@@ -162,6 +166,32 @@ fn port(setup: &Setup) -> Check {
             "take another port with `server.port` or `--listen`",
         ),
     }
+}
+
+/// Tells whether what takes connections there is a server of ours.
+fn is_chitin(address: SocketAddr) -> bool {
+    let ask = || {
+        let mut stream = TcpStream::connect_timeout(&address, KNOCK)?;
+        stream.set_read_timeout(Some(KNOCK))?;
+        write!(
+            stream,
+            "GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
+        )?;
+        let mut answer = [0; 1024];
+        let mut length = 0;
+        while length < answer.len() {
+            match stream.read(&mut answer[length..])? {
+                0 => break,
+                count => length += count,
+            }
+        }
+        std::io::Result::Ok(answer[..length].to_vec())
+    };
+    let answer = ask().unwrap_or_default();
+    let answer = String::from_utf8_lossy(&answer);
+    answer.starts_with("HTTP/1.1 ")
+        && answer.contains("{\"status\":")
+        && answer.contains("\"version\":")
 }
 
 /// Tells whether something on this machine takes connections.
