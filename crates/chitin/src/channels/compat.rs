@@ -96,10 +96,10 @@ impl Secret {
                 "the bot's token, `xoxb-…`, on the app's page under OAuth & Permissions"
             }
             Self::AppToken => {
-                "the app's token, `xapp-…`, on the app's page under Basic Information; for Socket Mode"
+                "the app's token, `xapp-…`, on the app's page under Basic Information (for Socket Mode)"
             }
             Self::Signing => {
-                "the signing secret, on the app's page under Basic Information; for events over HTTP"
+                "the signing secret, on the app's page under Basic Information (for events over HTTP)"
             }
         }
     }
