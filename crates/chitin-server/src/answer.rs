@@ -156,7 +156,7 @@ async fn by_route(
         Route::Agents => Ok(api::agents(&shared)),
         Route::Agent(id, part) => api::agent(&shared, id, part, &query, request).await,
         Route::Explain => api::explain(&shared, &query),
-        Route::Routes => api::routes(&shared).await,
+        Route::Routes => Ok(api::routes(&shared)),
         Route::Channels => api::channels(&shared).await,
         Route::Pairing => api::pairing(&shared).await,
         Route::Pair(pair) => api::pair(&shared, pair, request).await,

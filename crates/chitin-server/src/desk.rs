@@ -96,8 +96,6 @@ pub enum Ask {
         /// Its id.
         id: String,
     },
-    /// Which agent gets what, as configured.
-    Routes,
 }
 
 impl Ask {
@@ -114,7 +112,7 @@ impl Ask {
             | Self::Findings { agent }
             | Self::Memory { agent, .. } => Some(agent),
             Self::Traces { agent, .. } => agent.as_deref(),
-            Self::Trace { .. } | Self::Routes => None,
+            Self::Trace { .. } => None,
         }
     }
 }

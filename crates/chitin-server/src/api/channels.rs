@@ -4,11 +4,32 @@ use crate::body::{Body, json, read_json};
 use crate::problem::Problem;
 use crate::route::Pair;
 use crate::shared::Shared;
+use chitin_gateway::route::Inbound;
 use chitin_gateway::surface::{Account, Connection};
 use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json as value};
+
+/// Says which agent gets what, as configured.
+pub(crate) fn routes(shared: &Shared) -> Response<Body> {
+    let nobody = Inbound::default();
+    let bindings = shared.gateway.routing().explain(&nobody).bindings;
+    let bindings: Vec<Value> = bindings
+        .into_iter()
+        .map(|one| {
+            value!({"path": one.path, "agentId": one.agent_id, "asks": one.asks, "tier": one.tier})
+        })
+        .collect();
+    let default = shared.gateway.routing().default_agent();
+    let default = default.ok().map(|agent| agent.to_string());
+    let surfaces = &shared.gateway.parts().surfaces;
+    let channels: Vec<&str> = surfaces.iter().map(|surface| surface.id()).collect();
+    json(
+        StatusCode::OK,
+        &value!({"bindings": bindings, "channels": channels, "defaultAgent": default}),
+    )
+}
 
 /// Says how the networks stand, and who was turned away.
 pub(crate) async fn channels(shared: &Shared) -> Result<Response<Body>, Problem> {

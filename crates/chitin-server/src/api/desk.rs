@@ -147,11 +147,6 @@ pub(crate) async fn trace(shared: &Shared, id: String) -> Result<Response<Body>,
     answer(shared, Ask::Trace { id }).await
 }
 
-/// Says which agent gets what, as configured.
-pub(crate) async fn routes(shared: &Shared) -> Result<Response<Body>, Problem> {
-    answer(shared, Ask::Routes).await
-}
-
 async fn answer(shared: &Shared, ask: Ask) -> Result<Response<Body>, Problem> {
     match shared.ask(ask).await {
         Ok(answer) => Ok(json(StatusCode::OK, &answer)),

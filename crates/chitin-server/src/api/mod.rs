@@ -10,8 +10,8 @@ mod sessions;
 mod status;
 mod tree;
 
-pub(crate) use channels::{accounts, channels, pair, pairing, ready};
-pub(crate) use desk::{agent, lens, routes, trace, traces, turns};
+pub(crate) use channels::{accounts, channels, pair, pairing, ready, routes};
+pub(crate) use desk::{agent, lens, trace, traces, turns};
 pub(crate) use events::events;
 pub(crate) use login::{login, logout, me};
 pub(crate) use messages::{SendMessage, check_key, send};

@@ -2,7 +2,7 @@
 
 mod agents;
 mod cache;
-mod check;
+pub(crate) mod check;
 mod config;
 pub(crate) mod context;
 pub(crate) mod contracts;
@@ -10,7 +10,7 @@ mod diff;
 mod init;
 mod inspect;
 mod login;
-mod memory;
+pub(crate) mod memory;
 mod pack;
 mod pull;
 mod push;
@@ -18,8 +18,8 @@ mod run;
 mod serve;
 mod sessions;
 mod sign;
-mod skills;
-mod trace;
+pub(crate) mod skills;
+pub(crate) mod trace;
 mod unpack;
 mod verify;
 
