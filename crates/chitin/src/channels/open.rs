@@ -62,10 +62,36 @@ fn each(plan: &Plan, secret: Secret) -> BTreeMap<String, SecretString> {
         .collect()
 }
 
+/// Says what is wrong in a section.
+fn said(which: Which, path: &str, message: &str, hint: Option<String>) -> Problem {
+    Problem {
+        message: format!("`channels.{}.{path}`: {message}", which.id()),
+        hint,
+    }
+}
+
+fn failed(error: &str) -> Problem {
+    Problem {
+        message: crate::kit::sentence(error),
+        hint: None,
+    }
+}
+
 #[cfg(feature = "discord")]
 fn discord(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec<Problem>> {
-    let _ = (each(plan, Secret::Token), state, note);
-    Err(Vec::new())
+    use chitin_discord::{Discord, Settings};
+    let _ = state;
+    let settings = Settings::read(&plan.section).map_err(|issues| {
+        let issues = issues.into_iter();
+        let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
+        said.collect::<Vec<_>>()
+    })?;
+    let made = Discord::new(&settings, each(plan, Secret::Token), note);
+    let network = made.map_err(|error| vec![failed(&error.to_string())])?;
+    Ok(Opened {
+        network,
+        webhooks: Vec::new(),
+    })
 }
 
 #[cfg(feature = "slack")]

@@ -77,7 +77,7 @@ fn plan(
     state: &Path,
 ) -> Result<Plan, CliError> {
     let kept = credentials::kept(state, which)?;
-    let section = configuration.value()["channels"][which.id()].clone();
+    let mut section = configuration.value()["channels"][which.id()].clone();
     let own = configuration.channels.get(which.id());
     let said = own.and_then(|own| own.get("enabled")?.as_bool());
     let wish = match said {
@@ -87,6 +87,10 @@ fn plan(
         None if own.is_some() || !section.is_null() => Wish::Elsewhere,
         None => Wish::Absent,
     };
+    if let (Wish::On, Some(section)) = (wish, section.as_object_mut()) {
+        // Switched off in `openclaw.json` means for OpenClaw.
+        section.shift_remove("enabled");
+    }
     let mut accounts = Vec::new();
     for id in account_ids(&section, &kept) {
         let mut account = PlannedAccount {

@@ -3,7 +3,7 @@
 mod agents;
 mod cache;
 mod channels;
-mod check;
+pub(crate) mod check;
 mod config;
 pub(crate) mod context;
 pub(crate) mod contracts;
@@ -12,7 +12,7 @@ mod doctor;
 mod init;
 mod inspect;
 mod login;
-mod memory;
+pub(crate) mod memory;
 mod pack;
 mod pull;
 mod push;
@@ -20,8 +20,8 @@ mod run;
 mod serve;
 mod sessions;
 mod sign;
-mod skills;
-mod trace;
+pub(crate) mod skills;
+pub(crate) mod trace;
 mod unpack;
 mod verify;
 

@@ -4,17 +4,17 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::kit::HostClock;
-use crate::memory::give_back;
+use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{
-    Networks, Notifier, ServeHost, Telemetry, Token, listen_address, restart, token,
+    Networks, Notifier, ServeDesk, ServeHost, Telemetry, Token, listen_address, restart, token,
 };
 use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, tools};
-use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
+use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use chitin_workspace::guard::Root;
 use serde::Serialize;
@@ -154,6 +154,8 @@ impl Args {
             Ledger::open(&state.join("gateway")).map_err(|e| not_ours(e, state))?;
         let model = self.model.as_deref();
         let agents = ServeHost::new(host, &self.target, model, &configuration, printer);
+        let agents = Arc::new(agents);
+        let desk = ServeDesk::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let most_open = configuration.server.max_open_jobs;
         let say = printer.clone();
@@ -167,7 +169,7 @@ impl Args {
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,
             config: Arc::new(configuration.value().clone()),
-            host: Arc::new(agents),
+            host: agents,
             surfaces,
             ledger,
             clock: Arc::new(HostClock),
@@ -214,7 +216,14 @@ impl Args {
             }
             let _ = wished.set(told);
         };
-        let serving = bound.serve(gateway, shutdown);
+        let attached = Attached {
+            desk: Some(Arc::new(desk)),
+            memory: Some(resident),
+            networks: networks.all(),
+            webhooks: networks.webhooks(),
+            ..Attached::default()
+        };
+        let serving = bound.attach(attached).serve(gateway, shutdown);
         tokio::select! {
             ended = serving => {
                 if !ended.drained {

@@ -1,6 +1,7 @@
 //! What `chitin serve` is made of: a host of agents, and the token that clients must know.
 
 mod address;
+mod desk;
 mod host;
 mod networks;
 mod notify;
@@ -9,6 +10,7 @@ mod telemetry;
 mod token;
 
 pub(crate) use address::listen_address;
+pub(crate) use desk::ServeDesk;
 pub(crate) use host::ServeHost;
 pub(crate) use networks::Networks;
 pub(crate) use notify::Notifier;
