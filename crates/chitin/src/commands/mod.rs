@@ -12,6 +12,7 @@ mod inspect;
 mod login;
 mod memory;
 mod pack;
+mod pairing;
 mod pull;
 mod push;
 mod run;
@@ -69,6 +70,8 @@ pub(crate) enum Command {
     Memory(memory::Args),
     /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
     Pack(Box<pack::Args>),
+    /// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
+    Pairing(pairing::Args),
     /// Bring an artifact and its signatures from a registry into the local store.
     Pull(pull::Args),
     /// Send an artifact and its signatures to a registry.
@@ -102,6 +105,7 @@ impl Command {
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
+            Self::Pairing(args) => args.run(host, printer),
             Self::Run(args) => args.run(host, printer),
             Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),
