@@ -25,3 +25,7 @@ mod stage;
 mod text;
 mod text_stream;
 mod threads;
+mod trust;
+mod trust_pairing;
+mod trust_rights;
+mod trust_words;

@@ -18,7 +18,7 @@ use chitin_gateway::surface::{Action, Done, Past, Threads};
 use chitin_gateway::text::Format;
 use chitin_gateway::{
     AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard, HostError,
-    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic,
+    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic, Trust,
 };
 use chitin_model::{Retention, RetryPolicy, ScriptedModel};
 use chitin_protocol::message::CostShares;
@@ -27,7 +27,7 @@ use chitin_protocol::session_key::ChatType;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
 use chitin_test::TestEnv;
-use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender as PolicySender};
 use chitin_tools::redact::Redactor as Secrets;
 use chitin_tools::{Approval, Approver, Toolbox};
 use chitin_workspace::contract::{CANONICAL, Contract};
@@ -117,9 +117,12 @@ impl Setting {
         });
         let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
+        let config = Arc::new(self.config);
+        let trust = Trust::beneath(&host.state, Arc::clone(&config), Arc::clone(&clock) as _);
         let gateway = Gateway::new(GatewayParts {
             contract: self.contract,
-            config: Arc::new(self.config),
+            config,
+            trust: Arc::new(trust),
             host: Arc::clone(&host) as Arc<dyn AgentHost>,
             surfaces: self.surfaces.with(Arc::clone(&surface) as Arc<dyn Surface>),
             ledger,
@@ -257,6 +260,8 @@ pub(crate) struct Asked {
     pub(crate) workspace: Option<PathBuf>,
     /// Whether the owner speaks; none when nobody does.
     pub(crate) owner: Option<bool>,
+    /// The tools that the session has.
+    pub(crate) tools: Vec<String>,
 }
 
 impl StageHost {
@@ -308,6 +313,21 @@ impl AgentHost for StageHost {
 
 impl StageHost {
     fn make(&self, ask: &AgentAsk<'_>) -> Agent {
+        let contract = self.contract;
+        let rules = &contract.runtime;
+        let config = PolicyConfig::from_value(&self.config);
+        let mut input = PolicyInput::new(&config, contract.session_keys, ask.session_key);
+        input.agent_id = Some(ask.agent_id);
+        input.depth = ask.depth;
+        if let Some(sender) = ask.sender {
+            if !sender.is_owner {
+                input.sender = PolicySender::Other;
+            }
+            let limits = sender.tools.as_deref().cloned().unwrap_or_default();
+            (input.group, input.by_sender) = (limits.room, limits.sender);
+        }
+        let secrets = Arc::new(Secrets::new(Vec::new()));
+        let tools = Toolbox::new(&rules.tools, &input, ask.offers.to_vec(), secrets);
         self.asked.lock().unwrap().push(Asked {
             agent_id: ask.agent_id.to_owned(),
             session_key: ask.session_key.to_owned(),
@@ -315,15 +335,8 @@ impl StageHost {
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
             owner: ask.sender.map(|sender| sender.is_owner),
+            tools: tools.specs().map(|tool| tool.name.clone()).collect(),
         });
-        let contract = self.contract;
-        let rules = &contract.runtime;
-        let config = PolicyConfig::from_value(&self.config);
-        let mut input = PolicyInput::new(&config, contract.session_keys, ask.session_key);
-        input.agent_id = Some(ask.agent_id);
-        input.depth = ask.depth;
-        let secrets = Arc::new(Secrets::new(Vec::new()));
-        let tools = Toolbox::new(&rules.tools, &input, ask.offers.to_vec(), secrets);
         let engine = Registry::new().resolve("legacy").unwrap().engine;
         let clock = Arc::clone(&self.clock);
         let candidate = Candidate {
