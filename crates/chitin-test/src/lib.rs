@@ -7,6 +7,7 @@
 
 pub mod model_server;
 pub mod registry;
+pub mod slack;
 
 use std::fs;
 use std::os::unix::fs::symlink;
