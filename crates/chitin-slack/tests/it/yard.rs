@@ -32,7 +32,7 @@ impl Yard {
             0 => yard.slack.until_connected(1).await,
             _ => {
                 yard.until_stands(|connection| *connection == Connection::Connected)
-                    .await
+                    .await;
             }
         }
         yard
