@@ -5,6 +5,7 @@
     reason = "tests build trees, links and odd entries on purpose"
 )]
 
+pub mod discord;
 pub mod model_server;
 pub mod registry;
 pub mod slack;
