@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod children;
+mod desk;
 
 use crate::process::command;
 use crate::run::Talk;
