@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod children;
+mod desk;
 mod restart;
 
 use crate::process::command;
