@@ -73,7 +73,44 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Takes a socket that listens already: somebody handed it over. Inside a runtime.
+    pub fn on(
+        listener: std::net::TcpListener,
+        mut settings: ServerSettings,
+    ) -> Result<Bound, BindError> {
+        let take = || {
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            Ok((TcpListener::from_std(listener)?, address))
+        };
+        match take() {
+            Ok((listener, address)) => {
+                settings.address = address;
+                settings.check()?;
+                Ok(Bound {
+                    listener,
+                    address,
+                    settings,
+                    attached: Attached::default(),
+                })
+            }
+            Err(source) => Err(BindError::Io {
+                address: settings.address,
+                source,
+            }),
+        }
+    }
+}
+
 impl Bound {
+    /// Returns another handle of the socket. While it is held, whoever connects waits instead of being turned away, even when nobody serves.
+    pub fn spare(&self) -> std::io::Result<std::net::TcpListener> {
+        use std::os::fd::AsFd;
+        let socket = self.listener.as_fd().try_clone_to_owned()?;
+        Ok(socket.into())
+    }
+
     /// Returns where it listens, with the port that it got.
     pub fn address(&self) -> SocketAddr {
         self.address
