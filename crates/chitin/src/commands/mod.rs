@@ -2,15 +2,17 @@
 
 mod agents;
 mod cache;
-mod check;
+mod channels;
+pub(crate) mod check;
 mod config;
 pub(crate) mod context;
 pub(crate) mod contracts;
 mod diff;
+mod doctor;
 mod init;
 mod inspect;
 mod login;
-mod memory;
+pub(crate) mod memory;
 mod pack;
 mod pairing;
 mod pull;
@@ -19,8 +21,8 @@ mod run;
 mod serve;
 mod sessions;
 mod sign;
-mod skills;
-mod trace;
+pub(crate) mod skills;
+pub(crate) mod trace;
 mod unpack;
 mod verify;
 
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Agents(agents::Args),
     /// Look at the local store of artifacts, check it, or make room.
     Cache(cache::Args),
+    /// List the chat networks that an agent can be reached on, keep their tokens, or try them.
+    Channels(channels::Args),
     /// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
     Check(check::Args),
     /// Show the configuration, say where a value comes from, or check the files.
@@ -58,6 +62,8 @@ pub(crate) enum Command {
     Contracts(contracts::Args),
     /// Compare two artifacts, or an artifact and a directory: layers, files, and what changes for the model.
     Diff(diff::Args),
+    /// Find out what would keep an agent from running here: configuration, permissions, port, sandbox, model, chat networks.
+    Doctor(doctor::Args),
     /// Make a workspace, or complete one: writes only the files that are absent.
     Init(init::Args),
     /// Show what is in an artifact: name, version, layers, files, signatures.
@@ -99,10 +105,12 @@ impl Command {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {
             Self::Agents(args) => args.run(host, printer),
+            Self::Channels(args) => args.run(host, printer),
             Self::Check(args) => args.run(host, printer),
             Self::Config(args) => args.run(host, printer),
             Self::Context(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
+            Self::Doctor(args) => args.run(host, printer),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
             Self::Pairing(args) => args.run(host, printer),

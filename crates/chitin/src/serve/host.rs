@@ -41,8 +41,8 @@ pub(crate) struct ServeHost {
 }
 
 /// What the turns of one agent share.
-struct Workshop {
-    kit: Kit,
+pub(super) struct Workshop {
+    pub(super) kit: Kit,
     /// By the model. Held while one is made, so that tool servers are started once.
     benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
     kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
@@ -122,7 +122,12 @@ impl ServeHost {
         self
     }
 
-    fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
+    /// Tells whether the model of all agents was named.
+    pub(super) const fn names_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    pub(super) fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
         let mut workshops = self
             .workshops
             .lock()
