@@ -6,8 +6,8 @@ use chitin_gateway::surface::{Action, Done};
 use chitin_test::discord::BOT;
 use serde_json::{Value, json};
 
-async fn yard() -> (Yard, String) {
-    let yard = Yard::closed(&[], json!({}));
+fn yard() -> (Yard, String) {
+    let yard = Yard::closed(&[], &json!({}));
     let said = yard
         .discord
         .saying(&yard.channel, &yard.ada, "Five larch")
@@ -18,7 +18,7 @@ async fn yard() -> (Yard, String) {
 
 #[tokio::test]
 async fn signs_are_put_under_a_message_and_taken_away() {
-    let (yard, said) = yard().await;
+    let (yard, said) = yard();
     let react = |emoji: &str, remove| Action::React {
         message_id: said.clone(),
         emoji: emoji.to_owned(),
@@ -62,7 +62,7 @@ async fn signs_are_put_under_a_message_and_taken_away() {
 
 #[tokio::test]
 async fn what_was_said_is_read_with_what_hangs_on_it_the_newest_last() {
-    let (yard, first) = yard().await;
+    let (yard, first) = yard();
     let saying = yard
         .discord
         .saying(&yard.channel, &yard.ada, &format!("<@{BOT}> see"));
@@ -117,7 +117,7 @@ async fn what_was_said_is_read_with_what_hangs_on_it_the_newest_last() {
 
 #[tokio::test]
 async fn a_file_of_a_message_is_fetched_by_name_or_number() {
-    let (yard, _) = yard().await;
+    let (yard, _) = yard();
     let saying = yard.discord.saying(&yard.channel, &yard.ada, "Files");
     let id = saying
         .file("a.txt", "text/plain", b"A")
@@ -145,7 +145,7 @@ async fn a_file_of_a_message_is_fetched_by_name_or_number() {
 
 #[tokio::test]
 async fn threads_are_opened_once_and_a_forum_gets_a_post() {
-    let (yard, said) = yard().await;
+    let (yard, said) = yard();
     let create = |message_id: Option<&str>| Action::ThreadCreate {
         name: "Larch".to_owned(),
         message_id: message_id.map(str::to_owned),
@@ -193,7 +193,7 @@ async fn threads_are_opened_once_and_a_forum_gets_a_post() {
 
 #[tokio::test]
 async fn pins_search_and_who_is_there() {
-    let (yard, said) = yard().await;
+    let (yard, said) = yard();
     yard.other("pin", json!({"messageId": said})).await.unwrap();
     let pins = yard.other("list-pins", json!({})).await.unwrap();
     assert_eq!(pins["messages"][0]["text"], "Five larch");
@@ -234,7 +234,7 @@ async fn pins_search_and_who_is_there() {
 
 #[tokio::test]
 async fn only_our_own_messages_are_deleted() {
-    let (yard, said) = yard().await;
+    let (yard, said) = yard();
     let error = yard
         .other("delete", json!({"messageId": said}))
         .await
@@ -259,7 +259,7 @@ async fn only_our_own_messages_are_deleted() {
 #[tokio::test]
 async fn exactly_what_is_declared_can_be_done() {
     let off: Value = json!({"actions": {"pins": false, "search": false, "reactions": false}});
-    let yard = Yard::closed(&[], off);
+    let yard = Yard::closed(&[], &off);
     let declared = &yard.surface.capabilities().actions;
     for gone in ["pin", "unpin", "list-pins", "search", "react", "reactions"] {
         assert!(!declared.contains(&gone.to_owned()), "{gone}");

@@ -14,7 +14,7 @@ fn numbered(count: usize) -> Vec<Value> {
 
 #[tokio::test]
 async fn it_identifies_beats_and_says_who_it_is() {
-    let mut yard = Yard::closed(&[], json!({}));
+    let mut yard = Yard::closed(&[], &json!({}));
     assert_eq!(yard.surface.accounts()[0].connection, Connection::Idle);
     yard.discord.heartbeat_every(50);
     yard.begin();
@@ -29,7 +29,8 @@ async fn it_identifies_beats_and_says_who_it_is() {
     assert_eq!(identified["intents"], json!(wanted));
     assert_eq!(yard.surface.accounts()[0].name.as_deref(), Some("chitin"));
     yard.end().await;
-    assert!(!yard.discord.is_connected());
+    let gone = |discord: &FakeDiscord| (!discord.is_connected()).then_some(());
+    yard.discord.until("a goodbye", gone).await;
 }
 
 /// The connection breaks between events, again and again; some is said while nobody listens.
@@ -132,7 +133,7 @@ async fn a_token_that_is_taken_back_ends_it_with_a_reason() {
 
 #[tokio::test]
 async fn a_token_that_never_was_one_is_found_out_before_it_counts_as_a_failed_connection() {
-    let mut yard = Yard::closed(&[], json!({}));
+    let mut yard = Yard::closed(&[], &json!({}));
     yard.discord.revoke_token();
     yard.begin();
     yard.until_over().await;
@@ -146,7 +147,7 @@ async fn a_token_that_never_was_one_is_found_out_before_it_counts_as_a_failed_co
 
 #[tokio::test]
 async fn intents_that_are_not_allowed_end_it_with_a_reason_and_what_to_do() {
-    let mut yard = Yard::closed(&[], json!({}));
+    let mut yard = Yard::closed(&[], &json!({}));
     yard.discord.forbid_intents(1 << 15);
     yard.begin();
     yard.until_over().await;
@@ -162,7 +163,7 @@ async fn intents_that_are_not_allowed_end_it_with_a_reason_and_what_to_do() {
 
 #[tokio::test]
 async fn while_discord_is_away_it_is_tried_again_and_said_once() {
-    let mut yard = Yard::closed(&[], json!({}));
+    let mut yard = Yard::closed(&[], &json!({}));
     yard.discord.fail(
         "GET",
         "gateway/bot",

@@ -150,7 +150,7 @@ async fn mentions_are_readable_and_our_own_is_taken_off() {
             &["ask @Ben in #berths with @Wharf, <@404>", "now"],
             &[BOT, "<@!"],
         )],
-        json!({}),
+        &json!({}),
     );
     let ben = yard.discord.person("Ben");
     let text = format!(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn a_limit_that_is_told_is_kept_without_being_refused() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     yard.discord
         .limit("POST channels", 2, Duration::from_millis(400));
     let begun = Instant::now();
@@ -30,7 +30,7 @@ async fn a_limit_that_is_told_is_kept_without_being_refused() {
 
 #[tokio::test]
 async fn too_many_on_one_route_wait_and_do_not_hold_up_others() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     let office = yard.discord.channel(&yard.guild, "office");
     let slow = Fault::TooMany {
         retry_after: 0.6,
@@ -72,7 +72,7 @@ async fn too_many_on_one_route_wait_and_do_not_hold_up_others() {
 
 #[tokio::test]
 async fn too_many_everywhere_holds_up_everything_and_nothing_is_hammered() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     yard.discord.fail(
         "POST",
         "/messages",
@@ -99,7 +99,7 @@ async fn too_many_everywhere_holds_up_everything_and_nothing_is_hammered() {
 
 #[tokio::test]
 async fn a_long_wait_is_left_to_whoever_asked() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     yard.discord.fail(
         "POST",
         "/messages",
@@ -123,7 +123,7 @@ async fn a_long_wait_is_left_to_whoever_asked() {
 
 #[tokio::test]
 async fn what_may_work_later_is_told_apart_from_what_never_will() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     let cases = [
         (
             Fault::Status(503, 0),
@@ -175,7 +175,7 @@ async fn what_may_work_later_is_told_apart_from_what_never_will() {
 
 #[tokio::test]
 async fn what_changes_nothing_is_asked_again_when_the_network_fails() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     yard.discord.fail("GET", "/messages", 2, Fault::Words(502));
     let read = chitin_gateway::surface::Action::Read {
         limit: 5,

@@ -11,6 +11,7 @@ mod connection;
 mod hearing;
 mod limits;
 mod patterns;
+mod restart;
 mod sending;
 mod settings;
 #[path = "../../../chitin-gateway/tests/it/stage.rs"]

@@ -34,7 +34,7 @@ async fn a_subagent_works_and_its_parent_tells_the_channel() {
 
 #[tokio::test]
 async fn a_subagent_with_an_explicit_target_speaks_there_itself() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     let office = yard.discord.channel(&yard.guild, "office");
     let send = json!({"action": "send", "target": format!("channel:{office}"), "message": "Seven lanterns."});
     let yard = Yard::on(

@@ -10,7 +10,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_reply_points_at_its_message_and_a_silent_one_wakes_nobody() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     let said = yard
         .discord
         .saying(&yard.channel, &yard.ada, "Hi")
@@ -33,7 +33,7 @@ async fn a_reply_points_at_its_message_and_a_silent_one_wakes_nobody() {
 
 #[tokio::test]
 async fn a_person_is_written_to_in_their_own_conversation_which_is_opened_once() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     for key in ["a", "b"] {
         yard.surface
             .send(&person(&yard.ada), &message(key, key))
@@ -85,7 +85,7 @@ async fn a_text_wakes_those_who_are_in_the_conversation_and_nobody_else() {
 
 #[tokio::test]
 async fn an_edit_wakes_no_more_than_the_message_did() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     let sent = yard
         .surface
         .send(&yard.place(), &message("k", "One"))
@@ -107,7 +107,7 @@ async fn an_edit_wakes_no_more_than_the_message_did() {
 
 #[tokio::test]
 async fn pictures_and_files_go_with_a_message() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     let file = File {
         name: "a \"quoted\"\r\nname.txt".to_owned(),
         mime: "text/plain".to_owned(),
@@ -143,7 +143,7 @@ async fn pictures_and_files_go_with_a_message() {
 
 #[tokio::test]
 async fn what_is_too_large_is_refused_before_it_is_sent() {
-    let yard = Yard::closed(&[], json!({"mediaMaxMb": 3}));
+    let yard = Yard::closed(&[], &json!({"mediaMaxMb": 3}));
     let file = |bytes: usize| File {
         name: "crane.bin".to_owned(),
         mime: "x/y".to_owned(),
@@ -180,7 +180,7 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
 
 #[tokio::test]
 async fn a_place_that_cannot_be_is_refused_with_a_reason() {
-    let yard = Yard::closed(&[], json!({}));
+    let yard = Yard::closed(&[], &json!({}));
     for (place, said) in [
         (
             channel("berths"),

@@ -1,6 +1,6 @@
 //! What a configuration can say, and what is said of what it cannot.
 
-use chitin_discord::{Discord, DiscordError, Note, SettingIssue, Settings};
+use chitin_discord::{Discord, DiscordError, Memory, Note, SettingIssue, Settings};
 use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -106,7 +106,12 @@ fn without_a_token_there_is_no_discord_and_an_odd_one_is_not_shown() {
         let tokens = tokens
             .iter()
             .map(|(id, token)| ((*id).to_owned(), SecretString::from(*token)));
-        Discord::new(&settings, tokens.collect::<BTreeMap<_, _>>(), &note())
+        Discord::new(
+            &settings,
+            tokens.collect::<BTreeMap<_, _>>(),
+            Memory::none(),
+            &note(),
+        )
     };
     assert!(matches!(made(&[]), Err(DiscordError::NoToken)));
     assert!(matches!(

@@ -1,7 +1,7 @@
 //! A yard on a fake Discord: a server with a channel, people, and an agent that is connected.
 
 use crate::stage::{Setting, Stage};
-use chitin_discord::{Discord, Settings};
+use chitin_discord::{Discord, Memory, Settings};
 use chitin_gateway::route::Peer;
 use chitin_gateway::surface::{Action, Connection, Done, Network};
 use chitin_gateway::{Address, Outgoing, Surface, SurfaceError};
@@ -33,6 +33,15 @@ pub(crate) fn surface(
     discord: &FakeDiscord,
     extra: &Value,
 ) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
+    remembering(discord, extra, Memory::none())
+}
+
+/// Makes one that remembers.
+pub(crate) fn remembering(
+    discord: &FakeDiscord,
+    extra: &Value,
+    memory: Memory,
+) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
     let notes = Arc::new(Mutex::new(Vec::new()));
     let noting = Arc::clone(&notes);
     let note: chitin_discord::Note =
@@ -41,7 +50,10 @@ pub(crate) fn surface(
     merge(&mut section, extra);
     let settings = Settings::read(&section).unwrap();
     let tokens = BTreeMap::from([("default".to_owned(), SecretString::from(TOKEN))]);
-    (Discord::new(&settings, tokens, &note).unwrap(), notes)
+    (
+        Discord::new(&settings, tokens, memory, &note).unwrap(),
+        notes,
+    )
 }
 
 fn merge(into: &mut Value, from: &Value) {
@@ -58,7 +70,7 @@ impl Yard {
 
     /// Opens it with more in `channels.discord`.
     pub(crate) async fn with(replies: &[Value], extra: Value) -> Self {
-        let yard = Self::closed(replies, extra);
+        let yard = Self::closed(replies, &extra);
         yard.connect().await
     }
 
@@ -71,8 +83,25 @@ impl Yard {
         Self { stage, ..yard }.connect().await
     }
 
+    /// The same yard with another surface and stage.
+    pub(crate) fn replaced(
+        self,
+        surface: Arc<Discord>,
+        stage: Stage,
+        notes: Arc<Mutex<Vec<String>>>,
+    ) -> Self {
+        Self {
+            surface,
+            stage,
+            notes,
+            cancel: CancellationToken::new(),
+            running: None,
+            ..self
+        }
+    }
+
     /// Makes it without connecting.
-    pub(crate) fn closed(replies: &[Value], extra: Value) -> Self {
+    pub(crate) fn closed(replies: &[Value], extra: &Value) -> Self {
         let discord = FakeDiscord::start();
         let guild = discord.guild("Shipyard");
         let channel = discord.channel(&guild, "berths");
@@ -80,7 +109,7 @@ impl Yard {
         let mut section = json!({
             "dmPolicy": "open", "allowFrom": ["*"], "groupPolicy": "open", "guilds": {"*": {"requireMention": false}},
         });
-        merge(&mut section, &extra);
+        merge(&mut section, extra);
         let (surface, notes) = surface(&discord, &section);
         let config = json!({"channels": {"discord": section}, "tools": {"profile": "full"}});
         let stage = Setting::replies(replies)
