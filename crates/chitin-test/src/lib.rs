@@ -8,6 +8,7 @@
 pub mod discord;
 pub mod model_server;
 pub mod registry;
+pub mod slack;
 
 use std::fs;
 use std::os::unix::fs::symlink;
