@@ -1,0 +1,12 @@
+import{A as e,F as t,I as n,M as r,O as i,R as a,T as o,_ as s,a as c,g as l,i as u,j as d,k as f,m as p,s as m,u as h,x as g,z as _}from"./app.js";var v={idle:`at rest`,running:`running`,waiting:`waiting`},y=class extends p{sought=``;constructor(){super(),this.watch(i),this.while(()=>(o(),()=>{}))}render(){let t=i.value.filter(e=>e.state!==`idle`).length,n=i.value.filter(e=>`${e.key} ${e.label??``} ${e.title??``}`.toLowerCase().includes(this.sought.toLowerCase())),a=this.sought?n.map(e=>({session:e,depth:0,children:[]})):d(e(i.value));return _`
+      ${s(`Sessions`,`${c(i.value.length)} in all, ${t?`${c(t)} busy`:`none busy`}`,_`
+        <label class="field inline"><span>Find</span><input type="search" data-search .value=${this.sought} @input=${this.seek} /></label>`)}
+      ${a.length===0?l(this.sought?`No session is called so.`:`There are no sessions yet.`,_`One begins with the first message: <a href=${r(`chat`)}>say something</a>.`):_`<ul class="tree" aria-label="Sessions">${a.map(e=>this.row(e))}</ul>`}`}row({session:e,depth:t,children:n}){return _`<li class="tree-row" data-depth=${Math.min(t,6)} data-state=${e.state} data-key=${e.key}>
+      <span class="tree-state"><span class="dot" aria-hidden="true"></span><span class="hidden">${t>0?`Begun by ${e.parent}; `:``}</span>${v[e.state]??e.state}</span>
+      <a class="tree-name" href=${r(`chat`,e.key)}>${h(e)}</a>
+      <span class="tree-about quiet small">${this.about(e,n.length)}</span>
+      <span class="tree-tools">
+        ${e.state===`idle`?a:_`<button class="button small" @click=${()=>void this.stop(e)}>Stop<span class="hidden"> ${h(e)}</span></button>`}
+        <a class="button small" href=${r(`lens`,e.key)}>Context<span class="hidden"> of ${h(e)}</span></a>
+      </span>
+    </li>`}about(e,t){let n=[];e.kind&&n.push(e.kind),e.channel&&n.push(e.channel),e.status&&e.state===`idle`&&n.push(_`<span class="outcome" data-status=${e.status}>${e.status}</span>`),e.tokens&&n.push(`${c(e.tokens)} tokens`),t&&n.push(`${c(t)} begun here`);let r=m(e.updatedAt);return r&&n.push(_`<time datetime=${r.toISOString()}>${u(e.updatedAt)}</time>`),n.push(_`<code>${e.key}</code>`),n.map((e,t)=>_`${t?` · `:a}${e}`)}seek=e=>{this.sought=e.target.value,this.requestUpdate()};async stop(e){try{await g.send(`POST`,n`/api/sessions/${e.key}/stop`,{})}catch(e){f.value=t(e)}}};customElements.define(`chitin-sessions`,y);
