@@ -11,20 +11,48 @@ const LONGEST_RESULT = 20_000;
 
 const WHO = { user: "You", agent: "Agent", runtime: "Runtime, to the agent", summary: "Summary of what was said before" } as const;
 
-export function drawEntry(entry: Entry): TemplateResult {
+/** What an answer took, over all calls of the model between two messages. */
+interface Took {
+  input: number;
+  cacheRead: number;
+  output: number;
+  cost: number;
+}
+
+/** Draws entries. Answers that follow each other have one name above them and one sum below. */
+export function drawEntries(entries: readonly Entry[]): TemplateResult[] {
+  let took: Took | null = null;
+  return entries.map((entry, index) => {
+    const follows = entry.role === "agent" && entries[index - 1]?.role === "agent";
+    if (!follows) took = null;
+    if (entry.tokens) {
+      const so: Took = took ?? { input: 0, cacheRead: 0, output: 0, cost: 0 };
+      took = {
+        input: so.input + entry.tokens.input,
+        cacheRead: so.cacheRead + entry.tokens.cacheRead,
+        output: so.output + entry.tokens.output,
+        cost: so.cost + (entry.cost ?? 0),
+      };
+    }
+    const last = entries[index + 1]?.role !== "agent";
+    return drawEntry(entry, follows, last ? took : null);
+  });
+}
+
+function drawEntry(entry: Entry, follows: boolean, took: Took | null): TemplateResult {
   const folded = entry.role === "runtime" || entry.role === "summary";
   const text = entry.pieces.find((piece) => piece.kind === "text");
-  return html`<article class="entry" data-role=${entry.role} ?data-growing=${entry.growing}>
+  return html`<article class="entry" data-role=${entry.role} ?data-growing=${entry.growing} ?data-follows=${follows}>
     ${folded
       ? html`<details><summary>${WHO[entry.role]}<span class="quiet"> ${text?.kind === "text" ? topic(text.text) : ""}</span>${time(entry)}</summary>
           <pre class="raw" tabindex="0" aria-label="Text">${entry.pieces.map((piece) => (piece.kind === "text" ? piece.text : ""))}</pre></details>`
-      : html`<header><span class="who">${WHO[entry.role]}</span>${time(entry)}</header>
+      : html`<header class=${follows ? "hidden" : ""}><span class="who">${WHO[entry.role]}</span>${time(entry)}</header>
           ${entry.pieces.map((piece) => drawPiece(piece, entry.role === "user"))}`}
     ${entry.failed ? html`<p class="turn-note" data-kind="failed">${entry.failed}</p>` : nothing}
-    ${entry.tokens
-      ? html`<footer class="quiet small">${entry.model ? html`${entry.model} · ` : nothing}${count(entry.tokens.input + entry.tokens.cacheRead)} in${
-          entry.tokens.cacheRead ? html` (${count(entry.tokens.cacheRead)} cached)` : nothing
-        }, ${count(entry.tokens.output)} out${entry.cost ? html` · ${money(entry.cost)}` : nothing}</footer>`
+    ${took
+      ? html`<footer class="quiet small">${entry.model ? html`${entry.model} · ` : nothing}${count(took.input + took.cacheRead)} in${
+          took.cacheRead ? html` (${count(took.cacheRead)} cached)` : nothing
+        }, ${count(took.output)} out${took.cost ? html` · ${money(took.cost)}` : nothing}</footer>`
       : nothing}
   </article>`;
 }

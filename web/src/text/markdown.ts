@@ -242,7 +242,7 @@ function readMarked(text: string, at: number, depth: number): { inline: Inline; 
     // Marks that stand free, or inside a word as in `snake_case`, mean nothing.
     if (/\s/.test(after) || (mark.startsWith("_") && /\w/.test(text[at - 1] ?? ""))) return null;
     let end = find(text, mark, at + mark.length + 1);
-    if (mark === "*" && text[end + 1] === "*") end = find(text, mark, end + 2);
+    if (mark === "*" && end >= 0 && text[end + 1] === "*") end = find(text, mark, end + 2);
     if (end < 0 || /\s/.test(text[end - 1] ?? "")) continue;
     if (mark.startsWith("_") && /\w/.test(text[end + mark.length] ?? "")) continue;
     return { inline: { kind, children: readInline(text.slice(at + mark.length, end), depth + 1) }, end: end + mark.length };

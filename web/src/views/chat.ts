@@ -5,7 +5,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { ApiError, explain, path, query } from "../api/http.ts";
 import type { SessionShown } from "../api/types.ts";
 import "../parts/composer.ts";
-import { drawEntry, drawPending } from "../parts/entry.ts";
+import { drawEntries, drawPending } from "../parts/entry.ts";
 import { pickSession } from "../parts/pick.ts";
 import { Asked, empty, head, View } from "../parts/view.ts";
 import { chosenSession, client, defaultAgent, drafts, gaps, hear, route, spoken, tree } from "../state/app.ts";
@@ -140,6 +140,8 @@ class Chat extends View {
     const { entries, live, pending, running, notes, hasOlder } = this.now;
     const about = tree.value.find((session) => session.key === this.key);
     const shown = this.session.value;
+    const said = [...entries, ...live];
+    const drawn = drawEntries(said);
     const nothingThere = this.session.value !== undefined && entries.length + live.length + pending.length === 0;
     return html`
       ${head(about ? sessionName(about) : sessionName({ key: this.key }), this.about(shown ?? null), html`
@@ -150,7 +152,7 @@ class Chat extends View {
       ${nothingThere ? empty("Nothing was said here yet.", "Write below; the agent has its workspace before it.") : nothing}
       ${hasOlder ? html`<p class="older"><button class="button small" @click=${this.older}>Show what was said before</button></p>` : nothing}
       <div class="log" role="log" aria-live="off" aria-label="Conversation" aria-busy=${running}>
-        ${repeat([...entries, ...live], (entry) => entry.id, (entry) => drawEntry(entry))}
+        ${repeat(drawn, (_, index) => said[index]?.id, (entry) => entry)}
         ${repeat(pending, (message) => message.key, (message) => drawPending(message, () => void this.send(message), () => this.drop(message)))}
         ${running && !live.some((entry) => entry.growing) ? html`<p class="working"><span class="pulse" aria-hidden="true"></span>Working …</p>` : nothing}
         ${notes.map((note) => html`<p class="turn-note" data-kind=${note.kind}>${note.text}</p>`)}

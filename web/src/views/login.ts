@@ -22,7 +22,7 @@ class Login extends View {
         ${farewell.value ? html`<p class="notice">${farewell.value}</p>` : nothing}
         <label class="field"><span>Token of the server</span>
           <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" autocapitalize="off" required
-            aria-describedby="token-help" autofocus /></label>
+            aria-describedby="token-help" /></label>
         <p id="token-help" class="quiet small"><code>chitin serve</code> says in which file it is when it starts, by itself
           <code>~/.chitin/server-token</code>. The token is sent once and not kept; a cookie that no script can read takes its place.</p>
         ${this.error ? problem(this.error) : trouble.value ? problem(new ApiError(0, "", trouble.value.message, trouble.value.hint)) : nothing}

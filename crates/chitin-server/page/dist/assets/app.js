@@ -17,7 +17,7 @@ var e=globalThis,t=e.ShadowRoot&&(e.ShadyCSS===void 0||e.ShadyCSS.nativeShadow)&
         ${U.value?C`<p class="notice">${U.value}</p>`:E}
         <label class="field"><span>Token of the server</span>
           <input id="token" name="token" type="password" autocomplete="off" spellcheck="false" autocapitalize="off" required
-            aria-describedby="token-help" autofocus /></label>
+            aria-describedby="token-help" /></label>
         <p id="token-help" class="quiet small"><code>chitin serve</code> says in which file it is when it starts, by itself
           <code>~/.chitin/server-token</code>. The token is sent once and not kept; a cookie that no script can read takes its place.</p>
         ${this.error?q(this.error):H.value?q(new j(0,``,H.value.message,H.value.hint)):E}
