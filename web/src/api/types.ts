@@ -149,7 +149,7 @@ export interface Fragment {
   decision?: string;
   cause?: string;
   pieces?: LensPiece[];
-  cutText?: { fromLine: number; toLine: number; text: string }[];
+  cutText?: { fromLine: number; toLine: number; text: string; why?: string; shortened?: boolean }[];
 }
 
 export interface LensFile {
@@ -184,13 +184,15 @@ export interface Lens {
     lostCostUsd?: number;
     cause?: string;
     diff?: DiffLine[];
+    shortened?: boolean;
   };
 }
 
 export interface Budget {
-  perFile?: number;
-  total?: number;
+  perFile?: number | null;
+  total?: number | null;
   used?: number;
+  unit?: string;
 }
 
 export interface WorkspaceFile {

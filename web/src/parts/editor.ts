@@ -8,7 +8,7 @@ import { type Editing, isDirty } from "../state/editing.ts";
 import { diffText, foldSame } from "../text/diff.ts";
 import { count, many } from "../text/format.ts";
 import { compared } from "./compare.ts";
-import { Asked, debounced, View } from "./view.ts";
+import { Asked, debounced, sentence, View } from "./view.ts";
 
 /** The largest file that the server takes. */
 const LARGEST = 2 * 1024 * 1024;
@@ -60,7 +60,7 @@ class Editor extends View {
           <button class="button small primary" id="save" ?disabled=${!dirty || this.saving || !editing.editable || tooLarge} @click=${() => this.save()}>${this.saving ? "Saving …" : "Save"}</button>
         </div>
       </div>
-      ${editing.editable ? nothing : html`<p class="notice">This file can be read here, not written. ${editing.reason}</p>`}
+      ${editing.editable ? nothing : html`<p class="notice">This file can be read here, not written. ${sentence(editing.reason)}</p>`}
       ${tooLarge ? html`<p class="notice warn" role="alert">A file may have at most 2 MiB.</p>` : nothing}
       ${editing.conflict ? this.conflict(editing.conflict) : nothing}
       ${this.figures()}
@@ -79,10 +79,12 @@ class Editor extends View {
     const { file, total, effects = [] } = preview;
     const more = total.before ? total.tokens - total.before.tokens : 0;
     return html`<div class="effect" aria-label="Effect on the prompt" role="group">
-      ${meter("This file", file.rawChars, file.limit, `${many(file.tokens, "token")}${file.state && !["kept", "ok", "present", "whole"].includes(file.state) ? `, ${file.state}` : ""}`)}
+      ${file.state === "not-in-prompt"
+        ? html`<p class="small quiet">This file is not in the prompt; the agent reads it when it needs it. ${count(file.rawChars)} characters.</p>`
+        : meter("This file", file.rawChars, file.limit, `${many(file.tokens, "token")}${file.state && file.state !== "kept" ? `, ${file.state}` : ""}`)}
       ${meter("All files", total.chars, total.limit, html`<span id="budget-tokens">${many(total.tokens, "token")}</span>${more ? html` <span class="delta" data-sign=${more > 0 ? "more" : "less"}>${more > 0 ? "+" : "−"}${count(Math.abs(more))} by this change</span>` : nothing}`)}
-      ${file.cause ? html`<p class="small">${file.cause}</p>` : nothing}
-      ${(file.cut ?? []).map((cut) => html`<p class="small warn-text">Lines ${count(cut.fromLine)} to ${count(cut.toLine)} (${count(cut.chars)} characters) would not be sent.</p>`)}
+      ${file.cause ? html`<p class="small">${sentence(file.cause)}</p>` : nothing}
+      ${(file.state === "cut" ? (file.cut ?? []) : []).map((cut) => html`<p class="small warn-text">Lines ${count(cut.fromLine)} to ${count(cut.toLine)} (${count(cut.chars)} characters) would not be sent.</p>`)}
       ${effects.filter((one) => one.path !== this.editing.path && one.before !== one.after).map((one) => html`<p class="small">${one.path}: ${count(one.before)} → ${count(one.after)} characters</p>`)}
     </div>`;
   }

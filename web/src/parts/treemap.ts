@@ -44,7 +44,7 @@ class Treemap extends View {
   private tile(fragment: Fragment, index: number, place: Place | undefined, total: number): unknown {
     if (!place || place.width < 1 || place.height < 1) return nothing;
     const label = `${fragment.name}; ${many(fragment.tokens, "token")}, ${percent(fragment.tokens, total)}; ${fragment.decision ?? "kept"}`;
-    const roomy = place.width > 64 && place.height > 30;
+    const roomy = place.width > 40 && place.height > 26;
     // Set through the object model: the content policy forbids style attributes.
     const style = `left:${place.x}px;top:${place.y}px;width:${Math.max(1, place.width - 2)}px;height:${Math.max(1, place.height - 2)}px`;
     return html`<button class="tile" .style=${style} data-index=${index} data-cache=${fragment.cache ?? ""} data-fate=${fragment.decision ?? "kept"} aria-label=${label} title=${label}

@@ -87,10 +87,15 @@ export class Asked<T> {
   }
 }
 
+/** A sentence of the server, with what stands in backticks as code. */
+export function sentence(text: string): unknown {
+  return text.split("`").map((part, index, all) => (index % 2 === 1 && index < all.length - 1 ? html`<code>${part}</code>` : index % 2 === 1 ? `\`${part}` : part));
+}
+
 /** What went wrong, and what to do about it. */
 export function problem(error: unknown): TemplateResult {
   const { message, hint } = explain(error);
-  return html`<div class="problem" role="alert"><strong>${message}</strong>${hint ? html`<span>${hint}</span>` : nothing}</div>`;
+  return html`<div class="problem" role="alert"><strong>${sentence(message)}</strong>${hint ? html`<span>${sentence(hint)}</span>` : nothing}</div>`;
 }
 
 /** The head of a view: its name, what it shows, and what can be done there. */

@@ -15,6 +15,13 @@ interface Pairing {
   paired?: (PairingRequest & { owner?: boolean; since?: number })[];
 }
 
+interface Binding {
+  path?: string;
+  agentId?: string;
+  asks?: string;
+  tier?: string;
+}
+
 const FIELDS: [string, string, string][] = [
   ["channel", "Channel", "discord"],
   ["account", "Account", "default"],
@@ -28,7 +35,7 @@ const FIELDS: [string, string, string][] = [
 ];
 
 class Agents extends View {
-  private readonly routes = new Asked<{ bindings?: unknown[]; channels?: unknown[] }>(this);
+  private readonly routes = new Asked<{ bindings?: Binding[] }>(this);
   private readonly channels = new Asked<Channels>(this);
   private readonly pairing = new Asked<Pairing>(this);
   private readonly explanation = new Asked<Explanation>(this);
@@ -84,9 +91,11 @@ class Agents extends View {
         <p class="buttons"><button class="button small" @click=${() => this.revoke(who)}>Take back<span class="hidden"> ${who.senderId}</span></button></p></li>`)}</ul>`}`;
   }
 
-  private drawBindings(bindings: unknown[]): unknown {
+  private drawBindings(bindings: Binding[]): unknown {
     if (bindings.length === 0) return html`<p class="quiet">None: everything goes to the default agent.</p>`;
-    return html`<ol class="cards">${bindings.map((binding) => html`<li class="card"><pre class="snippet" tabindex="0" aria-label="Binding">${JSON.stringify(binding, null, 2)}</pre></li>`)}</ol>`;
+    return html`<div class="table-scroll" role="group" tabindex="0" aria-label="Bindings"><table class="list wide">
+      <thead><tr><th scope="col">Binding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
+      <tbody>${bindings.map((one) => html`<tr><th scope="row"><code>${one.path}</code></th><td>${one.agentId}</td><td>${one.asks}</td><td>${one.tier}</td></tr>`)}</tbody></table></div>`;
   }
 
   private form(): unknown {

@@ -7,7 +7,7 @@ import type { SessionShown } from "../api/types.ts";
 import "../parts/composer.ts";
 import { drawEntries, drawPending } from "../parts/entry.ts";
 import { pickSession } from "../parts/pick.ts";
-import { Asked, empty, head, View } from "../parts/view.ts";
+import { Asked, empty, head, sentence, View } from "../parts/view.ts";
 import { chosenSession, client, defaultAgent, drafts, gaps, hear, route, spoken, tree } from "../state/app.ts";
 import { afterGap, apply, type Conversation, EMPTY, type Pending, withHistory, withoutPending, withPending } from "../state/conversation.ts";
 import { readEntries } from "../state/entries.ts";
@@ -155,7 +155,7 @@ class Chat extends View {
         ${repeat(drawn, (_, index) => said[index]?.id, (entry) => entry)}
         ${repeat(pending, (message) => message.key, (message) => drawPending(message, () => void this.send(message), () => this.drop(message)))}
         ${running && !live.some((entry) => entry.growing) ? html`<p class="working"><span class="pulse" aria-hidden="true"></span>Working …</p>` : nothing}
-        ${notes.map((note) => html`<p class="turn-note" data-kind=${note.kind}>${note.text}</p>`)}
+        ${notes.map((note) => html`<p class="turn-note" data-kind=${note.kind}>${sentence(note.text)}</p>`)}
       </div>
       <chitin-composer .session=${this.key} .running=${running} .waiting=${this.now.waiting} .submit=${this.submit} .stop=${this.stop}></chitin-composer>`;
   }

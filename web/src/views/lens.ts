@@ -7,7 +7,7 @@ import { compared } from "../parts/compare.ts";
 import { drawFragment } from "../parts/fragment.ts";
 import { pickSession } from "../parts/pick.ts";
 import "../parts/treemap.ts";
-import { Asked, debounced, empty, head, View } from "../parts/view.ts";
+import { Asked, debounced, empty, head, sentence, View } from "../parts/view.ts";
 import { chosenSession, client, gaps, hear, route, tree } from "../state/app.ts";
 import { routeTo } from "../state/route.ts";
 import { clock, count, many, money, percent, short } from "../text/format.ts";
@@ -15,11 +15,16 @@ import { clock, count, many, money, percent, short } from "../text/format.ts";
 type Tab = "map" | "files" | "before";
 const TABS: [Tab, string][] = [["map", "Fragments"], ["files", "Files and budget"], ["before", "Against the turn before"]];
 
+function largest(lens: Lens): number {
+  return lens.fragments.reduce((best, fragment, index) => (fragment.tokens > (lens.fragments[best]?.tokens ?? -1) ? index : best), 0);
+}
+
 class LensView extends View {
   private key = "";
   private turn = "next";
   private tab: Tab = "map";
-  private chosen = 0;
+  /** The fragment that is looked at; by itself the largest. */
+  private chosen: number | null = null;
   private readonly turns = new Asked<{ turns: Turn[]; recorded: boolean; hint?: string }>(this);
   private readonly lens = new Asked<Lens>(this);
   private readonly soon = debounced(() => this.load(), 400);
@@ -47,7 +52,7 @@ class LensView extends View {
     this.lens.forget();
     this.key = key;
     this.turn = turn;
-    this.chosen = 0;
+    this.chosen = null;
     this.load();
   }
 
@@ -69,7 +74,7 @@ class LensView extends View {
   private pickTurn(): unknown {
     const turns = this.turns.value?.turns ?? [];
     const name = (turn: Turn): string => {
-      const parts = [clock(turn.at), turn.trigger ?? "", turn.status && turn.status !== "ok" ? turn.status : "", turn.costUsd ? money(turn.costUsd) : ""];
+      const parts = [clock(turn.at), turn.trigger ?? "", turn.status && !["ok", "success"].includes(turn.status) ? turn.status : "", turn.costUsd ? money(turn.costUsd) : ""];
       return parts.filter(Boolean).join(" · ") || short(turn.id, 12);
     };
     return html`<label class="field inline"><span>Turn</span>
@@ -93,12 +98,13 @@ class LensView extends View {
   private panel(lens: Lens): unknown {
     if (this.tab === "files") return this.files(lens);
     if (this.tab === "before") return this.against(lens);
-    const fragment = lens.fragments[this.chosen];
+    const chosen = this.chosen ?? largest(lens);
+    const fragment = lens.fragments[chosen];
     return html`
       <div class="lens-grid">
         <div class="lens-map">
-          <chitin-treemap .lens=${lens} .chosen=${this.chosen} .choose=${this.pick}></chitin-treemap>
-          ${this.list(lens)}
+          <chitin-treemap .lens=${lens} .chosen=${chosen} .choose=${this.pick}></chitin-treemap>
+          ${this.list(lens, chosen)}
         </div>
         ${fragment ? drawFragment(fragment) : nothing}
       </div>`;
@@ -124,17 +130,17 @@ class LensView extends View {
     const at = before.firstDifference;
     return html`<div class="notice warn" role="note"><strong>The cache breaks${at ? html` in <code>${at.fragment}</code>, line ${count(at.line)}` : nothing}.</strong>
       ${before.lostTokens ? html` ${many(before.lostTokens, "token")} behind it must be read again${before.lostCostUsd ? html`, which costs ${money(before.lostCostUsd)}` : nothing}.` : nothing}
-      ${before.cause ? html` ${before.cause}` : nothing}
+      ${before.cause ? html` ${sentence(before.cause)}` : nothing}
       <button class="link" @click=${() => this.show("before")}>Show the difference</button></div>`;
   }
 
-  private list(lens: Lens): unknown {
+  private list(lens: Lens, chosen: number): unknown {
     const total = lens.totals.tokens;
     return html`<table class="list"><caption class="hidden">Fragments in their order</caption>
-      <thead><tr><th scope="col">Fragment</th><th scope="col">Kept</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Share</th></tr></thead>
+      <thead><tr><th scope="col">Fragment</th><th scope="col">Fate</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Share</th></tr></thead>
       <tbody>${lens.fragments.map((fragment, index) => html`
-        <tr ?data-chosen=${index === this.chosen}>
-          <th scope="row"><span class="swatch" data-cache=${fragment.cache ?? ""} aria-hidden="true"></span><button class="link" aria-pressed=${index === this.chosen} @click=${() => this.pick(index)}>${fragment.name}</button></th>
+        <tr ?data-chosen=${index === chosen}>
+          <th scope="row"><span class="swatch" data-cache=${fragment.cache ?? ""} aria-hidden="true"></span><button class="link" aria-pressed=${index === chosen} @click=${() => this.pick(index)}>${fragment.name}</button></th>
           <td><span class="fate" data-fate=${fragment.decision ?? "kept"}>${fragment.decision ?? "kept"}</span></td>
           <td class="number">${count(fragment.tokens)}</td>
           <td class="number">${percent(fragment.tokens, total)}</td>
@@ -151,14 +157,15 @@ class LensView extends View {
       <tbody>${files.map((file) => html`<tr>
         <th scope="row"><a href=${routeTo("files", this.key.split(":")[1] ?? "main", file.path)}>${file.path}</a></th>
         <td><span class="fate" data-fate=${file.state}>${file.state}</span></td><td class="number">${count(file.rawChars)}</td><td class="number">${count(file.chars)}</td>
-        <td class="number">${count(file.limit)}</td><td class="number">${count(file.tokens)}</td><td>${file.cause ?? ""}</td></tr>`)}</tbody></table></div>`;
+        <td class="number">${count(file.limit)}</td><td class="number">${count(file.tokens)}</td><td>${sentence(file.cause ?? "")}</td></tr>`)}</tbody></table></div>`;
   }
 
   private against(lens: Lens): unknown {
     const before = lens.before;
     if (!before) return empty("There is no turn before.", "The first turn of a session has nothing to be compared with, or the turn before it was not recorded.");
     if (before.same && !before.diff?.some((line) => line.op === "add" || line.op === "remove")) return empty("Nothing changed.", "What was sent before is sent again, byte by byte.");
-    return compared(before.diff ?? [], "Difference with the turn before");
+    return html`${compared(before.diff ?? [], "Difference with the turn before")}
+      ${before.shortened ? html`<p class="quiet small">There are more differences than are shown here.</p>` : nothing}`;
   }
 
   private readonly pick = (index: number): void => {

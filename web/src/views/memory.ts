@@ -68,7 +68,7 @@ class Memory extends View {
       ${this.found.show(({ results, mode }) => results.length === 0
         ? empty("Nothing is remembered of that.", "Other words may find it.")
         : html`<p class="quiet" role="status">${many(results.length, "piece")} found${mode ? `, ${mode} search` : ""}</p>
-            <ol class="cards">${results.map((piece) => this.piece(piece, results[0]?.score ?? 1))}</ol>`)}`;
+            <ol class="cards">${results.map((piece) => this.piece(piece, Math.max(...results.map((one) => one.score))))}</ol>`)}`;
   }
 
   private about(status: Status): string {
@@ -85,7 +85,7 @@ class Memory extends View {
         <span class="quiet small">${piece.source ?? ""}</span>
         <meter min="0" max=${Math.max(best, 0.001)} .value=${piece.score} aria-label=${`Score ${piece.score.toFixed(3)}`}></meter><span class="number">${piece.score.toFixed(3)}</span></p>
       <pre class="snippet" tabindex="0" aria-label="Text">${piece.snippet.trimEnd()}</pre>
-      ${parts.length ? html`<p class="small quiet">Score: ${parts.map(([name, value], index) => html`${index ? " " : nothing}<span class="score-part">${value < 0 ? "−" : index ? "+ " : ""}${Math.abs(value).toFixed(3)} ${PARTS[name] ?? name}</span>`)}</p>` : nothing}
+      ${parts.length ? html`<p class="small quiet">Score: ${parts.map(([name, value], index) => html`${index ? " " : nothing}<span class="score-part">${value < 0 ? "− " : index ? "+ " : ""}${Math.abs(value).toFixed(3)} ${PARTS[name] ?? name}</span>`)}</p>` : nothing}
     </li>`;
   }
 

@@ -4,7 +4,7 @@ import { html, nothing } from "lit";
 import { path } from "../api/http.ts";
 import type { Finding, Skill } from "../api/types.ts";
 import { pickAgent } from "../parts/pick.ts";
-import { Asked, empty, head, View } from "../parts/view.ts";
+import { Asked, empty, head, sentence, View } from "../parts/view.ts";
 import { client, defaultAgent, gaps, route } from "../state/app.ts";
 import { routeTo } from "../state/route.ts";
 import { count, many } from "../text/format.ts";
@@ -47,9 +47,9 @@ class Skills extends View {
   private drawFindings(findings: Finding[]): unknown {
     if (findings.length === 0) return html`<p class="notice good">Nothing is wrong.</p>`;
     return html`<ul class="cards">${findings.map((finding) => html`<li class="card finding" data-severity=${finding.severity}>
-      <p><span class="tag" data-severity=${finding.severity}>${finding.severity}</span> <strong>${finding.message}</strong></p>
+      <p><span class="tag" data-severity=${finding.severity}>${finding.severity}</span> <strong>${sentence(finding.message)}</strong></p>
       <p class="quiet small">${finding.path ? html`<a href=${routeTo("files", this.agent, ...finding.path.split("/"))}>${finding.path}${finding.line ? `:${finding.line}` : ""}</a> · ` : nothing}<code>${finding.code}</code></p>
-      ${finding.remedy ? html`<p class="small">${finding.remedy}</p>` : nothing}</li>`)}</ul>`;
+      ${finding.remedy ? html`<p class="small">${sentence(finding.remedy)}</p>` : nothing}</li>`)}</ul>`;
   }
 
   private drawSkills(skills: Skill[]): unknown {
@@ -59,7 +59,7 @@ class Skills extends View {
       <ul class="cards">${skills.map((skill) => html`<li class="card" data-off=${skill.eligible === false || nothing}>
         <p><strong>${skill.name}</strong> ${skill.eligible === false ? html`<span class="tag">not usable</span>` : nothing} ${skill.inPrompt === false && skill.eligible !== false ? html`<span class="tag">not in the prompt</span>` : nothing}</p>
         ${skill.description ? html`<p>${skill.description}</p>` : nothing}
-        ${(skill.why ?? []).map((why) => html`<p class="small warn-text">${why}</p>`)}
+        ${(skill.why ?? []).map((why) => html`<p class="small warn-text">${sentence(why)}</p>`)}
         <p class="quiet small">${skill.source ?? ""}${skill.path ? html` · ${this.place(skill.path)}` : nothing}</p></li>`)}</ul>`;
   }
 
