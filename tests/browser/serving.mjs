@@ -11,7 +11,7 @@ export const artifacts = path.join(root, "target", "browser-artifacts");
 mkdirSync(artifacts, { recursive: true });
 
 /** How long anything may take on a busy machine, in milliseconds. */
-export const PATIENCE = Number(process.env.PATIENCE ?? 30_000);
+export const PATIENCE = 30_000;
 const program = process.env.CHITIN_BIN ?? path.join(target, "debug", "chitin");
 
 /** Starts a server for a copy of `examples/harbor`. */
@@ -36,7 +36,7 @@ export async function serve(rules, { configure = {} } = {}) {
 
 class Serving {
   constructor(home, workspace, model) {
-    Object.assign(this, { home, workspace, model, process: null, url: "", token: "" });
+    Object.assign(this, { home, workspace, model, process: null, gone: null, url: "", token: "" });
   }
 
   /** Starts the program, and waits until it says where it listens. */
@@ -44,6 +44,7 @@ class Serving {
     const words = ["serve", "--json", "--listen", listen, this.workspace];
     const child = spawn(program, words, { env: { PATH: process.env.PATH, HOME: this.home }, stdio: ["ignore", "pipe", "pipe"] });
     this.process = child;
+    this.gone = new Promise((resolve) => child.once("exit", resolve));
     this.url = await new Promise((resolve, reject) => {
       let [said, complained] = ["", ""];
       child.stderr.on("data", (data) => (complained += data));
@@ -62,14 +63,9 @@ class Serving {
 
   /** Ends it as a crash would. */
   async kill() {
-    const child = this.process;
+    this.process?.kill("SIGKILL");
+    await this.gone;
     this.process = null;
-    if (!child || child.exitCode !== null) return;
-    const gone = new Promise((resolve) => child.once("exit", resolve));
-    child.removeAllListeners("exit");
-    child.once("exit", () => {});
-    child.kill("SIGKILL");
-    await Promise.race([gone, new Promise((resolve) => child.once("close", resolve))]);
   }
 
   /** Starts it again at the same place. */
@@ -134,4 +130,14 @@ export async function signIn(page, serving, hash = "") {
 
 export function shot(page, name, options = {}) {
   return page.screenshot({ path: path.join(artifacts, `${name}.png`), ...options });
+}
+
+/** Says something, and waits until the turn is over. */
+export async function say(page, text) {
+  const answers = page.locator(".entry[data-role=agent] footer");
+  const before = await answers.count();
+  await page.locator("#composer").fill(text);
+  await page.keyboard.press("Enter");
+  await answers.nth(before).waitFor();
+  await page.locator(".log[aria-busy=false]").waitFor();
 }

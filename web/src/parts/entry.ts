@@ -45,7 +45,7 @@ function drawEntry(entry: Entry, follows: boolean, took: Took | null): TemplateR
   return html`<article class="entry" data-role=${entry.role} ?data-growing=${entry.growing} ?data-follows=${follows}>
     ${folded
       ? html`<details><summary>${WHO[entry.role]}<span class="quiet"> ${text?.kind === "text" ? topic(text.text) : ""}</span>${time(entry)}</summary>
-          <pre class="raw" tabindex="0" aria-label="Text">${entry.pieces.map((piece) => (piece.kind === "text" ? piece.text : ""))}</pre></details>`
+          <pre class="raw" role="group" tabindex="0" aria-label="Text">${entry.pieces.map((piece) => (piece.kind === "text" ? piece.text : ""))}</pre></details>`
       : html`<header class=${follows ? "hidden" : ""}><span class="who">${WHO[entry.role]}</span>${time(entry)}</header>
           ${entry.pieces.map((piece) => drawPiece(piece, entry.role === "user"))}`}
     ${entry.failed ? html`<p class="turn-note" data-kind="failed">${entry.failed}</p>` : nothing}
@@ -90,9 +90,9 @@ function drawTool(tool: Extract<Piece, { kind: "tool" }>): TemplateResult {
   return html`<details class="tool" data-state=${tool.state}>
     <summary><span class="tool-name">${tool.name}</span><span class="tool-about quiet">${about(tool.arguments)}</span>
       <span class="tool-state">${STATES[tool.state]}${tool.ms !== undefined && tool.ms >= 1000 ? ` · ${(tool.ms / 1000).toFixed(1)} s` : ""}</span></summary>
-    ${given && given !== "{}" ? html`<p class="label">Given</p><pre tabindex="0" aria-label="Arguments">${given}</pre>` : nothing}
-    ${tool.progress && tool.state === "running" ? html`<p class="label">So far</p><pre tabindex="0" aria-label="Progress">${tool.progress}</pre>` : nothing}
-    ${result ? html`<p class="label">${tool.state === "failed" ? "Failed with" : "Result"}</p><pre tabindex="0" aria-label="Result">${cut ? result.slice(0, LONGEST_RESULT) : result}</pre>` : nothing}
+    ${given && given !== "{}" ? html`<p class="label">Given</p><pre role="group" tabindex="0" aria-label="Arguments">${given}</pre>` : nothing}
+    ${tool.progress && tool.state === "running" ? html`<p class="label">So far</p><pre role="group" tabindex="0" aria-label="Progress">${tool.progress}</pre>` : nothing}
+    ${result ? html`<p class="label">${tool.state === "failed" ? "Failed with" : "Result"}</p><pre role="group" tabindex="0" aria-label="Result">${cut ? result.slice(0, LONGEST_RESULT) : result}</pre>` : nothing}
     ${cut ? html`<p class="quiet small">${count(result.length - LONGEST_RESULT)} characters more</p>` : nothing}
     ${(tool.pictures ?? []).map((source) => html`<img class="picture" src=${source} alt="A picture that the tool gave" loading="lazy" />`)}
   </details>`;

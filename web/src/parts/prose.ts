@@ -15,7 +15,7 @@ function drawBlock(block: Block): unknown {
       // Headings of a message stand below those of the page.
       return html`<p class="prose-heading" data-level=${block.level}>${block.children.map(drawInline)}</p>`;
     case "code":
-      return html`<pre tabindex="0" aria-label=${block.language ? `Code, ${block.language}` : "Code"}><code>${block.text}</code></pre>`;
+      return html`<pre role="group" tabindex="0" aria-label=${block.language ? `Code, ${block.language}` : "Code"}><code>${block.text}</code></pre>`;
     case "quote":
       return html`<blockquote>${block.children.map(drawBlock)}</blockquote>`;
     case "list": {

@@ -18,15 +18,17 @@ class Treemap extends View {
     super();
     this.while(() => {
       const observer = new ResizeObserver(() => {
-        const width = Math.floor(this.clientWidth);
-        if (width === 0 || width === this.width) return;
-        this.width = width;
-        this.height = Math.round(Math.max(240, Math.min(420, width * 0.56)));
-        this.requestUpdate();
+        if (Math.floor(this.clientWidth) !== this.width) this.requestUpdate();
       });
       observer.observe(this);
       return () => observer.disconnect();
     });
+  }
+
+  /** Measured before it is drawn, so that no tile jumps. */
+  protected override willUpdate(): void {
+    this.width = Math.floor(this.clientWidth) || this.width;
+    this.height = Math.round(Math.max(240, Math.min(420, this.width * 0.56)));
   }
 
   protected override render(): unknown {
@@ -43,13 +45,15 @@ class Treemap extends View {
 
   private tile(fragment: Fragment, index: number, place: Place | undefined, total: number): unknown {
     if (!place || place.width < 1 || place.height < 1) return nothing;
-    const label = `${fragment.name}; ${many(fragment.tokens, "token")}, ${percent(fragment.tokens, total)}; ${fragment.decision ?? "kept"}`;
+    const share = `${percent(fragment.tokens, total)}, ${fragment.decision ?? "kept"}`;
+    const size = many(fragment.tokens, "token");
     const roomy = place.width > 40 && place.height > 26;
     // Set through the object model: the content policy forbids style attributes.
     const style = `left:${place.x}px;top:${place.y}px;width:${Math.max(1, place.width - 2)}px;height:${Math.max(1, place.height - 2)}px`;
-    return html`<button class="tile" .style=${style} data-index=${index} data-cache=${fragment.cache ?? ""} data-fate=${fragment.decision ?? "kept"} aria-label=${label} title=${label}
+    return html`<button class="tile" ?data-small=${!roomy} .style=${style} data-index=${index} data-cache=${fragment.cache ?? ""} data-fate=${fragment.decision ?? "kept"} title=${`${fragment.name}: ${size}, ${share}`}
       aria-pressed=${index === this.chosen} tabindex=${index === this.stop() ? 0 : -1} @click=${() => this.choose(index)}>
-      ${roomy ? html`<span class="tile-name">${fragment.name}</span>${place.height > 48 ? html`<span class="tile-size">${many(fragment.tokens, "token")}</span>` : nothing}` : nothing}
+      <span class=${roomy ? "tile-name" : "hidden"}>${fragment.name}</span>
+      <span class=${roomy && place.height > 48 ? "tile-size" : "hidden"}>${size}</span> <span class="hidden">${share}</span>
     </button>`;
   }
 

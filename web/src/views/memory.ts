@@ -84,7 +84,7 @@ class Memory extends View {
       <p class="found-head">${piece.source === "sessions" ? html`<strong>${place}</strong>` : html`<a href=${routeTo("files", this.agent, ...piece.path.split("/"))}><strong>${place}</strong></a>`}
         <span class="quiet small">${piece.source ?? ""}</span>
         <meter min="0" max=${Math.max(best, 0.001)} .value=${piece.score} aria-label=${`Score ${piece.score.toFixed(3)}`}></meter><span class="number">${piece.score.toFixed(3)}</span></p>
-      <pre class="snippet" tabindex="0" aria-label="Text">${piece.snippet.trimEnd()}</pre>
+      <pre class="snippet" role="group" tabindex="0" aria-label="Text">${piece.snippet.trimEnd()}</pre>
       ${parts.length ? html`<p class="small quiet">Score: ${parts.map(([name, value], index) => html`${index ? " " : nothing}<span class="score-part">${value < 0 ? "− " : index ? "+ " : ""}${Math.abs(value).toFixed(3)} ${PARTS[name] ?? name}</span>`)}</p>` : nothing}
     </li>`;
   }

@@ -62,7 +62,7 @@ class Traces extends View {
     const text = JSON.stringify(event.data ?? event, null, 2);
     return html`<li><details><summary><code>${event.type ?? "event"}</code>
       ${date ? html`<time class="quiet small" datetime=${date.toISOString()}>${date.toISOString().slice(11, 23)}</time>` : nothing}
-      <span class="quiet small event-about">${short(JSON.stringify(event.data ?? ""), 110)}</span></summary><pre tabindex="0" aria-label="Event">${text}</pre></details></li>`;
+      <span class="quiet small event-about">${short(JSON.stringify(event.data ?? ""), 110)}</span></summary><pre role="group" tabindex="0" aria-label="Event">${text}</pre></details></li>`;
   }
 
   private readonly seek = (event: InputEvent): void => {

@@ -10,6 +10,6 @@ import{B as e,C as t,D as n,L as r,N as i,R as a,S as o,_ as s,a as c,g as l,m a
       <p class="found-head">${t.source===`sessions`?e`<strong>${a}</strong>`:e`<a href=${i(`files`,this.agent,...t.path.split(`/`))}><strong>${a}</strong></a>`}
         <span class="quiet small">${t.source??``}</span>
         <meter min="0" max=${Math.max(n,.001)} .value=${t.score} aria-label=${`Score ${t.score.toFixed(3)}`}></meter><span class="number">${t.score.toFixed(3)}</span></p>
-      <pre class="snippet" tabindex="0" aria-label="Text">${t.snippet.trimEnd()}</pre>
+      <pre class="snippet" role="group" tabindex="0" aria-label="Text">${t.snippet.trimEnd()}</pre>
       ${r.length?e`<p class="small quiet">Score: ${r.map(([t,n],r)=>e`${r?` `:h}<span class="score-part">${n<0?`− `:r?`+ `:``}${Math.abs(n).toFixed(3)} ${g[t]??t}</span>`)}</p>`:h}
     </li>`}search=e=>{e.preventDefault(),this.sought=String(new FormData(e.target).get(`q`)??``).trim();let{agent:t,sought:n}=this;n&&this.found.ask(()=>o.get(a(r`/api/agents/${t}/memory`,{q:n,limit:20})))}};customElements.define(`chitin-memory`,_);

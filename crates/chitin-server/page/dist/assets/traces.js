@@ -7,4 +7,4 @@ import{B as e,D as t,L as n,N as r,R as i,S as a,_ as o,d as s,g as c,i as l,m a
         <p class="quiet" role="status">${d(t.length,`event`)}${n?"; there are more than are shown here, `chitin trace` has them all":``}</p>
         <ol class="events">${t.map(e=>this.event(e))}</ol>`)}`}event(t){let n=m(t.ts),r=JSON.stringify(t.data??t,null,2);return e`<li><details><summary><code>${t.type??`event`}</code>
       ${n?e`<time class="quiet small" datetime=${n.toISOString()}>${n.toISOString().slice(11,23)}</time>`:_}
-      <span class="quiet small event-about">${s(JSON.stringify(t.data??``),110)}</span></summary><pre tabindex="0" aria-label="Event">${r}</pre></details></li>`}seek=e=>{this.sought=e.target.value,this.requestUpdate()}};customElements.define(`chitin-traces`,v);
+      <span class="quiet small event-about">${s(JSON.stringify(t.data??``),110)}</span></summary><pre role="group" tabindex="0" aria-label="Event">${r}</pre></details></li>`}seek=e=>{this.sought=e.target.value,this.requestUpdate()}};customElements.define(`chitin-traces`,v);
