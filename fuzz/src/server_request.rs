@@ -58,7 +58,14 @@ fn check_route(method: &str, path: &str) {
     novelty::note(std::mem::discriminant(&found));
     match found {
         Ok(
-            Route::Session(name) | Route::Context(name) | Route::Stop(name) | Route::Model(name),
+            Route::Session(name)
+            | Route::Context(name)
+            | Route::Stop(name)
+            | Route::Turns(name)
+            | Route::Lens(name)
+            | Route::Trace(name)
+            | Route::Agent(name, _)
+            | Route::Model(name),
         ) => {
             assert!(!name.is_empty() && name.len() <= 1024);
             assert!(!name.contains(char::is_control), "{name:?}");

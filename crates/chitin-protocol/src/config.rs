@@ -28,6 +28,11 @@ pub struct ChitinConfig {
     /// How `chitin serve` is reached, and what it takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerSettings>,
+    /// Chat networks that `chitin serve` connects to, by name. What is said here is laid over the same section of `openclaw.json`; `enabled: true`
+    /// connects one that is configured there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, serde_json::Value>>")]
+    pub channels: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
 }
 
 /// How an agent's workspace is read.

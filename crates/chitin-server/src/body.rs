@@ -121,11 +121,22 @@ pub(crate) struct Read {
 /// Reads a body that says that it is JSON, within the limits.
 pub(crate) async fn read(
     headers: &HeaderMap,
-    mut body: Incoming,
+    body: Incoming,
     shared: &Shared,
 ) -> Result<Read, Problem> {
-    let limits = &shared.limits;
     must_be_json(headers)?;
+    read_bytes(headers, body, shared, shared.limits.body).await
+}
+
+/// Reads a body, whatever it is, within the limits and so many bytes.
+pub(crate) async fn read_bytes(
+    headers: &HeaderMap,
+    mut body: Incoming,
+    shared: &Shared,
+    most: usize,
+) -> Result<Read, Problem> {
+    let limits = &shared.limits;
+    let most = most.min(limits.body);
     let length = headers.get(CONTENT_LENGTH);
     if length.is_none() && !headers.contains_key(TRANSFER_ENCODING) {
         return Err(Problem::new(
@@ -135,7 +146,6 @@ pub(crate) async fn read(
         ));
     }
     let declared = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    let most = limits.body;
     if declared.is_some_and(|declared| declared > most as u64) {
         throw_away(&mut body, most).await;
         return Err(too_large(most));

@@ -12,8 +12,12 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+/// How long a client that has just connected may take to ask something when the server is about to end.
+const FIRST_WORD: Duration = Duration::from_secs(1);
 
 /// Serves a connection until either side ends it. It keeps its room until then.
 pub(crate) async fn serve(
@@ -34,7 +38,9 @@ pub(crate) async fn serve(
     };
     let limits = &shared.limits;
     let io = TokioIo::new(Stall::new(stream, limits.stall_time));
+    let asked = Notify::new();
     let service = service_fn(|request| {
+        asked.notify_one();
         let (shared, caller) = (Arc::clone(&shared), caller.clone());
         async move { Ok::<_, Infallible>(answer(shared, caller, request).await) }
     });
@@ -50,6 +56,11 @@ pub(crate) async fn serve(
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = phase.wait_for(|phase| *phase != Phase::Open) => {}
+    }
+    // Whoever has just come in and said nothing yet is heard: otherwise the line would go dead under the first word.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = tokio::time::timeout(FIRST_WORD, asked.notified()) => {}
     }
     // What is being answered is answered; idle ones end now.
     connection.as_mut().graceful_shutdown();

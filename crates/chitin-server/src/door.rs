@@ -4,7 +4,9 @@ use crate::problem::Problem;
 use crate::settings::ServerSettings;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, SEC_WEBSOCKET_PROTOCOL};
+use hyper::header::{
+    AUTHORIZATION, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_PROTOCOL,
+};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, StatusCode, Uri};
 use secrecy::ExposeSecret;
@@ -16,6 +18,18 @@ use subtle::ConstantTimeEq;
 pub(crate) const PROTOCOL: &str = "chitin";
 /// What a protocol begins with that carries the token, in base 64 for URLs: a page cannot set headers of a WebSocket.
 const BEARER_PROTOCOL: &str = "chitin.bearer.";
+
+/// Where a browser says how near the page is that sends something.
+const FETCH_SITE: &str = "sec-fetch-site";
+
+/// Whether a request must say which page sends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// It must: it changes something, or its answer is no answer that browsers keep from other pages.
+    Origin,
+    /// It need not.
+    NoOrigin,
+}
 
 /// Knows who may come in.
 pub(crate) struct Door {
@@ -96,10 +110,70 @@ impl Door {
         }
     }
 
+    /// Refuses what a page other than our own sends with our cookie. Other ports of this machine are other pages, although browsers
+    /// send them the same cookies. A proxy that says another name than the browser does is listed.
+    pub(crate) fn check_page(&self, headers: &HeaderMap, needs: Needs) -> Result<(), Problem> {
+        let own = |origin: &str| {
+            let rest = origin.split_once("://").map(|(_, rest)| rest);
+            let same = only(headers, &HOST).is_some_and(|host| {
+                rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host)) && is_web(origin)
+            });
+            same || self
+                .origins
+                .iter()
+                .any(|one| one.eq_ignore_ascii_case(origin))
+        };
+        let fine = match only(headers, &ORIGIN) {
+            Some(origin) => own(origin),
+            None => !headers.contains_key(ORIGIN) && needs == Needs::NoOrigin,
+        };
+        let site = headers.get(FETCH_SITE).map(HeaderValue::as_bytes);
+        let near = site.is_none_or(|site| site == b"same-origin" || site == b"none");
+        if fine && near {
+            return Ok(());
+        }
+        Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "bad_origin",
+            "Only the server's own page may do this.",
+        )
+        .hint("Programs send the token in `Authorization`, and no cookie."))
+    }
+
+    /// Tells whether somebody who logs in knows the token.
+    pub(crate) fn knows(&self, token: &str) -> bool {
+        self.is_token(token.as_bytes())
+    }
+
     fn is_token(&self, presented: &[u8]) -> bool {
         let presented: [u8; 32] = Sha256::digest(presented).into();
         presented.ct_eq(&self.token).into()
     }
+}
+
+/// Tells whether a request carries a token of any kind.
+pub(crate) fn has_token(headers: &HeaderMap) -> bool {
+    headers.contains_key(AUTHORIZATION) || token(headers).is_some()
+}
+
+/// Returns the value of a cookie that is there once.
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let values = headers.get_all(COOKIE).into_iter();
+    let mut found = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .filter(|(key, value)| *key == name && !value.is_empty());
+    let (_, value) = found.next()?;
+    found.next().is_none().then_some(value)
+}
+
+/// Tells whether a request comes from this machine's own browser, and not over a network: its cookie need not be kept to TLS.
+pub(crate) fn is_near(headers: &HeaderMap) -> bool {
+    let secure = headers.get("x-forwarded-proto");
+    let secure = secure.is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"));
+    let host = only(headers, &HOST).and_then(authority);
+    !secure && host.is_some_and(|host| is_loopback(host.host()))
 }
 
 /// Returns the token that a request carries: in its header, or among the protocols of a WebSocket. Never in its address,
@@ -138,6 +212,10 @@ fn authority(text: &str) -> Option<Authority> {
     // A name, or a name and a port, and nothing else.
     let whole = authority.host() == text || authority.port_u16().is_some();
     (whole && !text.contains('@')).then_some(authority)
+}
+
+fn is_web(origin: &str) -> bool {
+    origin.starts_with("http://") || origin.starts_with("https://")
 }
 
 fn is_own_page(origin: &str, host: Option<&str>) -> bool {

@@ -19,18 +19,24 @@
 //! # }
 //! ```
 //!
-//! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `door.rs` (who may), then `api/`, `openai/`.
+//! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `door.rs` and `login.rs` (who may),
+//! then `api/`, `openai/`. The page itself is in `page/`; what it asks about workspaces is `desk.rs`.
 
 mod answer;
 mod api;
+mod attached;
 mod body;
 mod compat;
 mod connection;
+pub mod desk;
 mod door;
 mod feed;
 mod follow;
 mod images;
+mod login;
+mod metrics;
 pub mod openai;
+mod page;
 mod phase;
 mod problem;
 mod rate;
@@ -41,7 +47,10 @@ mod shared;
 mod socket;
 mod stall;
 mod web;
+mod webhook;
 
+pub use attached::Attached;
+pub use desk::{Ask, Desk, DeskError, Pairing, Trouble};
 pub use problem::Problem;
 pub use server::{Bound, Ended, Server};
 pub use settings::{BindError, Limits, Reach, ServerSettings};

@@ -1,6 +1,7 @@
 //! What is said when something cannot be done: in our own shape, or as OpenAI's clients expect it.
 
 use crate::body::Body;
+use crate::desk::{DeskError, Trouble};
 use bytes::Bytes;
 use chitin_gateway::{HostError, Refusal};
 use chitin_store::StoreError;
@@ -222,6 +223,24 @@ impl From<HostError> for Problem {
         Self {
             hint: error.hint,
             ..problem
+        }
+    }
+}
+
+impl From<DeskError> for Problem {
+    fn from(error: DeskError) -> Self {
+        let (status, code) = match &error.trouble {
+            Trouble::Missing => (StatusCode::NOT_FOUND, "not_found"),
+            Trouble::Bad => (StatusCode::BAD_REQUEST, "bad_request"),
+            Trouble::Refused => (StatusCode::FORBIDDEN, "refused"),
+            Trouble::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
+            Trouble::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            Trouble::NotHere => (StatusCode::NOT_IMPLEMENTED, "not_here"),
+            Trouble::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "desk"),
+        };
+        Self {
+            hint: error.hint,
+            ..Self::new(status, code, sentence(&error.message))
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Sockets: listening, connections, the end.
 
+use crate::attached::Attached;
 use crate::connection;
+use crate::metrics;
 use crate::phase::Phase;
 use crate::problem::{Face, Problem};
 use crate::settings::{BindError, ServerSettings};
 use crate::shared::Shared;
-use chitin_gateway::Gateway;
+use chitin_gateway::{Gateway, Topic};
 use hyper::StatusCode;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -13,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio_util::task::AbortOnDropHandle;
 
 /// How many connections wait to be accepted.
 const BACKLOG: u32 = 1024;
@@ -30,6 +33,7 @@ pub struct Bound {
     listener: TcpListener,
     address: SocketAddr,
     settings: ServerSettings,
+    attached: Attached,
 }
 
 /// How a server ended.
@@ -59,6 +63,7 @@ impl Server {
                 listener,
                 address,
                 settings,
+                attached: Attached::default(),
             }),
             Err(source) => Err(BindError::Io {
                 address: settings.address,
@@ -68,17 +73,64 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Takes a socket that listens already: somebody handed it over. Inside a runtime.
+    pub fn on(
+        listener: std::net::TcpListener,
+        mut settings: ServerSettings,
+    ) -> Result<Bound, BindError> {
+        let take = || {
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            Ok((TcpListener::from_std(listener)?, address))
+        };
+        match take() {
+            Ok((listener, address)) => {
+                settings.address = address;
+                settings.check()?;
+                Ok(Bound {
+                    listener,
+                    address,
+                    settings,
+                    attached: Attached::default(),
+                })
+            }
+            Err(source) => Err(BindError::Io {
+                address: settings.address,
+                source,
+            }),
+        }
+    }
+}
+
 impl Bound {
+    /// Returns another handle of the socket. While it is held, whoever connects waits instead of being turned away, even when nobody serves.
+    pub fn spare(&self) -> std::io::Result<std::net::TcpListener> {
+        use std::os::fd::AsFd;
+        let socket = self.listener.as_fd().try_clone_to_owned()?;
+        Ok(socket.into())
+    }
+
     /// Returns where it listens, with the port that it got.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Gives it what it has besides its gateway.
+    #[must_use]
+    pub fn attach(mut self, attached: Attached) -> Self {
+        self.attached = attached;
+        self
     }
 
     /// Serves a gateway until it is told to end. Then it accepts no more connections, tells its streams, lets turns go on
     /// for as long as its settings say, and ends. Dropped, it ends at once, and what was not done stays in the ledger.
     pub async fn serve(self, gateway: Gateway, shutdown: impl Future<Output = ()>) -> Ended {
         let (phase, watching) = watch::channel(Phase::Open);
-        let shared = Arc::new(Shared::new(gateway.clone(), &self.settings, watching));
+        let shared = Shared::new(gateway.clone(), &self.settings, self.attached, watching);
+        let shared = Arc::new(shared);
+        let counting = metrics::count(Arc::clone(&shared), gateway.subscribe(Topic::All));
+        let counting = AbortOnDropHandle::new(tokio::spawn(counting));
         let _cut_when_dropped = shared.cut.clone().drop_guard();
         let accepting = accept(self.listener, Arc::clone(&shared));
         tokio::select! {
@@ -96,6 +148,7 @@ impl Bound {
             shared.cut.cancel();
             shared.tasks.wait().await;
         }
+        drop(counting);
         Ended { drained }
     }
 }

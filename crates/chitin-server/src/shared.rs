@@ -1,11 +1,17 @@
 //! What all connections of a server share.
 
+use crate::attached::Attached;
+use crate::desk::{Ask, DeskError, Pairing, Trouble};
 use crate::door::Door;
+use crate::login::Logins;
+use crate::metrics::Metrics;
+use crate::page::Page;
 use crate::phase::Phase;
 use crate::problem::Problem;
 use crate::rate::Rate;
 use crate::settings::{Limits, ServerSettings};
 use chitin_gateway::{Accepted, Gateway, Incoming};
+use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -25,6 +31,10 @@ pub(crate) struct Shared {
     pub(crate) cut: CancellationToken,
     pub(crate) began: Instant,
     pub(crate) connections: AtomicUsize,
+    pub(crate) attached: Attached,
+    pub(crate) logins: Logins,
+    pub(crate) page: Page,
+    pub(crate) metrics: Metrics,
     streams: Arc<Semaphore>,
     /// Room for bodies, in kibibytes.
     bodies: Arc<Semaphore>,
@@ -36,6 +46,7 @@ impl Shared {
     pub(crate) fn new(
         gateway: Gateway,
         settings: &ServerSettings,
+        attached: Attached,
         phase: watch::Receiver<Phase>,
     ) -> Self {
         let limits = settings.limits.clone();
@@ -47,6 +58,10 @@ impl Shared {
             cut: CancellationToken::new(),
             began: Instant::now(),
             connections: AtomicUsize::new(0),
+            attached,
+            logins: Logins::default(),
+            page: Page::new(),
+            metrics: Metrics::default(),
             streams: Arc::new(Semaphore::new(limits.streams)),
             bodies: Arc::new(Semaphore::new(limits.bodies.max(limits.body) / 1024 + 1)),
             requests: Rate::new(limits.request_burst, limits.requests_per_second),
@@ -130,4 +145,37 @@ impl Shared {
             Err(_) => Err(Problem::internal("Something went wrong inside.")),
         }
     }
+
+    /// Asks whoever knows the workspaces, off the threads that serve.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Value, DeskError> {
+        let Some(desk) = self.attached.desk.clone() else {
+            return Err(DeskError::not_here());
+        };
+        off_the_threads(move || desk.answer(ask)).await
+    }
+
+    /// Asks whoever knows who may talk to agents, off the threads that serve.
+    pub(crate) async fn pairing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Pairing) -> Result<T, DeskError> + Send + 'static,
+    ) -> Result<T, DeskError> {
+        let Some(pairing) = self.attached.pairing.clone() else {
+            return Err(DeskError::not_here());
+        };
+        off_the_threads(move || work(&*pairing)).await
+    }
+}
+
+async fn off_the_threads<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DeskError> + Send + 'static,
+) -> Result<T, DeskError> {
+    let failed = |_| {
+        Err(DeskError::new(
+            Trouble::Failed,
+            "Something went wrong inside.",
+        ))
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(failed)
 }

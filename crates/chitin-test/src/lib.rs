@@ -5,8 +5,10 @@
     reason = "tests build trees, links and odd entries on purpose"
 )]
 
+pub mod discord;
 pub mod model_server;
 pub mod registry;
+pub mod slack;
 
 use std::fs;
 use std::os::unix::fs::symlink;

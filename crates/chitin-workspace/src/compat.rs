@@ -2,6 +2,9 @@
 
 use chitin_protocol::record::Refusal;
 
+/// The port that OpenClaw's own gateway listens on, unless told otherwise.
+pub const OPENCLAW_PORT: u16 = 18789;
+
 /// What 2026.9.6 puts in place of a file that it does not read.
 pub fn unreadable(reason: Refusal, max_bytes: Option<u64>) -> String {
     let because = match reason {

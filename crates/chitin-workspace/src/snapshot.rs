@@ -63,6 +63,22 @@ impl Workspace {
         &self.records
     }
 
+    /// Returns the same snapshot with another text for a file, as if somebody had written it. A file that the snapshot does not know
+    /// stays unknown.
+    #[must_use]
+    pub fn with_text(&self, path: &Path, text: &str) -> Self {
+        let records = self
+            .records
+            .iter()
+            .map(|record| record.with_text(path, text));
+        Self {
+            path: self.path.clone(),
+            exists: self.exists,
+            contract: self.contract,
+            records: records.collect(),
+        }
+    }
+
     /// Returns one line for each file that was refused or cut, in load order.
     pub fn warnings(&self) -> Vec<String> {
         let warnings = self
@@ -138,6 +154,16 @@ impl Content {
 }
 
 impl Record {
+    /// Returns the same record, or one of that text if it is of that path.
+    #[must_use]
+    pub fn with_text(&self, path: &Path, text: &str) -> Self {
+        let mut record = self.clone();
+        if record.path == path {
+            record.state = RecordState::Present(Arc::new(Content::in_memory(text)));
+        }
+        record
+    }
+
     /// Returns the content, if the file was read.
     pub fn content(&self) -> Option<&Content> {
         match &self.state {

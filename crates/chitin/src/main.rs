@@ -2,6 +2,7 @@
 //!
 //! This file is the whole flow: read what the user typed, do it, print the result, map it to an exit code.
 
+mod channels;
 mod cli;
 mod commands;
 mod error;

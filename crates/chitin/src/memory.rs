@@ -12,6 +12,18 @@ pub(crate) fn give_back() {
     linux::give_back();
 }
 
+/// Returns how many bytes the process has in memory.
+#[cfg(target_os = "linux")]
+pub(crate) fn resident() -> Option<u64> {
+    linux::resident()
+}
+
+/// Other systems do not say it so plainly.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn resident() -> Option<u64> {
+    None
+}
+
 /// Other systems look after it themselves.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn give_back() {}
@@ -23,6 +35,22 @@ mod linux {
 
     /// Where the kernel says what is mapped.
     const MAPS: &str = "/proc/self/smaps";
+
+    /// Where the kernel says how much is in memory.
+    const STATUS: &str = "/proc/self/status";
+
+    pub(super) fn resident() -> Option<u64> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the kernel's own account of this process"
+        )]
+        let status = std::fs::read_to_string(STATUS).ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kibibytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024)
+    }
 
     /// Has the allocator return what nobody uses.
     pub(super) fn trim() {

@@ -16,7 +16,7 @@ use chitin_workspace::guard::{Hardlinks, Links};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::SkillPlaces;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +51,10 @@ pub(crate) struct Configuration {
     pub(crate) providers: BTreeMap<String, ProviderSettings>,
     /// What the user says about `chitin serve`.
     pub(crate) server: ServerSettings,
+    /// What the user says about chat networks, without what `openclaw.json` says of them.
+    pub(crate) channels: BTreeMap<String, Map<String, Value>>,
+    /// `openclaw.json` with the user's own channels laid over it, if there are any.
+    laid_over: Option<Value>,
 }
 
 /// A workspace, found.
@@ -103,14 +107,30 @@ impl Configuration {
             models: own.models,
             providers: own.providers,
             server: own.server.unwrap_or_default(),
-        })
+            laid_over: None,
+            channels: own.channels,
+        }
+        .with_channels())
     }
 
-    /// Returns what `openclaw.json` says; nothing when there is none.
+    /// Lays the user's own channels over those of `openclaw.json`.
+    fn with_channels(mut self) -> Self {
+        if !self.channels.is_empty() {
+            let mut value = match self.value() {
+                Value::Object(fields) => fields.clone(),
+                _ => Map::new(),
+            };
+            let channels = value.entry("channels").or_insert_with(|| json!({}));
+            lay_over(channels, &json!(self.channels));
+            self.laid_over = Some(Value::Object(value));
+        }
+        self
+    }
+
+    /// Returns what `openclaw.json` says, with the user's own channels laid over it; nothing when there is neither.
     pub(crate) fn value(&self) -> &Value {
-        self.openclaw
-            .as_ref()
-            .map_or(&Value::Null, |loaded| &loaded.value)
+        let read = self.openclaw.as_ref().map(|loaded| &loaded.value);
+        self.laid_over.as_ref().or(read).unwrap_or(&Value::Null)
     }
 }
 
@@ -162,6 +182,18 @@ impl Setup {
 
     pub(crate) const fn contract(&self) -> &'static Contract {
         self.configuration.contract
+    }
+}
+
+/// Lays one value over another: objects key by key, everything else as a whole.
+fn lay_over(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                lay_over(below.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (below, above) => above.clone_into(below),
     }
 }
 

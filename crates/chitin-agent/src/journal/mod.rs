@@ -11,6 +11,7 @@ mod cache_trace;
 mod compat;
 mod digest;
 mod door;
+pub mod fragments;
 mod log;
 mod moment;
 mod oversize;

@@ -135,6 +135,8 @@ pub struct RunSurroundings<'a> {
     pub skills_prompt: Option<&'a str>,
     /// What the system prompt is made of.
     pub prompt_report: Option<&'a Value>,
+    /// The parts of the system prompt in order, so that it can be taken apart again: see [`fragments`](super::fragments).
+    pub fragments: Option<&'a Value>,
 }
 
 /// A request is on its way.

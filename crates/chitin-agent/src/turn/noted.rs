@@ -1,7 +1,7 @@
 //! What the journal is told. The beginning of a turn is told late: nothing stands before the first byte to the provider.
 
 use super::Running;
-use crate::journal::{Moment, RequestSent, RunStarted, RunSurroundings};
+use crate::journal::{self, Moment, RequestSent, RunStarted, RunSurroundings};
 use chitin_model::Prepared;
 use chitin_protocol::message::Message;
 
@@ -14,6 +14,7 @@ impl Running<'_> {
         self.journal_open = true;
         let parts = &self.agent.parts;
         let candidate = &parts.models[0];
+        let fragments = journal::fragments::record(&self.seen.context);
         self.journal.observe(Moment::RunStarted(&RunStarted {
             run_id: &self.run_id,
             session_id: &self.session_id,
@@ -32,6 +33,7 @@ impl Running<'_> {
             surroundings: &RunSurroundings {
                 version: &parts.surroundings.version,
                 invocation: &parts.surroundings.invocation,
+                fragments: Some(&fragments),
                 ..RunSurroundings::default()
             },
         }));

@@ -248,6 +248,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
         skills: Some(&skills),
         skills_prompt: Some("none"),
         prompt_report: Some(&report),
+        fragments: None,
     };
     let (system, prompt) = ("Be brief.", "read the note");
     journal.observe(Moment::RunStarted(&RunStarted {

@@ -182,13 +182,18 @@ pub(crate) fn agent_of(gateway: &Gateway, key: &str) -> Result<String, Problem> 
     Err(unknown_agent(&agent))
 }
 
-fn unknown_agent(id: &str) -> Problem {
+pub(super) fn unknown_agent(id: &str) -> Problem {
     let message = format!("There is no agent `{}`.", crate::problem::short(id));
     Problem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
         .hint("`GET /api/agents` lists them.")
 }
 
-fn number(query: &Query, name: &'static str, otherwise: usize) -> Result<usize, Problem> {
+/// Reads a number above 0 from a query.
+pub(super) fn number(
+    query: &Query,
+    name: &'static str,
+    otherwise: usize,
+) -> Result<usize, Problem> {
     let Some(text) = query.get(name) else {
         return Ok(otherwise);
     };

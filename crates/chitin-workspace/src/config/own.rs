@@ -96,6 +96,11 @@ const CHITIN: Shape = Shape::Object(&[
     &[
         ("$schema", Shape::Text),
         ("agents", Shape::Map(&Shape::Object(&[OVERRIDES, RUN]))),
+        // What a network takes is judged where the network is known.
+        (
+            "channels",
+            Shape::Map(&Shape::Open(&[&[("enabled", Shape::Flag)]])),
+        ),
         ("models", Shape::Map(&Shape::Object(&[MODEL]))),
         ("providers", Shape::Map(&Shape::Object(&[PROVIDER]))),
         ("server", Shape::Object(&[SERVER])),

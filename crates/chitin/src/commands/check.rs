@@ -144,6 +144,11 @@ fn find_rule(code: &str) -> Result<&'static Rule, CliError> {
     })
 }
 
+/// Checks a workspace, for whoever shows findings.
+pub(crate) fn report(host: &Host, setup: &Setup) -> Result<Report, CliError> {
+    Ok(load(host, setup)?.check(&[]))
+}
+
 /// Everything that a check looks at.
 struct Loaded {
     workspace: Arc<Workspace>,

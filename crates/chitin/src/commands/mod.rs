@@ -2,24 +2,27 @@
 
 mod agents;
 mod cache;
-mod check;
+mod channels;
+pub(crate) mod check;
 mod config;
 pub(crate) mod context;
 pub(crate) mod contracts;
 mod diff;
+mod doctor;
 mod init;
 mod inspect;
 mod login;
-mod memory;
+pub(crate) mod memory;
 mod pack;
+mod pairing;
 mod pull;
 mod push;
 mod run;
 mod serve;
 mod sessions;
 mod sign;
-mod skills;
-mod trace;
+pub(crate) mod skills;
+pub(crate) mod trace;
 mod unpack;
 mod verify;
 
@@ -47,6 +50,8 @@ pub(crate) enum Command {
     Agents(agents::Args),
     /// Look at the local store of artifacts, check it, or make room.
     Cache(cache::Args),
+    /// List the chat networks that an agent can be reached on, keep their tokens, or try them.
+    Channels(channels::Args),
     /// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
     Check(check::Args),
     /// Show the configuration, say where a value comes from, or check the files.
@@ -57,6 +62,8 @@ pub(crate) enum Command {
     Contracts(contracts::Args),
     /// Compare two artifacts, or an artifact and a directory: layers, files, and what changes for the model.
     Diff(diff::Args),
+    /// Find out what would keep an agent from running here: configuration, permissions, port, sandbox, model, chat networks.
+    Doctor(doctor::Args),
     /// Make a workspace, or complete one: writes only the files that are absent.
     Init(init::Args),
     /// Show what is in an artifact: name, version, layers, files, signatures.
@@ -69,6 +76,8 @@ pub(crate) enum Command {
     Memory(memory::Args),
     /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
     Pack(Box<pack::Args>),
+    /// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
+    Pairing(pairing::Args),
     /// Bring an artifact and its signatures from a registry into the local store.
     Pull(pull::Args),
     /// Send an artifact and its signatures to a registry.
@@ -96,12 +105,15 @@ impl Command {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {
             Self::Agents(args) => args.run(host, printer),
+            Self::Channels(args) => args.run(host, printer),
             Self::Check(args) => args.run(host, printer),
             Self::Config(args) => args.run(host, printer),
             Self::Context(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
+            Self::Doctor(args) => args.run(host, printer),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
+            Self::Pairing(args) => args.run(host, printer),
             Self::Run(args) => args.run(host, printer),
             Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),

@@ -4,28 +4,27 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::kit::HostClock;
-use crate::memory::give_back;
+use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
-use crate::serve::{ServeHost, Token, token};
+use crate::serve::{
+    Networks, Notifier, ServeDesk, ServeHost, Telemetry, Token, listen_address, restart, token,
+};
 use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, tools};
-use chitin_server::{Limits, Reach, Server, ServerSettings, WebSurface};
+use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
+use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use chitin_workspace::guard::Root;
 use serde::Serialize;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// The port, when nobody says.
-const PORT: u16 = 7717;
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
 /// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
@@ -39,7 +38,8 @@ const FIRST_REST: Duration = Duration::from_millis(500);
 ///
 /// It listens on this machine only and wants a token, which it makes on the first start and keeps in Chitin's home. What it
 /// took in is done once, whatever happens: after a crash it goes on where it stopped. Ctrl-C lets turns finish; a second
-/// one ends at once, and what was not done is taken up on the next start.
+/// one ends at once, and what was not done is taken up on the next start. SIGHUP begins anew with the same socket: a newer program
+/// or another configuration takes over, and nobody is turned away meanwhile.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin serve                             all configured agents, on http://127.0.0.1:7717
@@ -57,8 +57,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// Where to listen, as `ADDRESS:PORT`, `ADDRESS` or `:PORT`.
-    #[arg(long, value_name = "PLACE")]
+    /// Where to listen, as `ADDRESS:PORT`, `ADDRESS` or `:PORT`; `stdin` takes the socket that systemd hands over.
+    #[arg(long, value_name = "PLACE", overrides_with = "listen")]
     listen: Option<String>,
 
     /// Listen on an address that other machines reach. There is no TLS: put a proxy before it.
@@ -91,6 +91,9 @@ struct Listening {
     /// How many jobs an earlier process left open.
     #[serde(skip_serializing_if = "is_zero")]
     resumed: usize,
+    /// The chat networks that are being connected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    channels: Vec<String>,
 }
 
 impl Args {
@@ -135,7 +138,13 @@ impl Args {
         token: &Token,
         printer: &Printer,
     ) -> Result<Exit, CliError> {
-        let bound = Server::bind(settings).map_err(|error| {
+        let handed_over = self.listen.as_deref() == Some(restart::STDIN);
+        let bound = if handed_over {
+            Server::on(restart::handed_over()?, settings)
+        } else {
+            Server::bind(settings)
+        };
+        let bound = bound.map_err(|error| {
             let hint = error.hint();
             CliError::new(Kind::User, "The address cannot be used.")
                 .caused_by(error)
@@ -145,18 +154,25 @@ impl Args {
             Ledger::open(&state.join("gateway")).map_err(|e| not_ours(e, state))?;
         let model = self.model.as_deref();
         let agents = ServeHost::new(host, &self.target, model, &configuration, printer);
+        let agents = Arc::new(agents);
+        let desk = ServeDesk::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let most_open = configuration.server.max_open_jobs;
         let say = printer.clone();
         let files = self.files(host, &configuration)?;
+        let networks = Networks::open(host, &configuration, state, printer)?;
         let mut surfaces = Surfaces::default().with(Arc::new(WebSurface::default()));
+        surfaces = networks.add_to(surfaces);
         if let Some(files) = &files {
             surfaces = surfaces.with(Arc::new(files.clone()));
         }
+        let config = Arc::new(configuration.value().clone());
+        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(HostClock));
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,
-            config: Arc::new(configuration.value().clone()),
-            host: Arc::new(agents),
+            config,
+            trust: Arc::new(trust),
+            host: agents,
             surfaces,
             ledger,
             clock: Arc::new(HostClock),
@@ -169,28 +185,62 @@ impl Args {
         let resumed = gateway.recover(open);
         let heartbeats = gateway.start_heartbeats();
         gateway.start_schedules();
-        printer.result(&Listening {
+        gateway.start_greetings();
+        let said = printer.result(&Listening {
             address: format!("http://{}", bound.address()),
             token: token.place.clone(),
             agents: names,
             heartbeats,
             resumed,
-        })?;
+            channels: networks.names(),
+        });
+        // Whoever read what a server said may be gone when it begins anew.
+        if !handed_over {
+            said?;
+        }
         if let Some(files) = files {
             let gateway = gateway.clone();
             tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });
         }
         tokio::spawn(give_back_at_rest(gateway.clone()));
-        let (first, second) = (told_to_end()?, told_to_end()?);
-        let serving = bound.serve(gateway, first);
+        let telemetry = Telemetry::start(host, &gateway, printer)?;
+        let connected = networks.connect(&gateway);
+        let notifier = Notifier::new(host);
+        notifier.ready();
+        let spare = bound.spare().ok();
+        let (first, second) = (told()?, told()?);
+        let wish = Arc::new(OnceLock::new());
+        let (quiet, wished) = (connected.end(), Arc::clone(&wish));
+        let shutdown = async move {
+            let told = first.await;
+            // Networks take nothing more in before turns are let finish; they can still send.
+            quiet.cancel();
+            if told == Told::End {
+                notifier.stopping();
+            }
+            let _ = wished.set(told);
+        };
+        let attached = Attached {
+            desk: Some(Arc::new(desk)),
+            memory: Some(resident),
+            networks: networks.all(),
+            webhooks: networks.webhooks(),
+            ..Attached::default()
+        };
+        let serving = bound.attach(attached).serve(gateway, shutdown);
         tokio::select! {
             ended = serving => {
                 if !ended.drained {
                     printer.note("some turns were not done; they go on with the next start");
                 }
-                Ok(Exit::Success)
             }
-            () = async { second.await; told_again().await } => Ok(Exit::Interrupted),
+            () = async { second.await; told_again().await } => return Ok(Exit::Interrupted),
+        }
+        connected.ended().await;
+        telemetry.end().await;
+        match (wish.get(), spare) {
+            (Some(Told::BeginAnew), Some(spare)) => Err(restart::become_new(spare)),
+            _ => Ok(Exit::Success),
         }
     }
 
@@ -219,20 +269,8 @@ impl Args {
         token: &Token,
     ) -> Result<ServerSettings, CliError> {
         let said = &configuration.server;
-        let usual = SocketAddr::new(
-            match &said.address {
-                Some(address) => address.parse().map_err(|_| {
-                    let what = format!("`server.address` is no address: `{address}`.");
-                    CliError::new(Kind::Config, what)
-                })?,
-                None => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            },
-            said.port.unwrap_or(PORT),
-        );
-        let address = match &self.listen {
-            Some(place) => listen(place, usual)?,
-            None => usual,
-        };
+        let typed = self.listen.as_deref();
+        let address = listen_address(said, typed.filter(|place| *place != restart::STDIN))?;
         let mut settings = ServerSettings::new(address, token.secret.clone());
         if self.allow_remote || said.allow_remote == Some(true) {
             settings.reach = Reach::Everybody;
@@ -258,22 +296,6 @@ impl Args {
     }
 }
 
-/// Reads a place to listen on; what is left out is usual.
-fn listen(place: &str, usual: SocketAddr) -> Result<SocketAddr, CliError> {
-    let port = |text: &str| text.parse::<u16>().ok();
-    let parsed = place.parse::<SocketAddr>().ok().or_else(|| {
-        match (place.strip_prefix(':').and_then(port), place.parse()) {
-            (Some(port), _) => Some(SocketAddr::new(usual.ip(), port)),
-            (None, Ok(address)) => Some(SocketAddr::new(address, usual.port())),
-            (None, Err(_)) => None,
-        }
-    });
-    parsed.ok_or_else(|| {
-        CliError::new(Kind::Usage, format!("`{place}` is no place to listen on."))
-            .hint("`--listen 127.0.0.1:7717`, `--listen :7717`, `--listen [::1]:7717`")
-    })
-}
-
 /// Says whose ledger it is, when it cannot be had.
 fn not_ours(error: StoreError, state: &Path) -> CliError {
     match error {
@@ -291,8 +313,17 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, |many| many.get().clamp(1, 4))
 }
 
-/// Waits until somebody wants the process to end.
-fn told_to_end() -> Result<impl Future<Output = ()>, CliError> {
+/// What somebody wants of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// It is to end.
+    End,
+    /// It is to begin anew, with the same socket: a newer program, or another configuration.
+    BeginAnew,
+}
+
+/// Waits until somebody wants something of the process.
+fn told() -> Result<impl Future<Output = Told>, CliError> {
     let listen = |kind| {
         signal(kind).map_err(|error| {
             CliError::new(Kind::Internal, "Signals cannot be heard.").caused_by(error)
@@ -300,19 +331,27 @@ fn told_to_end() -> Result<impl Future<Output = ()>, CliError> {
     };
     let mut pressed = listen(SignalKind::interrupt())?;
     let mut asked = listen(SignalKind::terminate())?;
+    let mut hung_up = listen(SignalKind::hangup())?;
     Ok(async move {
         tokio::select! {
-            _ = pressed.recv() => {}
-            _ = asked.recv() => {}
+            _ = pressed.recv() => Told::End,
+            _ = asked.recv() => Told::End,
+            _ = hung_up.recv() => Told::BeginAnew,
         }
     })
 }
 
-/// Waits until somebody wants it once more.
+/// Waits until somebody wants it to end, whatever they wanted before.
 async fn told_again() {
-    match told_to_end() {
-        Ok(told) => told.await,
-        Err(_) => std::future::pending().await,
+    loop {
+        match told() {
+            Ok(told) => {
+                if told.await == Told::End {
+                    return;
+                }
+            }
+            Err(_) => std::future::pending().await,
+        }
     }
 }
 
@@ -339,6 +378,9 @@ impl Render for Listening {
         writeln!(out, "Listening on {}", paint.bold(&self.address))?;
         writeln!(out, "  token   {}", self.token)?;
         writeln!(out, "  agents  {}", self.agents.join(", "))?;
+        if !self.channels.is_empty() {
+            writeln!(out, "  channels  {}", self.channels.join(", "))?;
+        }
         for heart in &self.heartbeats {
             let minutes = heart.every_ms.div_ceil(60_000);
             let agent = &heart.agent;

@@ -86,6 +86,18 @@ impl Args {
     }
 }
 
+/// Lists all skills of an agent, each with what stands in its way.
+pub(crate) fn judged(
+    host: &Host,
+    setup: &Setup,
+) -> Result<Vec<(Skill, Vec<Ineligible>)>, CliError> {
+    let survey = Survey::of(host, setup)?;
+    let eligibility = survey.eligibility(host);
+    let skills = survey.set.skills.iter();
+    let judged = skills.map(|skill| (skill.clone(), survey.reasons(&eligibility, skill)));
+    Ok(judged.collect())
+}
+
 /// Everything that was found for one workspace and one agent.
 struct Survey {
     contract: &'static Contract,
@@ -97,7 +109,10 @@ struct Survey {
 
 impl Survey {
     fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
-        let setup = Setup::find(host, target, printer)?;
+        Self::of(host, &Setup::find(host, target, printer)?)
+    }
+
+    fn of(host: &Host, setup: &Setup) -> Result<Self, CliError> {
         let (contract, workspace) = (setup.contract(), setup.directory.clone());
         Root::open(&workspace).map_err(|e| {
             let message = format!("`{}` cannot be used as a workspace.", workspace.display());

@@ -7,8 +7,8 @@ mod reset;
 mod tools;
 
 pub(crate) use memory::{MemoryKit, MemoryOptions, Message, Past, words_file};
-pub(crate) use models::{Chosen, sentence};
-pub(crate) use tools::{Tools, User};
+pub(crate) use models::{Chosen, resolve_model, sentence};
+pub(crate) use tools::{Tools, User, sandbox_config};
 
 use crate::error::{CliError, Kind};
 use crate::host::Host;

@@ -6,7 +6,9 @@ use crate::host::Host;
 use crate::setup::Setup;
 use chitin_agent::turn::Candidate;
 use chitin_context::models::{self, Model, Prices};
-use chitin_model::providers::{ResolveError, Sources, local_models, pick_default, resolve};
+use chitin_model::providers::{
+    ResolveError, ResolvedModel, Sources, local_models, pick_default, resolve,
+};
 use chitin_model::{ModelError, RecordModel, Retention};
 use chitin_protocol::config::Price;
 use chitin_protocol::message::{CostShares, Usage};
@@ -46,30 +48,65 @@ impl Chosen {
 
 /// Finds the models: what was typed, what is configured, what the environment offers, the offline one.
 pub(super) fn choose(wish: &Wish<'_>, host: &Host, setup: &Setup) -> Result<Chosen, CliError> {
-    let own = setup.configuration.layers.settings(Some(&setup.agent));
-    let config = setup.configuration.value();
-    let openclaw = config.get("models");
+    with_sources(host, setup, |sources| {
+        choose_from(sources, wish, host, setup)
+    })
+}
+
+/// Finds the first model that would be asked, and how it is reached. Nothing is opened.
+pub(crate) fn resolve_model(
+    said: Option<&str>,
+    host: &Host,
+    setup: &Setup,
+) -> Result<ResolvedModel, CliError> {
+    with_sources(host, setup, |sources| {
+        let (name, kind, _) = first(said, sources, setup);
+        resolve(&name, sources).map_err(|error| unresolved(kind, &error))
+    })
+}
+
+/// Puts together where models and their keys are found.
+fn with_sources<T>(host: &Host, setup: &Setup, work: impl FnOnce(&Sources<'_>) -> T) -> T {
     let variables = |name: &str| host.env.get(name).map(str::to_owned);
-    let home = host.env.get("HOME").map(Path::new);
-    let sources = Sources {
+    work(&Sources {
         settings: &setup.configuration.providers,
-        openclaw,
+        openclaw: setup.configuration.value().get("models"),
         variables: &variables,
         directory: host.env.working_directory(),
-        home,
-    };
-    let said = wish.model;
-    let configured = from_openclaw(config, setup);
-    let mut notes = Vec::new();
-    let (first, kind) = match (said, &own.model, configured.first()) {
-        (Some(name), ..) => (name.to_owned(), Kind::Usage),
-        (None, Some(name), _) | (None, None, Some(name)) => (name.clone(), Kind::Config),
+        home: host.env.get("HOME").map(Path::new),
+    })
+}
+
+/// Finds the name of the first model: what was typed, what is configured, what the environment offers. With it whose fault it is when there is
+/// no such model, and why it was picked when nobody named one.
+fn first(
+    said: Option<&str>,
+    sources: &Sources<'_>,
+    setup: &Setup,
+) -> (String, Kind, Option<String>) {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let configured = from_openclaw(setup.configuration.value(), setup);
+    match (said, own.model, configured.into_iter().next()) {
+        (Some(name), ..) => (name.to_owned(), Kind::Usage, None),
+        (None, Some(name), _) | (None, None, Some(name)) => (name, Kind::Config, None),
         (None, None, None) => {
-            let pick = pick_default(&sources, local_models);
-            notes.push(pick.reason);
-            (pick.model, Kind::Config)
+            let pick = pick_default(sources, local_models);
+            (pick.model, Kind::Config, Some(pick.reason))
         }
-    };
+    }
+}
+
+fn choose_from(
+    sources: &Sources<'_>,
+    wish: &Wish<'_>,
+    host: &Host,
+    setup: &Setup,
+) -> Result<Chosen, CliError> {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let said = wish.model;
+    let configured = from_openclaw(setup.configuration.value(), setup);
+    let (first, kind, reason) = first(said, sources, setup);
+    let notes = reason.into_iter().collect();
     // Only what Chitin itself was told counts as named, as for `chitin context`.
     let named = said.is_some() || own.model.is_some();
     let mut wanted = vec![first];
@@ -89,7 +126,7 @@ pub(super) fn choose(wish: &Wish<'_>, host: &Host, setup: &Setup) -> Result<Chos
         notes,
     };
     for (place, name) in wanted.iter().enumerate() {
-        let resolved = match resolve(name, &sources) {
+        let resolved = match resolve(name, sources) {
             Ok(resolved) => resolved,
             Err(error) if place == 0 => return Err(unresolved(kind, &error)),
             Err(error) => {

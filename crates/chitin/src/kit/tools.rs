@@ -6,8 +6,10 @@ use crate::host::Host;
 use crate::printer::Printer;
 use crate::setup::Setup;
 use chitin_agent::turn::{Candidate, Screen};
+use chitin_gateway::trust::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
 use chitin_protocol::message::Usage;
+use chitin_protocol::settings::ExecSettings;
 use chitin_store::{FileStore, SessionStore};
 use chitin_tools::approval::{Gate, Rules};
 use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
@@ -46,6 +48,8 @@ pub(crate) struct User<'a> {
     pub(crate) depth: Option<u32>,
     /// Who speaks.
     pub(crate) sender: Sender,
+    /// What is said of tools, for the place and for whoever speaks there.
+    pub(crate) limits: Option<&'a ToolLimits>,
     /// The model.
     pub(crate) candidate: &'a Candidate,
     /// How deeply it thinks, where that is not as the agent's models do.
@@ -86,6 +90,10 @@ impl Tools {
         input.model = Some(user.candidate.model.name());
         input.depth = user.depth;
         input.sender = user.sender;
+        if let Some(limits) = user.limits {
+            input.group.clone_from(&limits.room);
+            input.by_sender.clone_from(&limits.sender);
+        }
         let offers = self.offers.iter().chain(user.more).cloned().collect();
         let rules = &contract.runtime.tools;
         let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
@@ -118,7 +126,13 @@ impl Making<'_> {
         let memory = Some(&memory).filter(|_| self.memory.options.enabled);
         let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
         offers.extend(remembering.into_iter().map(Offer::Own));
-        let sandbox = Sandbox::new(&self.sandbox()).map_err(|error| {
+        let sandbox = Sandbox::new(&sandbox_config(
+            self.host,
+            self.setup,
+            &self.own.exec,
+            self.state,
+        ))
+        .map_err(|error| {
             CliError::new(Kind::User, "There is no sandbox for commands.").caused_by(error)
         })?;
         let sandbox = Arc::new(sandbox);
@@ -185,7 +199,7 @@ impl Making<'_> {
         }
         let surroundings = McpSurroundings {
             sandbox: Arc::clone(sandbox),
-            environment: self.environment(),
+            environment: environment(self.host),
             http: Arc::new(|| make_client(&Endpoint::new("https://localhost"))),
             redact: self.redact(),
         };
@@ -200,28 +214,6 @@ impl Making<'_> {
                 tool,
             })
             .collect())
-    }
-
-    fn environment(&self) -> BTreeMap<String, String> {
-        let variables = self.host.env.variables();
-        variables
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
-    }
-
-    fn sandbox(&self) -> SandboxConfig {
-        let env = &self.host.env;
-        let scratch = env.get("TMPDIR").filter(|path| !path.is_empty());
-        let mut sandbox = SandboxConfig::new(
-            Host::program(),
-            &self.setup.directory,
-            scratch.unwrap_or("/tmp"),
-        )
-        .with_settings(&self.own.exec);
-        sandbox.hidden.push(self.state.to_owned());
-        sandbox.hidden.extend(env.get("HOME").map(PathBuf::from));
-        sandbox.environment = self.environment();
-        sandbox
     }
 
     /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
@@ -270,6 +262,32 @@ impl Making<'_> {
             window: self.candidate.context_window,
         }
     }
+}
+
+/// Says in what commands of an agent run.
+pub(crate) fn sandbox_config(
+    host: &Host,
+    setup: &Setup,
+    exec: &ExecSettings,
+    state: &Path,
+) -> SandboxConfig {
+    let scratch = host.env.get("TMPDIR").filter(|path| !path.is_empty());
+    let mut sandbox =
+        SandboxConfig::new(Host::program(), &setup.directory, scratch.unwrap_or("/tmp"))
+            .with_settings(exec);
+    sandbox.hidden.push(state.to_owned());
+    sandbox
+        .hidden
+        .extend(host.env.get("HOME").map(PathBuf::from));
+    sandbox.environment = environment(host);
+    sandbox
+}
+
+fn environment(host: &Host) -> BTreeMap<String, String> {
+    let variables = host.env.variables();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// Says how a session is, from the store's index.

@@ -8,6 +8,7 @@ use crate::kit::{Bench, Kit, User, Wish};
 use crate::printer::Printer;
 use crate::setup::{Configuration, Setup, Target};
 use chitin_agent::turn::Agent;
+use chitin_gateway::trust::ToolLimits;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
@@ -40,8 +41,8 @@ pub(crate) struct ServeHost {
 }
 
 /// What the turns of one agent share.
-struct Workshop {
-    kit: Kit,
+pub(super) struct Workshop {
+    pub(super) kit: Kit,
     /// By the model. Held while one is made, so that tool servers are started once.
     benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
     kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
@@ -54,6 +55,8 @@ struct Kind {
     subagent: bool,
     depth: Option<u32>,
     owner: bool,
+    /// What is said of tools, for the place and for whoever speaks there.
+    limits: Option<ToolLimits>,
     channel: Option<String>,
     model: Option<String>,
     thinking: Option<String>,
@@ -119,7 +122,12 @@ impl ServeHost {
         self
     }
 
-    fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
+    /// Tells whether the model of all agents was named.
+    pub(super) const fn names_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    pub(super) fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
         let mut workshops = self
             .workshops
             .lock()
@@ -156,6 +164,9 @@ impl ServeHost {
             subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
             depth: ask.depth,
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
+            limits: ask
+                .sender
+                .and_then(|sender| sender.tools.as_deref().cloned()),
             channel: ask.channel.map(str::to_owned),
             model: model.clone(),
             thinking: ask.thinking.map(str::to_owned),
@@ -173,6 +184,7 @@ impl ServeHost {
             } else {
                 Sender::Other
             },
+            limits: kind.limits.as_ref(),
             candidate: &bench.chosen.candidates[0],
             thinking: ask.thinking,
             more: &ask.offers,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The variable that holds the token.
 const VARIABLE: &str = "CHITIN_TOKEN";
 /// The file that a token is kept in.
-const FILE: &str = "server-token";
+pub(crate) const FILE: &str = "server-token";
 /// No honest token is longer.
 const LONGEST: u64 = 4096;
 

@@ -41,7 +41,7 @@ impl Found {
     ) -> Result<Self, CliError> {
         let contract = setup.contract();
         let directory = match place {
-            Place::Here => &setup.directory,
+            Place::Here | Place::Edited(_) => &setup.directory,
             Place::Copy(copy) => &copy.root,
         };
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
@@ -84,6 +84,12 @@ impl Found {
             Layout::Composition => composition::added(&root, &policy, directory),
         };
         let status = status(setup, &root, directory);
+        if let Place::Edited(edit) = place {
+            workspace = Arc::new(workspace.with_text(edit.path, edit.text));
+            for record in &mut extras {
+                *record = record.with_text(edit.path, edit.text);
+            }
+        }
         if let Place::Copy(copy) = place {
             for record in &mut extras {
                 if let Ok(below) = record.path.strip_prefix(&copy.root) {

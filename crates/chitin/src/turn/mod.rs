@@ -12,7 +12,7 @@ mod source;
 
 pub(crate) use eye::Eye;
 pub(crate) use session::session_key;
-pub(crate) use source::WorkspaceSource;
+pub(crate) use source::{WorkspaceSource, first_sentence};
 
 pub(crate) use model::{ModelFigures, Reckoning};
 
@@ -39,6 +39,7 @@ use chitin_workspace::settings::{Settings, TruncationWarning, injection, setting
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
 use clap::ValueEnum;
 use found::Found;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What the user says about the turn.
@@ -159,6 +160,17 @@ pub(crate) enum Place<'a> {
     Here,
     /// In a copy of it: as of a revision, or out of an artifact.
     Copy(&'a Unfolded),
+    /// In the workspace, but one file says something else.
+    Edited(Edit<'a>),
+}
+
+/// A file that says something else than the disk does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edit<'a> {
+    /// The file.
+    pub(crate) path: &'a Path,
+    /// What it says.
+    pub(crate) text: &'a str,
 }
 
 impl TurnArgs {

@@ -64,12 +64,17 @@ impl ModelFigures {
     }
 
     /// Takes the model that a turn is about to ask; nothing need be known of it.
-    pub(super) fn running(name: &str, named: bool, setup: &Setup) -> Self {
+    pub(crate) fn running(name: &str, named: bool, setup: &Setup) -> Self {
         let model = models::find(name, &setup.configuration.models);
         Self {
             model: model.unwrap_or_else(|_| Model::unknown(name)),
             named,
         }
+    }
+
+    /// Returns the model's name, as `provider/name`.
+    pub(crate) fn id(&self) -> &str {
+        &self.model.id
     }
 
     /// Returns the model's name, if the user named one: only then does the prompt speak of it.
@@ -147,6 +152,21 @@ impl ModelFigures {
 
     /// Says what it costs to put so many tokens into the cache again instead of reading them.
     pub(crate) fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
+        let more = self.price_of_rewriting(tokens)?;
+        Some(format!("{more} more, once, on {}", self.model.id))
+    }
+
+    /// Returns what so many tokens cost, nothing cached.
+    pub(crate) fn price(&self, tokens: usize) -> Option<Cost> {
+        let usage = models::Tokens {
+            fresh: self.of_model(tokens),
+            ..models::Tokens::default()
+        };
+        cost(&self.model, usage)
+    }
+
+    /// Returns what it costs more to put so many tokens into the cache again than to read them.
+    pub(crate) fn price_of_rewriting(&self, tokens: usize) -> Option<Cost> {
         let tokens = self.of_model(tokens);
         let written = models::Tokens {
             cache_write: tokens,
@@ -157,10 +177,9 @@ impl ModelFigures {
             ..models::Tokens::default()
         };
         let (written, read) = (cost(&self.model, written)?, cost(&self.model, read)?);
-        let more = Cost {
+        Some(Cost {
             nanodollars: written.nanodollars.saturating_sub(read.nanodollars),
-        };
-        Some(format!("{more} more, once, on {}", self.model.id))
+        })
     }
 }
 

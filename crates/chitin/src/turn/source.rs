@@ -129,7 +129,7 @@ fn said(error: &CliError) -> SourceError {
 }
 
 /// Returns the first sentence of a tool's description, without its stop.
-fn first_sentence(text: &str) -> &str {
+pub(crate) fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
     let end = line.find(". ").unwrap_or(line.len());
     line[..end].trim_end_matches('.')

@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod architecture;
+mod channels;
 mod check;
 mod commands;
 mod config;
 mod context;
 mod memory;
+mod pairing;
 mod process;
 mod reference;
 mod run;

@@ -7,6 +7,9 @@ mod show;
 mod status;
 mod words;
 
+pub(crate) use search::find;
+pub(crate) use status::standing;
+
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;

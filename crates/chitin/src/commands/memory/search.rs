@@ -5,6 +5,7 @@ use super::{Found, unsearchable};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
+use crate::kit::MemoryKit;
 use crate::printer::{Paint, Printer, Render, tame};
 use crate::setup::Target;
 use chitin_memory::keeper::Effort;
@@ -122,33 +123,62 @@ pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<E
         now_ms: jiff::Timestamp::now().as_millisecond(),
         project: None,
     };
-    let answer = found
-        .with(|memory| memory.search(&ask, &Effort::whole()))
-        .map_err(unsearchable)?;
-    let made = found.kit.made();
-    let rules = &made.memory.setting().rules;
-    let mut notes = made.notes.clone();
-    notes.extend(answer.notes);
-    for note in &notes {
+    let search = found.with(|_| Search::of(&found.kit, &ask))?;
+    for note in &search.notes {
         printer.note(note);
     }
     printer.result(&Search {
-        question: args.question.clone(),
-        mode: answer.mode.name(),
-        embeddings: made
-            .memory
-            .setting()
-            .embedder
-            .as_ref()
-            .map(|embedder| embedder.name().to_owned()),
-        results: answer
-            .hits
-            .into_iter()
-            .map(|hit| Row::new(hit, rules))
-            .collect(),
-        notes,
         explain: args.explain,
+        ..search
     })
+}
+
+/// Searches an agent's memory, for whoever shows what is found. A runtime must be running.
+pub(crate) fn find(
+    kit: &MemoryKit,
+    question: &str,
+    limit: Option<usize>,
+) -> Result<impl Serialize + use<>, CliError> {
+    let options = &kit.options;
+    let ask = Ask {
+        query: question,
+        max_results: Some(limit.unwrap_or(options.results)),
+        min_score: Some(options.min_score),
+        within: Within::default(),
+        now_ms: jiff::Timestamp::now().as_millisecond(),
+        project: None,
+    };
+    Search::of(kit, &ask)
+}
+
+impl Search {
+    fn of(kit: &MemoryKit, ask: &Ask<'_>) -> Result<Self, CliError> {
+        let answer = kit
+            .memory()
+            .search(ask, &Effort::whole())
+            .map_err(unsearchable)?;
+        let made = kit.made();
+        let rules = &made.memory.setting().rules;
+        let mut notes = made.notes.clone();
+        notes.extend(answer.notes);
+        Ok(Self {
+            question: ask.query.to_owned(),
+            mode: answer.mode.name(),
+            embeddings: made
+                .memory
+                .setting()
+                .embedder
+                .as_ref()
+                .map(|embedder| embedder.name().to_owned()),
+            results: answer
+                .hits
+                .into_iter()
+                .map(|hit| Row::new(hit, rules))
+                .collect(),
+            notes,
+            explain: false,
+        })
+    }
 }
 
 impl Row {

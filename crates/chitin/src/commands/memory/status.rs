@@ -5,9 +5,9 @@ use crate::commands::{count, size};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;
-use crate::kit::MemoryOptions;
+use crate::kit::{MemoryKit, MemoryOptions};
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{Target, shown};
+use crate::setup::{Setup, Target, shown};
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -70,48 +70,66 @@ struct RecallStatus {
 
 pub(super) fn run(args: &StatusArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let found = Found::new(host, &args.target, printer)?;
-    let (listing, figures) = found.with(|memory| (memory.list(), memory.figures()));
-    let figures = figures.map_err(unsearchable)?;
-    let made = found.kit.made();
-    let path = found.kit.index_file();
-    let MemoryOptions {
-        enabled, recall, ..
-    } = &found.kit.options;
-    let mut notes = made.notes.clone();
-    notes.extend(listing.notes.iter().map(ToString::to_string));
-    if let Some((_, said)) = &figures {
-        notes.extend(said.iter().map(ToString::to_string));
-    }
+    let (status, notes) = found.with(|_| Status::of(host, &found.setup, &found.kit))?;
     for note in &notes {
         printer.note(note);
     }
-    let embedder = made.memory.setting().embedder.as_ref();
-    printer.result(&Status {
-        agent: found.setup.agent.to_string(),
-        contract: found.setup.contract().name,
-        shown_workspace: shown(&found.setup.directory, host),
-        workspace: found.setup.directory.clone(),
-        enabled: *enabled,
-        files: listing.files.len(),
-        bytes: listing.files.iter().map(|file| file.size).sum(),
-        conversations: listing.conversations(),
-        shown_index: shown(&path, host),
-        index: IndexStatus {
-            path,
-            figures: figures.map(|(figures, _)| Figures {
-                files: figures.files,
-                pieces: figures.pieces,
-                vectors: figures.vectors,
-                bytes: figures.bytes,
+    printer.result(&status)
+}
+
+/// Says how an agent's memory stands, for whoever shows it.
+pub(crate) fn standing(
+    host: &Host,
+    setup: &Setup,
+    kit: &MemoryKit,
+) -> Result<impl Serialize + use<>, CliError> {
+    Ok(Status::of(host, setup, kit)?.0)
+}
+
+impl Status {
+    fn of(host: &Host, setup: &Setup, kit: &MemoryKit) -> Result<(Self, Vec<String>), CliError> {
+        let memory = kit.memory();
+        let (listing, figures) = (memory.list(), memory.figures());
+        let figures = figures.map_err(unsearchable)?;
+        let made = kit.made();
+        let path = kit.index_file();
+        let MemoryOptions {
+            enabled, recall, ..
+        } = &kit.options;
+        let mut notes = made.notes.clone();
+        notes.extend(listing.notes.iter().map(ToString::to_string));
+        if let Some((_, said)) = &figures {
+            notes.extend(said.iter().map(ToString::to_string));
+        }
+        let embedder = made.memory.setting().embedder.as_ref();
+        let status = Self {
+            agent: setup.agent.to_string(),
+            contract: setup.contract().name,
+            shown_workspace: shown(&setup.directory, host),
+            workspace: setup.directory.clone(),
+            enabled: *enabled,
+            files: listing.files.len(),
+            bytes: listing.files.iter().map(|file| file.size).sum(),
+            conversations: listing.conversations(),
+            shown_index: shown(&path, host),
+            index: IndexStatus {
+                path,
+                figures: figures.map(|(figures, _)| Figures {
+                    files: figures.files,
+                    pieces: figures.pieces,
+                    vectors: figures.vectors,
+                    bytes: figures.bytes,
+                }),
+            },
+            embeddings: embedder.map(|embedder| embedder.name().to_owned()),
+            recall: recall.map(|recall| RecallStatus {
+                results: recall.results,
+                tokens: recall.tokens,
+                min_score: recall.min_score,
             }),
-        },
-        embeddings: embedder.map(|embedder| embedder.name().to_owned()),
-        recall: recall.map(|recall| RecallStatus {
-            results: recall.results,
-            tokens: recall.tokens,
-            min_score: recall.min_score,
-        }),
-    })
+        };
+        Ok((status, notes))
+    }
 }
 
 impl Render for Status {

@@ -18,7 +18,7 @@ const SHORTEST_ID: usize = 4;
 const MAX_NAMED: usize = 5;
 
 /// Returns the switches as far as they say where files are.
-pub(super) fn switches(host: &Host, contract: &Contract) -> Switches {
+pub(crate) fn switches(host: &Host, contract: &Contract) -> Switches {
     let logs = setup::chitin_home(host).unwrap_or_default().join("logs");
     let places = Places {
         logs,

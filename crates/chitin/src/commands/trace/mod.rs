@@ -6,6 +6,8 @@ mod list;
 mod replay;
 mod show;
 
+pub(crate) use find::switches;
+
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;

@@ -6,6 +6,8 @@
 
 mod bad_input;
 mod children;
+mod desk;
+mod restart;
 
 use crate::process::command;
 use crate::run::Talk;
@@ -58,6 +60,12 @@ impl Serving {
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Asks it to begin anew, on the same socket.
+    pub(crate) fn begin_anew(&self) {
+        let process = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
     }
 
     /// Asks it to end, and returns its exit code.

@@ -1,0 +1,98 @@
+//! The parts of a system prompt as a trajectory keeps them: names and lengths, so that the prompt, which is there too, can be taken
+//! apart again. Records of other programs and of earlier times have none.
+
+use chitin_context::{CacheClass, Context, Decision, Origin};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The field of a trajectory's metadata that has them.
+pub(super) const FRAGMENTS: &str = "chitinFragments";
+
+/// The field that has the names of the tools in the order in which the prompt speaks of them. Elsewhere they are sorted.
+pub(super) const TOOLS: &str = "chitinTools";
+
+/// A part of a system prompt. Parts stand in order and leave no gap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Part {
+    /// The key of a section, or the name of a file.
+    pub name: String,
+    /// The file, as the prompt spells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// How long it stays the same: `stable`, `session` or `dynamic`.
+    pub cache: String,
+    /// Its length in bytes of UTF-8.
+    pub bytes: usize,
+    /// The length of the file before budgets, in UTF-16 units, where it is another one than that of the part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<usize>,
+    /// What became of it, where it is not there whole: `cut`, `missing` or `refused`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Whether it is the line below which nothing is cached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub boundary: bool,
+}
+
+/// Writes down the parts of a context's system prompt.
+pub fn record(context: &Context) -> Value {
+    let parts: Vec<Part> = context.system_fragments().map(part).collect();
+    serde_json::to_value(parts).unwrap_or_default()
+}
+
+fn part(fragment: &chitin_context::Fragment) -> Part {
+    let (name, path) = match &fragment.origin {
+        Origin::Section { key } => ((*key).to_owned(), None),
+        Origin::File { name, path, .. } => (name.to_string(), Some(path.to_string())),
+        Origin::Boundary => ("boundary".to_owned(), None),
+    };
+    let (decision, cause) = match &fragment.decision {
+        Decision::BuiltIn | Decision::Whole => (None, None),
+        Decision::Cut { causes, .. } => {
+            let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
+            (Some("cut"), Some(causes.join(", ")))
+        }
+        Decision::Missing => (Some("missing"), None),
+        Decision::Refused { reason } => (Some("refused"), Some(reason.to_string())),
+    };
+    Part {
+        name,
+        path,
+        cache: match fragment.cache {
+            CacheClass::Stable => "stable",
+            CacheClass::Session => "session",
+            CacheClass::Dynamic => "dynamic",
+        }
+        .to_owned(),
+        bytes: fragment.bytes(),
+        raw: Some(fragment.raw.units).filter(|raw| *raw != fragment.injected.units),
+        decision: decision.map(str::to_owned),
+        cause,
+        boundary: fragment.origin == Origin::Boundary,
+    }
+}
+
+/// Reads the names of a turn's tools out of its metadata, in the order in which its prompt speaks of them.
+pub fn tools(metadata: &Value) -> Option<Vec<&str>> {
+    let names = metadata.get("prompting")?.get(TOOLS)?.as_array()?;
+    names.iter().map(Value::as_str).collect()
+}
+
+/// Reads the parts of a prompt out of the metadata of its turn. None when there are none, or when they do not make up the prompt:
+/// secrets that were taken out of it changed its length.
+pub fn read(metadata: &Value, system: &str) -> Option<Vec<Part>> {
+    let parts = metadata.get("prompting")?.get(FRAGMENTS)?;
+    let parts: Vec<Part> = Vec::deserialize(parts).ok()?;
+    let mut at = 0_usize;
+    for part in &parts {
+        at = at.checked_add(part.bytes)?;
+        if !system.is_char_boundary(at) {
+            return None;
+        }
+    }
+    (at == system.len() && !parts.is_empty()).then_some(parts)
+}

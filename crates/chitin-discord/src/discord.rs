@@ -1,0 +1,216 @@
+//! The surface.
+
+use crate::account::{Account, Seen};
+use crate::compat::{ID, MOST_FILES};
+use crate::fetch::Files;
+use crate::rest::{self, Rest};
+use crate::settings::{DEFAULT, Settings};
+use crate::{act, listen, probe, send};
+use chitin_gateway::surface::{
+    self, Action, Done, FileLimits, Network, Probed, Surface, SurfaceError, Threads,
+};
+use chitin_gateway::text::Format;
+use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join_all};
+use secrecy::{ExposeSecret, SecretString};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Tells people what they should know.
+pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// The least time between two changes of a message, in milliseconds. Discord takes five changes in five seconds.
+const EDIT_EVERY_MS: u64 = 1_200;
+
+/// Discord.
+pub struct Discord {
+    capabilities: Capabilities,
+    accounts: BTreeMap<String, Arc<Account>>,
+    gateway_url: Option<String>,
+}
+
+/// Why there can be no Discord.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscordError {
+    /// No account has a token.
+    #[error("no account of Discord has a token")]
+    NoToken,
+    /// A token cannot be one.
+    #[error("the token of the account `{0}` has signs in it that no token has")]
+    OddToken(String),
+    /// HTTP cannot be set up.
+    #[error("{0}")]
+    Http(String),
+}
+
+impl Discord {
+    /// Makes the surface. Nothing is connected yet. Accounts without a token are left out, and said so.
+    pub fn new(
+        settings: &Settings,
+        tokens: BTreeMap<String, SecretString>,
+        note: &Note,
+    ) -> Result<Arc<Self>, DiscordError> {
+        // Fails only when somebody was faster, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = rest::client().map_err(DiscordError::Http)?;
+        let without = settings
+            .accounts
+            .iter()
+            .filter(|(id, account)| account.enabled && !tokens.contains_key(*id));
+        for (id, _) in without {
+            note(&format!(
+                "discord `{id}`: there is no token for this account, it is left out"
+            ));
+        }
+        let mut accounts = BTreeMap::new();
+        for (id, token) in tokens {
+            let own = settings
+                .accounts
+                .get(&id)
+                .unwrap_or(&settings.usual)
+                .clone();
+            if !own.enabled {
+                continue;
+            }
+            let token = bare(&token);
+            if token.expose_secret().is_empty() {
+                continue;
+            }
+            if !token
+                .expose_secret()
+                .bytes()
+                .all(|byte| byte.is_ascii_graphic())
+            {
+                return Err(DiscordError::OddToken(id));
+            }
+            let api = settings.api_url.as_ref().map(ToString::to_string);
+            let account = Account {
+                rest: Rest::new(client.clone(), api, token),
+                files: Files::new(client.clone(), settings.api_url.clone()),
+                settings: own,
+                rooms: crate::rooms::Rooms::default(),
+                standing: crate::standing::Standing::default(),
+                note: Arc::clone(note),
+                seen: Seen::default(),
+                unreadable: std::sync::atomic::AtomicU64::new(0),
+                told_of_no_content: std::sync::atomic::AtomicBool::new(false),
+                id: id.clone(),
+            };
+            accounts.insert(id, Arc::new(account));
+        }
+        if accounts.is_empty() {
+            return Err(DiscordError::NoToken);
+        }
+        Ok(Arc::new(Self {
+            capabilities: Capabilities {
+                format: Format::Discord,
+                max_chars: settings.max_chars,
+                max_lines: Some(settings.max_lines),
+                actions: settings.actions(),
+                typing: true,
+                threads: Threads::Channels,
+                edit_every_ms: Some(EDIT_EVERY_MS),
+                files: Some(FileLimits {
+                    count: MOST_FILES,
+                    bytes: settings.largest_file(),
+                }),
+            },
+            gateway_url: settings.gateway_url.as_ref().map(ToString::to_string),
+            accounts,
+        }))
+    }
+
+    /// Finds the account that acts at a place. One that is not named is the usual one, or the only one.
+    fn account(&self, to: &Address) -> Result<&Arc<Account>, SurfaceError> {
+        let found = match to.account_id.as_deref() {
+            None | Some("" | DEFAULT) => self
+                .accounts
+                .get(DEFAULT)
+                .or_else(|| self.accounts.values().next()),
+            Some(id) => self.accounts.get(id),
+        };
+        found.ok_or_else(|| {
+            let id = to.account_id.as_deref().unwrap_or(DEFAULT);
+            SurfaceError::never(format!("There is no account `{id}` on Discord."))
+        })
+    }
+}
+
+/// Takes off what some write before a token.
+fn bare(token: &SecretString) -> SecretString {
+    let text = token.expose_secret().trim();
+    SecretString::from(text.strip_prefix("Bot ").unwrap_or(text).trim().to_owned())
+}
+
+impl Surface for Discord {
+    fn id(&self) -> &str {
+        ID
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn send<'a>(
+        &'a self,
+        to: &'a Address,
+        message: &'a Outgoing,
+    ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
+        async move { send::send(self.account(to)?, to, message).await }.boxed()
+    }
+
+    fn act<'a>(
+        &'a self,
+        to: &'a Address,
+        action: &'a Action,
+    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        async move {
+            let name = action.name();
+            let known = matches!(action, Action::Typing)
+                || self.capabilities.actions.iter().any(|known| known == name);
+            if !known {
+                return Err(SurfaceError::unsupported(name));
+            }
+            act::act(self.account(to)?, to, action).await
+        }
+        .boxed()
+    }
+}
+
+impl Network for Discord {
+    fn run(self: Arc<Self>, gateway: Gateway, cancel: CancellationToken) -> BoxFuture<'static, ()> {
+        async move {
+            let listening = self.accounts.values().map(|account| {
+                let url = self.gateway_url.clone();
+                listen::run(Arc::clone(account), url, gateway.clone(), cancel.clone())
+            });
+            join_all(listening).await;
+        }
+        .boxed()
+    }
+
+    fn accounts(&self) -> Vec<surface::Account> {
+        let account = |account: &Arc<Account>| surface::Account {
+            channel: ID.to_owned(),
+            account_id: account.id.clone(),
+            name: account.standing.me().map(|me| me.name),
+            connection: account.standing.connection(),
+        };
+        self.accounts.values().map(account).collect()
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Vec<Probed>> {
+        let probing = self.accounts.values().map(|account| probe::probe(account));
+        join_all(probing).boxed()
+    }
+}
+
+impl std::fmt::Debug for Discord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Discord")
+            .field("accounts", &self.accounts.keys())
+            .finish_non_exhaustive()
+    }
+}

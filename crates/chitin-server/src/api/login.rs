@@ -1,0 +1,77 @@
+//! Logging in on the page, and out.
+
+use crate::answer::{Caller, unauthorized};
+use crate::body::{Body, json, read_json};
+use crate::door::{self, Needs};
+use crate::login::COOKIE;
+use crate::problem::Problem;
+use crate::shared::Shared;
+use hyper::body::Incoming;
+use hyper::header::{HeaderValue, SET_COOKIE};
+use hyper::{HeaderMap, Request, Response, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json as value;
+use tokio::time::Instant;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wish {
+    token: SecretString,
+}
+
+/// Lets in who knows the token: a cookie for the browser, and what its page proves itself with.
+pub(crate) async fn login(
+    shared: &Shared,
+    caller: &Caller,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Problem> {
+    let (head, body) = request.into_parts();
+    shared.door.check_page(&head.headers, Needs::NoOrigin)?;
+    let wish: Wish = read_json(&head.headers, body, shared).await?;
+    if !shared.door.knows(wish.token.expose_secret().trim()) {
+        shared.count_failure(caller.address)?;
+        return Err(unauthorized());
+    }
+    let fresh = shared.logins.begin(Instant::now());
+    let fresh = fresh.ok_or_else(|| Problem::internal("The machine gives no random numbers."))?;
+    let mut response = json(StatusCode::OK, &value!({"csrf": fresh.csrf}));
+    set_cookie(&mut response, &head.headers, &fresh.name, "");
+    Ok(response)
+}
+
+/// Shows out whoever asks.
+pub(crate) fn logout(shared: &Shared, headers: &HeaderMap) -> Response<Body> {
+    if let Some(name) = door::cookie(headers, COOKIE) {
+        shared.logins.end(name);
+    }
+    let mut response = json(StatusCode::OK, &value!({"ok": true}));
+    set_cookie(&mut response, headers, "", "; Max-Age=0");
+    response
+}
+
+/// Says whether somebody is logged in. A page asks this first, so being nobody is no mistake that counts.
+pub(crate) fn me(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+    let mut said = value!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "contract": shared.gateway.parts().contract.name,
+    });
+    if !shared.door.lets_in(headers) {
+        let name = door::cookie(headers, COOKIE).ok_or_else(unauthorized)?;
+        let csrf = shared.logins.csrf(name, Instant::now());
+        let csrf = csrf.ok_or_else(unauthorized)?;
+        shared.door.check_page(headers, Needs::NoOrigin)?;
+        said["csrf"] = csrf.into();
+    }
+    Ok(json(StatusCode::OK, &said))
+}
+
+/// Sets the cookie. Scripts cannot read it, no other site sends it, and it keeps to TLS unless the browser is on this machine.
+fn set_cookie(response: &mut Response<Body>, asked: &HeaderMap, name: &str, more: &str) {
+    let secure = if door::is_near(asked) { "" } else { "; Secure" };
+    let cookie = format!("{COOKIE}={name}; Path=/; HttpOnly; SameSite=Strict{secure}{more}");
+    if let Ok(mut cookie) = HeaderValue::try_from(cookie) {
+        cookie.set_sensitive(true);
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+}

@@ -1,0 +1,34 @@
+//! What a server has besides its gateway.
+
+use crate::desk::{Desk, Pairing};
+use chitin_gateway::surface::{Network, Webhook};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a server has besides its gateway. All of it may be left out.
+#[derive(Clone, Default)]
+pub struct Attached {
+    /// Answers what a page asks about workspaces.
+    pub desk: Option<Arc<dyn Desk>>,
+    /// Knows who may talk to agents.
+    pub pairing: Option<Arc<dyn Pairing>>,
+    /// The networks, for how they stand.
+    pub networks: Vec<Arc<dyn Network>>,
+    /// What networks call.
+    pub webhooks: Vec<Arc<dyn Webhook>>,
+    /// Says how much memory the process has, in bytes.
+    pub memory: Option<fn() -> Option<u64>>,
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let networks: Vec<&str> = self.networks.iter().map(|network| network.id()).collect();
+        let webhooks: Vec<&str> = self.webhooks.iter().map(|webhook| webhook.path()).collect();
+        f.debug_struct("Attached")
+            .field("desk", &self.desk.is_some())
+            .field("pairing", &self.pairing.is_some())
+            .field("networks", &networks)
+            .field("webhooks", &webhooks)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,62 @@
+//! The HTTP client and the TLS that sockets share with it: one stack, no redirects, no proxy of the environment.
+
+use rustls::{ClientConfig, RootCertStore};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long an unused connection is kept.
+const KEEP: Duration = Duration::from_secs(50);
+
+/// What calls and sockets are made with.
+#[derive(Clone)]
+pub(crate) struct Client {
+    pub(crate) http: reqwest::Client,
+    pub(crate) tls: Arc<ClientConfig>,
+}
+
+/// Makes a client. It follows no redirects: a token must not go where somebody else sends it.
+pub(crate) fn make() -> Result<Client, String> {
+    let roots = RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("TLS cannot be set up: {error}"))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let http = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.clone())
+        .http1_only()
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .user_agent(concat!("chitin/", env!("CARGO_PKG_VERSION")))
+        .pool_idle_timeout(KEEP)
+        .connect_timeout(CONNECT)
+        .no_proxy()
+        .build()
+        .map_err(|error| format!("the HTTP client cannot be made: {error}"))?;
+    Ok(Client {
+        http,
+        tls: Arc::new(tls),
+    })
+}
+
+/// Says what went wrong, without the address: it may hold a ticket.
+pub(super) fn reason(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text.chars().take(300).collect()
+}

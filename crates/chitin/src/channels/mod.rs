@@ -1,0 +1,15 @@
+//! Chat networks: which there are, which are to be connected, and their secrets. `chitin serve` connects them; `chitin channels` and
+//! `chitin doctor` look at them.
+//!
+//! Nothing is connected because `openclaw.json` has it: where OpenClaw runs too, every message would be answered twice. `chitin channels
+//! login` or `enabled: true` in `chitin.json5` says that Chitin is to do it.
+
+mod compat;
+mod credentials;
+mod open;
+mod plan;
+
+pub(crate) use compat::{Secret, Which};
+pub(crate) use credentials::{FILE, Secrets, forget, keep};
+pub(crate) use open::{Opened, Problem, open};
+pub(crate) use plan::{Origin, Plan, Wish, plans};

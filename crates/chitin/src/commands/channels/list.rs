@@ -1,0 +1,127 @@
+//! `chitin channels list`.
+
+use super::surroundings;
+use crate::channels::{Origin, Plan, Problem, Wish, open, plans};
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    channels: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    channel: &'static str,
+    /// Whether `chitin serve` connects it.
+    wish: Wish,
+    accounts: Vec<AccountRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AccountRow {
+    account: String,
+    /// Which secrets are there, and where from. Never the secrets.
+    secrets: BTreeMap<&'static str, Origin>,
+}
+
+pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let (configuration, state) = surroundings(host, printer)?;
+    let plans = plans(host, &configuration, &state)?;
+    let channels = plans.iter().map(|plan| {
+        let problems = match plan.wish {
+            Wish::On => open(plan, &state, &(Arc::new(|_: &str| {}) as _)).err(),
+            Wish::Off | Wish::Elsewhere | Wish::Absent => None,
+        };
+        Row::of(plan, problems.unwrap_or_default())
+    });
+    printer.result(&Listed {
+        channels: channels.collect(),
+    })
+}
+
+impl Row {
+    fn of(plan: &Plan, problems: Vec<Problem>) -> Self {
+        let accounts = plan.accounts.iter().map(|account| AccountRow {
+            account: account.id.clone(),
+            secrets: account
+                .origins
+                .iter()
+                .map(|(secret, origin)| (secret.key(), *origin))
+                .collect(),
+        });
+        Self {
+            channel: plan.which.id(),
+            wish: plan.wish,
+            accounts: accounts.collect(),
+            problems,
+        }
+    }
+}
+
+impl Render for Listed {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for row in &self.channels {
+            let id = row.channel;
+            let (word, hint) = match row.wish {
+                Wish::On if row.problems.is_empty() => {
+                    (paint.good("connected by `chitin serve`"), None)
+                }
+                Wish::On => (paint.bad("cannot be connected"), None),
+                Wish::Off => (paint.dim("switched off in chitin.json5"), None),
+                Wish::Elsewhere => (
+                    paint.warn("configured, not connected"),
+                    Some(format!(
+                        "`chitin channels login {id} --as-configured`, once nothing else answers there"
+                    )),
+                ),
+                Wish::Absent => (
+                    paint.dim("not set up"),
+                    Some(format!("`chitin channels login {id} < token`")),
+                ),
+            };
+            writeln!(out, "{}  {word}", paint.bold(&format!("{id:<8}")))?;
+            for account in row
+                .accounts
+                .iter()
+                .filter(|account| !account.secrets.is_empty())
+            {
+                let secrets = account.secrets.iter().map(|(key, origin)| {
+                    let origin = match origin {
+                        Origin::Kept => "kept by login",
+                        Origin::Config => "of the configuration",
+                        Origin::Environment => "of the environment",
+                    };
+                    format!("{key} {origin}")
+                });
+                let secrets: Vec<String> = secrets.collect();
+                writeln!(
+                    out,
+                    "          account {}: {}",
+                    account.account,
+                    secrets.join(", ")
+                )?;
+            }
+            for problem in &row.problems {
+                writeln!(out, "          {}", problem.message)?;
+                if let Some(hint) = &problem.hint {
+                    writeln!(out, "          {}", paint.dim(&format!("hint: {hint}")))?;
+                }
+            }
+            if let Some(hint) = hint {
+                writeln!(out, "          {}", paint.dim(&format!("hint: {hint}")))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! `chitin channels`: the chat networks that people reach an agent on.
+
+mod list;
+mod login;
+mod test;
+
+pub(crate) use test::try_all;
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::{Configuration, chitin_home};
+use clap::Subcommand;
+use std::path::PathBuf;
+
+/// List the chat networks that an agent can be reached on, keep their tokens, or try them.
+///
+/// A network is connected by `chitin serve` when a token was kept with `login`, or when `chitin.json5` says `channels: { discord: { enabled: true } }`.
+/// What `openclaw.json` says of it holds too, but does not connect it: where OpenClaw runs as well, people would be answered twice.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  chitin channels
+  chitin channels login discord < token
+  chitin channels login slack < tokens            one token a line: xoxb-…, xapp-…
+  chitin channels login discord --as-configured   with the token of openclaw.json
+  chitin channels test
+  chitin channels logout discord
+
+docs/guides/channels.md shows how a bot is made on each network.
+Exit codes: 0 fine; 1 `test` found something that does not work; 2 wrong arguments; 3 nothing there to try."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the networks: which are connected by `chitin serve`, and with whose tokens.
+    List,
+    /// Ask the networks whether the tokens are good and what the bots may do. Nobody sees anything of it.
+    Test(test::TestArgs),
+    /// Keep the tokens of an account, and let `chitin serve` connect it.
+    Login(login::LoginArgs),
+    /// Forget the tokens of an account.
+    Logout(login::LogoutArgs),
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match &self.action {
+            None | Some(Action::List) => list::run(host, printer),
+            Some(Action::Test(args)) => test::run(args, host, printer),
+            Some(Action::Login(args)) => login::login(args, host, printer),
+            Some(Action::Logout(args)) => login::logout(args, host, printer),
+        }
+    }
+}
+
+/// Reads the configuration, and finds where Chitin keeps things.
+fn surroundings(host: &Host, printer: &Printer) -> Result<(Configuration, PathBuf), CliError> {
+    let configuration = Configuration::read(host, None, printer)?;
+    Ok((configuration, home(host)?))
+}
+
+fn home(host: &Host) -> Result<PathBuf, CliError> {
+    chitin_home(host).ok_or_else(|| {
+        CliError::new(Kind::User, "There is no place to keep tokens.")
+            .hint("set `CHITIN_HOME` or `HOME`")
+    })
+}

@@ -1,0 +1,248 @@
+//! What can be seen without leaving the machine: configuration, files, port, sandbox.
+
+use super::Check;
+use crate::channels;
+use crate::host::Host;
+use crate::kit::sandbox_config;
+use crate::serve::{TOKEN_FILE, listen_address};
+use crate::setup::{Setup, own_config, shown};
+use chitin_tools::sandbox::{Sandbox, SandboxLevel};
+use chitin_workspace::agents;
+use chitin_workspace::config::Severity;
+use chitin_workspace::guard::Root;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+
+/// What only the owner should be able to do.
+const OTHERS: u32 = 0o077;
+/// How long a server on this machine may take to answer the door.
+const KNOCK: Duration = Duration::from_millis(300);
+/// How many files a server with many connections has open.
+const FILES: u64 = 1_200;
+
+/// Looks around.
+pub(super) fn look(host: &Host, setup: &Setup, state: &Path) -> Vec<Check> {
+    let mut checks = configuration(host, setup);
+    checks.extend(workspaces(host, setup));
+    checks.extend(home(host, state));
+    checks.push(port(setup));
+    checks.push(open_files());
+    checks.push(sandbox(host, setup, state));
+    checks
+}
+
+fn configuration(host: &Host, setup: &Setup) -> Vec<Check> {
+    let area = "configuration";
+    let contract = setup.contract().name;
+    let mut checks = vec![Check::fine(area, format!("the contract is `{contract}`"))];
+    let own = own_config(host).ok().flatten();
+    let own_issues = own.iter().flat_map(|own| &own.issues);
+    let openclaw = setup.configuration.openclaw.iter();
+    let issues = own_issues.chain(openclaw.clone().flat_map(|loaded| &loaded.issues));
+    for issue in issues.filter(|issue| issue.severity == Severity::Error) {
+        let hint = issue
+            .hint
+            .clone()
+            .unwrap_or_else(|| "`chitin config validate` shows the place".to_owned());
+        checks.push(Check::odd(area, issue.to_string(), hint));
+    }
+    let files = [
+        own.as_ref().map(|own| own.path.clone()),
+        openclaw.map(|loaded| loaded.path.clone()).next(),
+    ];
+    for file in files.into_iter().flatten() {
+        checks.push(Check::fine(
+            area,
+            format!("`{}` is read", shown(&file, host)),
+        ));
+    }
+    checks
+}
+
+fn workspaces(host: &Host, setup: &Setup) -> Vec<Check> {
+    let area = "workspaces";
+    let config = setup.configuration.value();
+    let mut found = vec![(setup.agent.clone(), setup.directory.clone())];
+    for entry in agents::roster(config, setup.contract()) {
+        let known = found.iter().any(|(id, _)| *id == entry.id);
+        let directory =
+            agents::workspace_directory(config, entry.id.as_str(), &host.env, setup.contract());
+        if let (false, Ok((directory, _))) = (known, directory) {
+            found.push((entry.id, directory));
+        }
+    }
+    let checks = found.into_iter().map(|(agent, directory)| {
+        let place = shown(&directory, host);
+        match Root::open(&directory) {
+            Ok(root) if !root.may_write(Path::new("")) => Check::odd(
+                area,
+                format!("`{agent}` cannot write in its workspace `{place}`"),
+                "it can still be talked to; its tools cannot change files",
+            ),
+            Ok(_) => Check::fine(area, format!("`{agent}` lives in `{place}`")),
+            Err(error) => Check::wrong(
+                area,
+                format!("the workspace of `{agent}` cannot be used: {error}"),
+                format!("`chitin init {place}` makes one"),
+            ),
+        }
+    });
+    checks.collect()
+}
+
+fn home(host: &Host, state: &Path) -> Vec<Check> {
+    let area = "home";
+    let place = shown(state, host);
+    let root = match Root::open(state) {
+        Ok(root) => root,
+        Err(error) if error.is_missing() => {
+            return vec![Check::fine(
+                area,
+                format!("`{place}` is made when it is needed"),
+            )];
+        }
+        Err(error) => {
+            let what = format!("`{place}` cannot be used: {error}");
+            return vec![Check::wrong(
+                area,
+                what,
+                "set `CHITIN_HOME` to a directory of yours",
+            )];
+        }
+    };
+    let mut checks = Vec::new();
+    if root.may_write(Path::new("")) {
+        checks.push(Check::fine(area, format!("`{place}` can be written")));
+    } else {
+        let hint = "give it to the user who runs `chitin`, or set `CHITIN_HOME`";
+        checks.push(Check::wrong(
+            area,
+            format!("`{place}` cannot be written"),
+            hint,
+        ));
+    }
+    for secret in [TOKEN_FILE, channels::FILE] {
+        let Some(mode) = root.permissions(Path::new(secret)) else {
+            continue;
+        };
+        let file = format!("{place}/{secret}");
+        checks.push(if mode & OTHERS == 0 {
+            Check::fine(area, format!("`{file}` is for its owner alone"))
+        } else {
+            Check::wrong(
+                area,
+                format!("others can reach `{file}`"),
+                format!("`chmod 600 {file}`"),
+            )
+        });
+    }
+    checks
+}
+
+fn port(setup: &Setup) -> Check {
+    let area = "server";
+    let address = match listen_address(&setup.configuration.server, None) {
+        Ok(address) => address,
+        Err(error) => return Check::of_error(area, &error),
+    };
+    if address.port() == 0 {
+        return Check::fine(area, "it takes any port that is free");
+    }
+    match TcpListener::bind(address) {
+        Ok(_) => Check::fine(area, format!("`{address}` is free")),
+        Err(_) if is_chitin(address) => {
+            Check::fine(area, format!("`chitin serve` runs on `{address}`"))
+        }
+        Err(_) if answers(address) => Check::wrong(
+            area,
+            format!("another program listens on `{address}`"),
+            "take another port with `server.port` or `--listen`",
+        ),
+        Err(error) => Check::wrong(
+            area,
+            format!("`{address}` cannot be listened on: {error}"),
+            "take another port with `server.port` or `--listen`",
+        ),
+    }
+}
+
+/// Tells whether what takes connections there is a server of ours.
+fn is_chitin(address: SocketAddr) -> bool {
+    let ask = || {
+        let mut stream = TcpStream::connect_timeout(&address, KNOCK)?;
+        stream.set_read_timeout(Some(KNOCK))?;
+        write!(
+            stream,
+            "GET /health HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
+        )?;
+        let mut answer = [0; 1024];
+        let mut length = 0;
+        while length < answer.len() {
+            match stream.read(&mut answer[length..])? {
+                0 => break,
+                count => length += count,
+            }
+        }
+        std::io::Result::Ok(answer[..length].to_vec())
+    };
+    let answer = ask().unwrap_or_default();
+    let answer = String::from_utf8_lossy(&answer);
+    answer.starts_with("HTTP/1.1 ")
+        && answer.contains("{\"status\":")
+        && answer.contains("\"version\":")
+}
+
+/// Tells whether something on this machine takes connections.
+pub(super) fn answers(address: SocketAddr) -> bool {
+    TcpStream::connect_timeout(&address, KNOCK).is_ok()
+}
+
+fn open_files() -> Check {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    match limit {
+        Some(limit) if limit < FILES => Check::odd(
+            "server",
+            format!("a process may open {limit} files, which is few for many connections"),
+            "`ulimit -n 8192`, or `LimitNOFILE=` of a systemd unit",
+        ),
+        Some(limit) => Check::fine("server", format!("a process may open {limit} files")),
+        None => Check::fine("server", "a process may open any number of files"),
+    }
+}
+
+fn sandbox(host: &Host, setup: &Setup, state: &Path) -> Check {
+    let area = "sandbox";
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let sandbox = match Sandbox::new(&sandbox_config(host, setup, &own.exec, state)) {
+        Ok(sandbox) => sandbox,
+        Err(error) => {
+            return Check::wrong(area, format!("there is none for commands: {error}"), "");
+        }
+    };
+    match sandbox.reach() {
+        Ok(report) if report.level == SandboxLevel::None => Check::odd(
+            area,
+            "commands run without any protection, as configured",
+            "take `exec.sandbox` out of the configuration",
+        ),
+        Ok(report) => {
+            let gaps = report.gaps.join(" ");
+            let gaps = if gaps.is_empty() {
+                gaps
+            } else {
+                format!("; {gaps}")
+            };
+            Check::fine(
+                area,
+                format!("commands run in `{}`{gaps}", report.level.name()),
+            )
+        }
+        Err(refusal) => Check::wrong(
+            area,
+            format!("commands cannot run: {refusal}"),
+            chitin_tools::sandbox::Refusal::HINT,
+        ),
+    }
+}

@@ -1,0 +1,124 @@
+//! What the page asks about workspaces, answered from what the commands know: files, prompts, skills, memory, traces.
+
+mod diff;
+mod files;
+mod lens;
+mod memory;
+mod preview;
+mod prompt;
+mod recorded;
+mod skills;
+mod traces;
+mod turns;
+
+use super::host::{ServeHost, Workshop};
+use crate::error::CliError;
+use crate::host::Host;
+use crate::kit::Kit;
+use chitin_server::{Ask, Desk, DeskError, Trouble};
+use serde::Serialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Answers what the page asks about workspaces.
+pub(crate) struct ServeDesk {
+    agents: Arc<ServeHost>,
+    host: Arc<Host>,
+    traces: traces::Summaries,
+}
+
+impl ServeDesk {
+    pub(crate) fn new(agents: &Arc<ServeHost>, host: &Arc<Host>) -> Self {
+        Self {
+            agents: Arc::clone(agents),
+            host: Arc::clone(host),
+            traces: traces::Summaries::default(),
+        }
+    }
+
+    fn workshop(&self, agent: &str) -> Result<Arc<Workshop>, DeskError> {
+        Ok(self.agents.workshop(agent)?)
+    }
+
+    fn at<T>(
+        &self,
+        agent: &str,
+        work: impl FnOnce(&Kit) -> Result<T, DeskError>,
+    ) -> Result<T, DeskError> {
+        work(&self.workshop(agent)?.kit)
+    }
+}
+
+impl Desk for ServeDesk {
+    fn answer(&self, ask: Ask) -> Result<Value, DeskError> {
+        match ask {
+            Ask::Turns { agent, session } => {
+                self.at(&agent, |kit| turns::list(&self.host, kit, &session))
+            }
+            Ask::Lens {
+                agent,
+                session,
+                turn,
+            } => {
+                let named = self.agents.names_model();
+                self.at(&agent, |kit| {
+                    lens::look(&self.host, kit, &session, turn.as_deref(), named)
+                })
+            }
+            Ask::Files { agent } => self.at(&agent, |kit| files::list(&self.host, kit)),
+            Ask::File { agent, path } => self.at(&agent, |kit| files::read(kit, &path)),
+            Ask::Save {
+                agent,
+                path,
+                text,
+                version,
+            } => self.at(&agent, |kit| {
+                files::save(kit, &path, &text, version.as_deref())
+            }),
+            Ask::Preview {
+                agent,
+                path,
+                text,
+                session,
+            } => self.at(&agent, |kit| {
+                preview::look(&self.host, kit, &path, &text, session.as_deref())
+            }),
+            Ask::Skills { agent } => self.at(&agent, |kit| skills::list(&self.host, kit)),
+            Ask::Findings { agent } => self.at(&agent, |kit| skills::findings(&self.host, kit)),
+            Ask::Memory {
+                agent,
+                query,
+                limit,
+            } => self.at(&agent, |kit| {
+                memory::answer(&self.host, kit, query.as_deref(), limit)
+            }),
+            Ask::Traces {
+                agent,
+                session,
+                limit,
+            } => self
+                .traces
+                .list(self, agent.as_deref(), session.as_deref(), limit),
+            Ask::Trace { id } => traces::show(self, &id),
+        }
+    }
+}
+
+/// Says an error of a command to the page.
+fn said(error: &CliError) -> DeskError {
+    DeskError {
+        hint: error.hints().first().cloned(),
+        ..DeskError::new(Trouble::Failed, error.with_causes())
+    }
+}
+
+/// Makes of an answer what is sent.
+fn value(answer: &impl Serialize) -> Result<Value, DeskError> {
+    serde_json::to_value(answer)
+        .map_err(|_| DeskError::new(Trouble::Failed, "The answer cannot be shown."))
+}
+
+/// Shortens a text to so many bytes, at a character.
+fn at_most(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}

@@ -1,0 +1,73 @@
+//! What was recorded of a session's turns.
+
+use super::said;
+use crate::commands::trace;
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use crate::kit::Kit;
+use chitin_agent::journal::{self, RecordedRun, TraceEvent, TraceFile};
+use chitin_context::sections::ToolFact;
+use chitin_server::DeskError;
+use chitin_store::SessionStore;
+use std::path::PathBuf;
+
+/// Finds the files of all recorded sessions.
+pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, DeskError> {
+    let contract = chitin_workspace::contract::ALL[0];
+    let switches = trace::switches(host, contract);
+    let named = switches.trajectory.and_then(|switch| switch.directory);
+    let state = crate::setup::chitin_home(host);
+    journal::find(state.as_deref(), named.as_deref()).map_err(|error| unreadable(error.into()))
+}
+
+/// Reads what was recorded of a session; none when nothing was.
+pub(super) fn of(host: &Host, kit: &Kit, session: &str) -> Result<Option<TraceFile>, DeskError> {
+    let entry = kit.store.find(session);
+    let entry = entry.map_err(|error| unreadable(Box::new(error)))?;
+    let Some(id) = entry.map(|entry| entry.session_id) else {
+        return Ok(None);
+    };
+    let path = files(host)?.into_iter().find(|path| is_of(path, &id));
+    path.map(|path| read(&path)).transpose()
+}
+
+/// Tells whether a file is the record of a session.
+pub(super) fn is_of(path: &std::path::Path, session_id: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    !session_id.is_empty() && name.starts_with(session_id)
+}
+
+/// Reads what was recorded of a session.
+pub(super) fn read(path: &std::path::Path) -> Result<TraceFile, DeskError> {
+    journal::read(path).map_err(|error| unreadable(Box::new(error)))
+}
+
+/// Returns the model that a turn asked, as `provider/name`.
+pub(super) fn model(run: &RecordedRun<'_>) -> Option<String> {
+    let value = &run.contexts().last().or(run.events.first().copied())?.value;
+    let word = |name: &str| value[name].as_str().filter(|word| !word.is_empty());
+    Some(format!("{}/{}", word("provider")?, word("modelId")?))
+}
+
+/// Returns the tools that a turn offered, as its prompt spoke of them.
+pub(super) fn tools(run: &RecordedRun<'_>) -> Option<Vec<ToolFact>> {
+    let tools = run.contexts().last()?.data()["tools"].as_array()?;
+    let fact = |tool: &serde_json::Value| {
+        let description = tool["description"].as_str().unwrap_or_default();
+        Some(ToolFact {
+            name: tool["name"].as_str()?.into(),
+            summary: crate::turn::first_sentence(description).into(),
+        })
+    };
+    let mut facts: Vec<ToolFact> = tools.iter().map(fact).collect::<Option<_>>()?;
+    let metadata = run.event("trace.metadata").map(TraceEvent::data);
+    if let Some(order) = metadata.and_then(journal::fragments::tools) {
+        let place = |fact: &ToolFact| order.iter().position(|name| **name == *fact.name);
+        facts.sort_by_key(place);
+    }
+    Some(facts)
+}
+
+fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> DeskError {
+    said(&CliError::new(Kind::User, "The recording cannot be used.").caused_by_boxed(source))
+}

@@ -1,0 +1,48 @@
+//! The skills of an agent, and what is wrong with its workspace.
+
+use super::prompt::below;
+use super::said;
+use crate::commands;
+use crate::host::Host;
+use crate::kit::Kit;
+use chitin_server::DeskError;
+use serde_json::{Value, json};
+
+/// Lists the skills, each with why it is not ready.
+pub(super) fn list(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
+    let judged = commands::skills::judged(host, &kit.setup).map_err(|error| said(&error))?;
+    let skills: Vec<Value> = judged
+        .iter()
+        .map(|(skill, reasons)| {
+            let eligible = reasons.is_empty();
+            let why: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+            json!({
+                "name": skill.name,
+                "description": skill.description,
+                "source": skill.source,
+                "path": below(&skill.file.to_string_lossy(), &kit.setup.directory),
+                "eligible": eligible,
+                "why": why,
+                "inPrompt": eligible && !skill.invocation.disable_model_invocation,
+            })
+        })
+        .collect();
+    Ok(json!({ "skills": skills }))
+}
+
+/// Lists what is wrong, as `chitin check` does.
+pub(super) fn findings(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
+    let report = commands::check::report(host, &kit.setup).map_err(|error| said(&error))?;
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            let mut shown = super::value(finding).unwrap_or_default();
+            if let Some(line) = shown["place"]["line"].as_u64() {
+                shown["line"] = json!(line);
+            }
+            shown
+        })
+        .collect();
+    Ok(json!({"findings": findings, "summary": report.summary}))
+}

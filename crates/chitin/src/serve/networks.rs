@@ -1,0 +1,121 @@
+//! The chat networks of a server: opened before it serves, connected while it does, told to end before its turns are over.
+
+use crate::channels::{Opened, Plan, Wish, open, plans};
+use crate::error::CliError;
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::setup::Configuration;
+use chitin_gateway::surface::{Network, Webhook};
+use chitin_gateway::{Gateway, Surface, Surfaces};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// How long networks may take to say goodbye.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The networks that are to be connected.
+#[derive(Default)]
+pub(crate) struct Networks {
+    opened: Vec<Opened>,
+}
+
+/// Networks that are connected.
+pub(crate) struct Connected {
+    running: JoinSet<()>,
+    end: CancellationToken,
+}
+
+impl Networks {
+    /// Opens what is to be connected. What cannot be is said, and the others go on.
+    pub(crate) fn open(
+        host: &Host,
+        configuration: &Configuration,
+        state: &Path,
+        printer: &Printer,
+    ) -> Result<Self, CliError> {
+        let mut networks = Self::default();
+        for plan in plans(host, configuration, state)? {
+            networks.add(&plan, state, printer);
+        }
+        Ok(networks)
+    }
+
+    fn add(&mut self, plan: &Plan, state: &Path, printer: &Printer) {
+        let id = plan.which.id();
+        match plan.wish {
+            Wish::Off | Wish::Absent => {}
+            Wish::Elsewhere => printer.note(&format!(
+                "{id} is configured and not connected; `chitin channels login {id} --as-configured` connects it"
+            )),
+            Wish::On => {
+                let say = printer.clone();
+                match open(plan, state, &(Arc::new(move |text: &str| say.note(text)) as _)) {
+                    Ok(opened) => self.opened.push(opened),
+                    Err(problems) => {
+                        for problem in problems {
+                            let hint = problem.hint.map(|hint| format!(" ({hint})"));
+                            let hint = hint.unwrap_or_default();
+                            printer.note(&format!("{id} is not connected: {}{hint}", problem.message));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds them to the surfaces of a gateway.
+    pub(crate) fn add_to(&self, surfaces: Surfaces) -> Surfaces {
+        let networks = self.opened.iter();
+        networks.fold(surfaces, |surfaces, opened| {
+            surfaces.with(Arc::clone(&opened.network) as Arc<dyn Surface>)
+        })
+    }
+
+    /// Returns all of them, for whoever wants to know how they stand.
+    pub(crate) fn all(&self) -> Vec<Arc<dyn Network>> {
+        let networks = self.opened.iter();
+        networks.map(|opened| Arc::clone(&opened.network)).collect()
+    }
+
+    /// Returns what they are called at over HTTP.
+    pub(crate) fn webhooks(&self) -> Vec<Arc<dyn Webhook>> {
+        let webhooks = self.opened.iter().flat_map(|opened| &opened.webhooks);
+        webhooks.map(Arc::clone).collect()
+    }
+
+    /// Returns their names.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let networks = self.opened.iter();
+        networks
+            .map(|opened| opened.network.id().to_owned())
+            .collect()
+    }
+
+    /// Connects them.
+    pub(crate) fn connect(&self, gateway: &Gateway) -> Connected {
+        let end = CancellationToken::new();
+        let mut running = JoinSet::new();
+        for opened in &self.opened {
+            let network = Arc::clone(&opened.network);
+            running.spawn(network.run(gateway.clone(), end.clone()));
+        }
+        Connected { running, end }
+    }
+}
+
+impl Connected {
+    /// Returns what tells them to take nothing more in. They can still send.
+    pub(crate) fn end(&self) -> CancellationToken {
+        self.end.clone()
+    }
+
+    /// Waits until all of them are gone, but not for ever.
+    pub(crate) async fn ended(mut self) {
+        self.end.cancel();
+        let all = async { while self.running.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(FAREWELL, all).await;
+    }
+}

@@ -1,0 +1,57 @@
+//! Taking over from oneself: the new process gets the socket that the old one listened on, so that nobody who connects meanwhile is turned away.
+
+use crate::error::{CliError, Kind};
+use crate::host::Host;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The place to listen on that means: the socket that standard input is.
+pub(crate) const STDIN: &str = "stdin";
+/// What Linux says of a program whose file was replaced.
+const REPLACED: &str = " (deleted)";
+
+/// Takes the socket that standard input is: systemd and a server before this one hand it over so.
+pub(crate) fn handed_over() -> Result<TcpListener, CliError> {
+    let wrong = || {
+        CliError::new(Kind::User, "Standard input is no socket that listens.")
+            .hint("`--listen stdin` is for a systemd socket unit, with `StandardInput=socket`")
+    };
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Err(wrong());
+    }
+    let socket = stdin.as_fd().try_clone_to_owned().map_err(|_| wrong())?;
+    let listener = TcpListener::from(socket);
+    listener.local_addr().map_err(|_| wrong())?;
+    Ok(listener)
+}
+
+/// Becomes a new process of the same program, with the same arguments and the same socket. Returns only when that does not work.
+pub(crate) fn become_new(listener: TcpListener) -> CliError {
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if arguments.iter().rev().take(2).all(|last| last != STDIN) {
+        arguments.extend(["--listen".into(), STDIN.into()]);
+    }
+    let failed = Command::new(program())
+        .args(arguments)
+        .stdin(Stdio::from(OwnedFd::from(listener)))
+        .exec();
+    CliError::new(Kind::Internal, "The server could not begin anew.").caused_by(failed)
+}
+
+/// Returns this program's file, also after a newer one took its place.
+fn program() -> PathBuf {
+    let program = Host::program();
+    match program
+        .to_str()
+        .and_then(|text| text.strip_suffix(REPLACED))
+    {
+        Some(path) => path.into(),
+        None => program,
+    }
+}
