@@ -231,18 +231,33 @@ async fn somebody_writes(served: &Served, sender: &str) -> String {
 #[tokio::test]
 async fn the_owner_lets_people_in_and_out() {
     let served = Served::new(Setting::replies(&[]));
-    let (ada, eve) = (somebody_writes(&served, "ada").await, somebody_writes(&served, "eve").await);
+    let (ada, eve) = (
+        somebody_writes(&served, "ada").await,
+        somebody_writes(&served, "eve").await,
+    );
     let away = served.get("/api/channels").await.json();
     assert_eq!(away["turnedAway"].as_array().unwrap().len(), 2);
     let metrics = served.get("/metrics").await.body;
     assert!(metrics.contains("chitin_messages_turned_away_total 2\n"));
     for (path, body, status) in [
-        ("approve", json!({"channel": "chat", "code": "AAAAAAAA"}), 404),
+        (
+            "approve",
+            json!({"channel": "chat", "code": "AAAAAAAA"}),
+            404,
+        ),
         ("approve", json!({"channel": "chat", "code": "x"}), 400),
         ("approve", json!({"channel": "chat"}), 400),
         ("approve", json!({"channel": "slack", "code": ada}), 404),
-        ("approve", json!({"channel": "chat", "code": ada, "owner": true}), 200),
-        ("approve", json!({"channel": "chat", "code": ada, "owner": true}), 404),
+        (
+            "approve",
+            json!({"channel": "chat", "code": ada, "owner": true}),
+            200,
+        ),
+        (
+            "approve",
+            json!({"channel": "chat", "code": ada, "owner": true}),
+            404,
+        ),
         ("reject", json!({"channel": "chat", "code": eve}), 200),
     ] {
         let answer = served.post(&format!("/api/pairing/{path}"), &body).await;
@@ -250,7 +265,13 @@ async fn the_owner_lets_people_in_and_out() {
     }
     let listed = served.get("/api/pairing").await.json();
     assert_eq!(listed["pending"], json!([]));
-    assert_eq!((&listed["paired"][0]["senderId"], &listed["paired"][0]["owner"]), (&json!("ada"), &json!(true)));
+    assert_eq!(
+        (
+            &listed["paired"][0]["senderId"],
+            &listed["paired"][0]["owner"]
+        ),
+        (&json!("ada"), &json!(true))
+    );
     for (body, status) in [
         (json!({"channel": "chat", "code": "ada"}), 400),
         (json!({"channel": "chat", "senderId": "eve"}), 404),
