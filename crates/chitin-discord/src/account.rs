@@ -61,6 +61,21 @@ impl Account {
     }
 }
 
+impl Account {
+    /// Sees to it that the names of a guild are known, as far as Discord tells them.
+    pub(crate) async fn know_guild(&self, id: Id) {
+        if self.rooms.knows_guild(id) {
+            return;
+        }
+        let me = self.standing.me().map(|me| me.id);
+        if let Ok(guild) = self.rest.get(&format!("guilds/{id}")).await
+            && let Ok(guild) = serde_json::from_value(guild)
+        {
+            self.rooms.guild(guild, me);
+        }
+    }
+}
+
 /// The messages that were heard lately.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(Mutex<(HashSet<Id>, VecDeque<Id>)>);

@@ -2,6 +2,10 @@
 
 /// The channel where a thread is a channel of its own.
 pub const DISCORD: &str = "discord";
+/// The channel where the replies to a message are a thread.
+pub const SLACK: &str = "slack";
+/// The channel whose messages are HTML.
+pub const TELEGRAM: &str = "telegram";
 /// The channel whose thread ids have letter case.
 pub const MATTERMOST: &str = "mattermost";
 

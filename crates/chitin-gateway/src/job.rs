@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::announce::CompletionTarget;
 use crate::queue::Said;
 use crate::threads::AnswerThread;
+use crate::trust::ToolLimits;
 use chitin_protocol::message::ImageBlock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,6 +125,25 @@ pub struct Sender {
     /// Whether it is the owner.
     #[serde(default)]
     pub is_owner: bool,
+    /// Whether others hear and speak there, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_room: bool,
+    /// What is said of the tools that they have there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Box<ToolLimits>>,
+}
+
+impl Sender {
+    /// Tells whether two have the same rights. Where nobody speaks, it is as if the owner did.
+    pub fn may_the_same(one: Option<&Self>, other: Option<&Self>) -> bool {
+        let owns = |sender: Option<&Self>| sender.is_none_or(|sender| sender.is_owner);
+        let id = |sender: Option<&Self>| {
+            let sender = sender.filter(|sender| !sender.is_owner);
+            sender.and_then(|sender| sender.id.clone())
+        };
+        let tools = |sender: Option<&Self>| sender.and_then(|sender| sender.tools.clone());
+        owns(one) == owns(other) && id(one) == id(other) && tools(one) == tools(other)
+    }
 }
 
 /// A run that another session began (R30–R36).

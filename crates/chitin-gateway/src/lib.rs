@@ -2,7 +2,7 @@
 //!
 //! In: messages from surfaces. Out: turns of the right agent in the right session, and their words on the surface that the
 //! session is bound to. Rules that need no runtime are plain functions: [`route`], [`queue`], [`text`], [`silent`],
-//! [`reply`], [`heartbeat`], [`announce`], [`spawn`].
+//! [`live`], [`reply`], [`heartbeat`], [`announce`], [`spawn`], [`trust`].
 
 pub mod address;
 pub mod announce;
@@ -13,6 +13,7 @@ pub mod heartbeat;
 pub mod host;
 pub mod incoming;
 pub mod job;
+pub mod live;
 pub mod queue;
 pub mod reply;
 pub mod route;
@@ -22,6 +23,7 @@ pub mod surface;
 pub mod text;
 pub mod threads;
 pub mod tools;
+pub mod trust;
 
 pub use address::Address;
 pub use gateway::{
@@ -32,3 +34,4 @@ pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
 pub use incoming::{Addressed, Answer, Hanging, Incoming, Notice, Noticed};
 pub use job::{Job, JobKind, Outcome, Sender, Status};
 pub use surface::{Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};
+pub use trust::{Trust, TrustError};

@@ -8,6 +8,9 @@ use serde_json::Value;
 /// The field of a trajectory's metadata that has them.
 pub(super) const FRAGMENTS: &str = "chitinFragments";
 
+/// The field that has the names of the tools in the order in which the prompt speaks of them. Elsewhere they are sorted.
+pub(super) const TOOLS: &str = "chitinTools";
+
 /// A part of a system prompt. Parts stand in order and leave no gap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,6 +74,12 @@ fn part(fragment: &chitin_context::Fragment) -> Part {
         cause,
         boundary: fragment.origin == Origin::Boundary,
     }
+}
+
+/// Reads the names of a turn's tools out of its metadata, in the order in which its prompt speaks of them.
+pub fn tools(metadata: &Value) -> Option<Vec<&str>> {
+    let names = metadata.get("prompting")?.get(TOOLS)?.as_array()?;
+    names.iter().map(Value::as_str).collect()
 }
 
 /// Reads the parts of a prompt out of the metadata of its turn. None when there are none, or when they do not make up the prompt:

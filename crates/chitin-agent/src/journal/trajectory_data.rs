@@ -1,7 +1,7 @@
 //! What the events of a trajectory say, field by field (R116).
 
 use super::compat::status;
-use super::fragments::FRAGMENTS;
+use super::fragments::{FRAGMENTS, TOOLS};
 use super::moment::{RequestSent, RunEnded, RunStarted, Stopped};
 use super::run::{Run, STREAM_STRATEGY, Surroundings, instant, transport};
 use super::trajectory::Tally;
@@ -57,6 +57,12 @@ pub(super) fn metadata(started: &RunStarted<'_>, at: i64, around: &Surroundings)
     }
     if let Some(fragments) = more.fragments {
         prompting.insert(FRAGMENTS.to_owned(), fragments.clone());
+        let names: Vec<&str> = started
+            .tools
+            .iter()
+            .map(|tool| tool.name.as_str())
+            .collect();
+        prompting.insert(TOOLS.to_owned(), json!(names));
     }
     let mut metadata = Data::new();
     metadata.insert("sessionKey".to_owned(), json!(started.session_key));

@@ -51,7 +51,7 @@ fn or(text: &str, fallback: &str) -> String {
 }
 
 /// Tells whether a letter shows: no control, no sign that only steers the text around it (Unicode's Cc, Cf, Zl and Zp).
-fn shows(c: char) -> bool {
+pub(crate) fn shows(c: char) -> bool {
     let steers = matches!(
         c,
         '\u{AD}'

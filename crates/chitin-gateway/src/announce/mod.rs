@@ -15,6 +15,7 @@ mod words;
 
 pub use action::{Action, ActionClass, CompletionTarget, Requester, action, action_text};
 pub use decide::{ChildEnd, Fate, SkipAnnounce, destination, fate, wait};
+pub(crate) use escape::shows;
 pub use event::{CompletionEvent, Turn, block, turn};
 pub use outcome::{ChildOutcome, announce_id, idempotency_key};
 pub use settings::{AnnounceWish, Announcing};

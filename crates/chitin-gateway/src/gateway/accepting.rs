@@ -1,27 +1,100 @@
 //! Whether a message is taken in, under which name, and whose it is.
 
-use super::{Inner, REMEMBERED, Refusal};
+use super::{Accepted, Inner, Place, REMEMBERED, Refusal};
 use crate::address::Address;
-use crate::incoming::{Incoming, MOST_IMAGES, MOST_TEXT};
+use crate::incoming::{Answer, Incoming, MOST_IMAGES, MOST_TEXT, Noticed};
+use crate::job::{Job, JobKind, Sender};
 use crate::queue::{QueueSettings, QueueWish};
+use crate::trust::{self, Speaker};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
 use chitin_workspace::nearest::nearest;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 /// How many bytes of messages may be open at once; one more is let in, so that a large message has a chance.
 const MOST_OPEN_BYTES: u64 = 256 << 20;
 
+/// Where something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// To us alone, or by somebody who is known by other means than a network's.
+    Alone,
+    /// Where others are.
+    InRoom,
+}
+
 impl Inner {
+    /// Takes a message in; `before` is what was overheard. When this returns, the message is on the disk.
+    pub(super) async fn accept(
+        self: &Arc<Self>,
+        noticed: Noticed,
+        place: Where,
+        before: Option<&str>,
+    ) -> Result<Accepted, Refusal> {
+        self.admit(&noticed)?;
+        let (session_key, agent_id) = self.where_to(&noticed.incoming)?;
+        let job_id = self.name(&noticed.incoming);
+        if self.is_known(&job_id) {
+            return Ok(Accepted {
+                job_id,
+                session_key,
+                agent_id,
+                place: Place::Known,
+            });
+        }
+        let settings = self.queue_settings(&noticed.incoming, &session_key, &agent_id);
+        let sender = self.sender(&noticed, place, &agent_id);
+        let words = spoken(&noticed, &sender, place, before);
+        let incoming = noticed.incoming;
+        let from = Address::of(&incoming.inbound);
+        let answer_thread = self.answer_thread(&incoming);
+        let job = Job {
+            id: job_id,
+            kind: JobKind::Message,
+            words,
+            images: incoming.images,
+            message_id: incoming.message_id,
+            sender: Some(sender),
+            deliver: match incoming.answer {
+                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
+                Answer::Nowhere => None,
+            },
+            answer_thread,
+            from,
+            model: incoming.model,
+            ..Job::new(session_key, agent_id, self.parts.clock.now_ms())
+        };
+        let id = job.id.clone();
+        let taken = self.take_in_whole(job, Some(settings)).await;
+        if taken.is_err() {
+            self.forget(&id);
+        }
+        taken
+    }
+
+    /// Says who speaks, and what they may.
+    fn sender(&self, noticed: &Noticed, place: Where, agent_id: &str) -> Sender {
+        let incoming = &noticed.incoming;
+        Sender {
+            id: incoming.inbound.sender_id.clone(),
+            name: incoming.sender_name.clone(),
+            is_owner: incoming.is_owner,
+            in_room: place == Where::InRoom,
+            tools: trust::tool_limits(&self.parts.config, noticed, agent_id).map(Box::new),
+        }
+    }
+
     /// Refuses what cannot be taken in at all.
-    pub(super) fn admit(&self, incoming: &Incoming) -> Result<(), Refusal> {
+    fn admit(&self, noticed: &Noticed) -> Result<(), Refusal> {
+        let incoming = &noticed.incoming;
         if self.closing.load(Ordering::Relaxed) {
             return Err(Refusal::Closing);
         }
-        if incoming.text.trim().is_empty() && incoming.images.is_empty() {
+        let hangs = !incoming.images.is_empty() || !noticed.files.is_empty();
+        if incoming.text.trim().is_empty() && !hangs {
             return Err(Refusal::Empty);
         }
         if incoming.text.len() > MOST_TEXT {
@@ -162,6 +235,27 @@ impl Inner {
             &session,
             rules,
         )
+    }
+}
+
+/// Puts together what the model hears: what was overheard, who speaks and what they say.
+fn spoken(noticed: &Noticed, sender: &Sender, place: Where, before: Option<&str>) -> String {
+    let inbound = &noticed.incoming.inbound;
+    let room = noticed.room_name.as_deref();
+    let room = room.or_else(|| inbound.peer.as_ref().map(|peer| peer.id.as_str()));
+    let words = trust::spoken(
+        noticed,
+        &Speaker {
+            channel: &inbound.channel,
+            room: room.filter(|_| place == Where::InRoom),
+            name: sender.name.as_deref(),
+            id: sender.id.as_deref(),
+            is_owner: sender.is_owner,
+        },
+    );
+    match before {
+        Some(before) => format!("{before}\n\n{words}"),
+        None => words,
     }
 }
 

@@ -1,47 +1,72 @@
 //! Where the words of a turn go: silent ones nowhere, the others in pieces to the place that the job names.
+//!
+//! Two things run beside each other: one tells the events of the turn to whoever listens, the other speaks. So nobody waits for a
+//! surface that is slow, and what a surface is shown is the latest when it is ready for it.
 
+use super::drafting;
 use super::sessions::Marks;
 use super::streaming::Blocks;
 use super::{Inner, What, threading, turns};
 use crate::address::Address;
 use crate::job::{Job, JobKind, Outcome, Status};
+use crate::live::Live;
 use crate::reply::{Reply, ReplyFilter};
-use crate::surface::{Action, Again, Outgoing, Surface, SurfaceError};
+use crate::surface::{Action, Outgoing, Surface, SurfaceError};
+use crate::text::Piece;
+use crate::text::previews::Showing;
 use crate::threads::AnswerThread;
 use chitin_protocol::event::TurnEvent;
-use chitin_store::Change;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-/// How long a surface may take to send one message.
-const LONGEST_SEND: Duration = Duration::from_mins(1);
-/// How often a message is tried.
-const ATTEMPTS: u32 = 5;
-/// How long to wait before the second try.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait that a surface may ask for.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// How often it is shown that somebody types: networks forget it after about ten seconds.
+const TYPING_EVERY: Duration = Duration::from_secs(8);
 
 /// The words of one job on their way.
 pub(super) struct Delivery {
-    inner: Arc<Inner>,
-    job: Arc<Job>,
+    pub(super) inner: Arc<Inner>,
+    pub(super) job: Arc<Job>,
     /// Which pieces are out already.
-    marks: Marks,
-    to: Option<(Arc<dyn Surface>, Address)>,
+    pub(super) marks: Marks,
+    pub(super) to: Option<(Arc<dyn Surface>, Address)>,
     /// Which answers point at the message that began the turn.
     replies: Option<ReplyFilter>,
-    /// The answer that is being written, where answers go out in blocks.
-    blocks: Option<Blocks>,
+    /// The answer that is being written.
+    writing: Writing,
     /// How many blocks of it went out.
     block: usize,
-    /// Which answer of the turn it is.
+    /// Which answer of the turn it is: one more than the last that was whole.
     answer: u32,
     /// Whether the thread that the words stand in is still to be opened.
     opens: bool,
     /// Whether anything went out.
     said: bool,
+    /// When it is shown again that somebody types.
+    typing: Option<Instant>,
+    began: Instant,
+}
+
+/// An answer that is being written.
+#[derive(Default)]
+enum Writing {
+    /// Nothing of it was heard.
+    #[default]
+    Unheard,
+    /// It goes out when it is whole.
+    Whole,
+    /// It goes out in blocks.
+    Blocks(Blocks),
+    /// It is seen while it is written.
+    Live(Box<Live>),
+}
+
+/// What whoever speaks hears of a turn.
+enum Heard {
+    Began,
+    Delta(String),
+    Said { index: u32, text: String },
 }
 
 impl Delivery {
@@ -57,12 +82,14 @@ impl Delivery {
         let replies = to.as_ref().map(|(_, to)| inner.reply_filter(to));
         Self {
             replies,
-            blocks: None,
+            writing: Writing::Unheard,
             block: 0,
             answer: 0,
             opens: matches!(job.answer_thread, Some(AnswerThread::Open { .. }))
                 && to.as_ref().map(|(_, to)| to) == job.deliver.as_ref(),
             said: !marks.is_empty(),
+            typing: None,
+            began: Instant::now(),
             inner,
             job,
             marks,
@@ -75,26 +102,76 @@ impl Delivery {
         self.marks
     }
 
-    /// Tells the events of a turn, and sends what is said in it.
+    /// Tells the events of a turn, and sends what is said in it. Is done when both are.
     pub(super) async fn listen(&mut self, mut events: mpsc::Receiver<TurnEvent>) {
-        while let Some(event) = events.recv().await {
-            let said = match &event {
-                TurnEvent::Said { index, text } => Some((*index, text.clone())),
-                TurnEvent::TurnStarted { .. } => {
-                    self.show_typing();
-                    None
+        // No larger than what the turn says.
+        let (tell, heard) = mpsc::unbounded_channel();
+        let (inner, job) = (Arc::clone(&self.inner), Arc::clone(&self.job));
+        let speaks = self.to.is_some() && !self.waits_for_the_end();
+        let listening = async move {
+            while let Some(event) = events.recv().await {
+                let news = match &event {
+                    TurnEvent::TurnStarted { .. } => Some(Heard::Began),
+                    TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),
+                    TurnEvent::Said { index, text } if speaks => Some(Heard::Said {
+                        index: *index,
+                        text: text.clone(),
+                    }),
+                    _ => None,
+                };
+                inner.tell(&job.session_key, &job.id, || What::Turn { event });
+                if let Some(news) = news {
+                    let _ = tell.send(news);
                 }
-                TurnEvent::TextDelta { delta } if !self.waits_for_the_end() => {
-                    self.hear(delta).await;
-                    None
-                }
-                _ => None,
-            };
-            self.inner
-                .tell(&self.job.session_key, &self.job.id, || What::Turn { event });
-            if let Some((index, text)) = said.filter(|_| !self.waits_for_the_end()) {
-                self.answered(index, &text).await;
             }
+        };
+        tokio::join!(listening, self.speak(heard));
+    }
+
+    /// Says what is heard, and shows what is written when it is time for it.
+    async fn speak(&mut self, mut heard: mpsc::UnboundedReceiver<Heard>) {
+        loop {
+            let due = self.due();
+            // All that came meanwhile goes first, so that the latest is shown.
+            let news = tokio::select! {
+                biased;
+                news = heard.recv() => news,
+                () = until(due) => {
+                    self.refresh().await;
+                    continue;
+                }
+            };
+            match news {
+                Some(Heard::Began) => self.refresh_typing(),
+                Some(Heard::Delta(delta)) => self.hear(&delta).await,
+                Some(Heard::Said { index, text }) => self.answered(index, &text).await,
+                None => return,
+            }
+        }
+    }
+
+    /// Says when something is to be shown.
+    fn due(&self) -> Option<Instant> {
+        let (live, is_out) = match &self.writing {
+            Writing::Live(live) => (live.due().map(|due| self.began + due), live.is_out()),
+            Writing::Unheard | Writing::Whole | Writing::Blocks(_) => (None, false),
+        };
+        let typing = self.typing.filter(|_| !is_out);
+        [live, typing].into_iter().flatten().min()
+    }
+
+    /// Shows what is due.
+    async fn refresh(&mut self) {
+        let now = Instant::now();
+        if self.typing.is_some_and(|due| due <= now) {
+            self.refresh_typing();
+        }
+        let part = self.answer.to_string();
+        if let Writing::Live(mut live) = std::mem::take(&mut self.writing) {
+            if live.due().is_some_and(|due| self.began + due <= now) {
+                self.show(&part, &mut live).await;
+            }
+            self.writing = Writing::Live(live);
         }
     }
 
@@ -103,39 +180,75 @@ impl Delivery {
         let Some((surface, address)) = &self.to else {
             return;
         };
-        if self.blocks.is_none() {
-            self.blocks = Blocks::begin(&self.inner, &**surface, address);
+        if matches!(self.writing, Writing::Unheard) {
+            self.writing = match drafting::showing(&self.inner, &**surface, address) {
+                Showing::Whole => Writing::Whole,
+                Showing::Blocks => Blocks::begin(&self.inner, &**surface, address)
+                    .map_or(Writing::Whole, Writing::Blocks),
+                // The same words may have been said by a tool, which shows only when all are there.
+                Showing::Live { .. } if self.a_tool_spoke() => Writing::Whole,
+                Showing::Live { step } => {
+                    let (part, surface) = (self.answer.to_string(), Arc::clone(surface));
+                    Writing::Live(Box::new(self.draft(&part, &*surface, step)))
+                }
+            };
         }
-        let ready = self.blocks.as_mut().map(|blocks| blocks.hear(delta));
-        for block in ready.into_iter().flatten() {
+        let now = self.now();
+        let ready = match &mut self.writing {
+            Writing::Unheard | Writing::Whole => Vec::new(),
+            Writing::Blocks(blocks) => blocks.hear(delta),
+            Writing::Live(live) => {
+                live.hear(delta, now);
+                Vec::new()
+            }
+        };
+        for block in ready {
             self.send_block(&block).await;
         }
     }
 
+    /// Tells whether a tool of the turn said anything where people read it.
+    fn a_tool_spoke(&self) -> bool {
+        let before = self.marks.iter().any(|mark| mark.starts_with(turns::SAID));
+        before || self.inner.a_tool_spoke(&self.job.session_key)
+    }
+
     /// One answer is whole. What of it went out in blocks is not said again.
     async fn answered(&mut self, index: u32, text: &str) {
-        self.answer = index + 1;
-        let left = self.blocks.take().and_then(Blocks::end);
-        let Some(left) = left else {
-            return self.say(&index.to_string(), text).await;
+        let part = self.answer.to_string();
+        let left = match std::mem::take(&mut self.writing) {
+            Writing::Live(live) => {
+                self.say(&part, text, Some(*live)).await;
+                None
+            }
+            Writing::Blocks(blocks) => {
+                let left = blocks.end();
+                if left.is_none() {
+                    self.say(&part, text, None).await;
+                }
+                left
+            }
+            Writing::Unheard | Writing::Whole => {
+                self.say(&part, text, None).await;
+                None
+            }
         };
-        for block in left {
-            self.send_block(&block).await;
+        if let Some(left) = left {
+            for block in left {
+                self.send_block(&block).await;
+            }
+            // After a crash this answer counts as said, whole.
+            self.note(format!("{part}:all"));
         }
         self.block = 0;
-        // After a crash this answer counts as said, whole.
-        let (id, mark) = (self.job.id.clone(), format!("{index}:all"));
-        self.inner
-            .parts
-            .ledger
-            .note(vec![Change::Mark { id, mark }]);
+        self.answer = index + 1;
     }
 
     async fn send_block(&mut self, block: &str) {
         // No two blocks of a turn have the same name.
         let part = format!("{}-block-{}", self.answer, self.block);
         self.block += 1;
-        self.pieces(&part, block).await;
+        self.pieces(&part, block, None).await;
     }
 
     /// Tells whether only the last answer is for people: nobody follows a turn that a clock began.
@@ -152,17 +265,24 @@ impl Delivery {
                 _ => self.inner.shown(&outcome.text),
             };
             let words = words.filter(|_| outcome.status == Status::Ok)?;
-            self.pieces("end", &words).await;
+            self.pieces("end", &words, None).await;
             return Some(words);
+        }
+        // An answer that was broken off stays as far as it was seen.
+        if let Writing::Live(live) = std::mem::take(&mut self.writing)
+            && live.is_out()
+        {
+            let (part, text) = (self.answer.to_string(), live.so_far().to_owned());
+            self.say(&part, &text, Some(*live)).await;
         }
         let waits = matches!(self.job.kind, JobKind::Message | JobKind::SessionSend);
         match (&outcome.status, &outcome.error) {
             (Status::Failed, Some(error)) if waits => {
                 let text = format!("This did not work: {error}");
-                self.say("error", &text).await;
+                self.say("error", &text, None).await;
             }
             (Status::TimedOut, _) if waits && !self.said => {
-                self.say("error", "This took too long and was stopped.")
+                self.say("error", "This took too long and was stopped.", None)
                     .await;
             }
             _ => {}
@@ -171,95 +291,118 @@ impl Delivery {
     }
 
     /// Shows that somebody types, where that can be seen; nobody waits for it.
-    fn show_typing(&self) {
+    fn refresh_typing(&mut self) {
         let Some((surface, address)) = &self.to else {
             return;
         };
-        if surface.capabilities().typing {
-            let (surface, address) = (Arc::clone(surface), address.clone());
-            self.inner.tasks.spawn(async move {
-                let typing = surface.act(&address, &Action::Typing);
-                let _ = tokio::time::timeout(Duration::from_secs(5), typing).await;
-            });
+        if !surface.capabilities().typing {
+            return;
         }
+        let again = !self.waits_for_the_end();
+        self.typing = again.then(|| Instant::now() + TYPING_EVERY);
+        let (surface, address) = (Arc::clone(surface), address.clone());
+        self.inner.tasks.spawn(async move {
+            let typing = surface.act(&address, &Action::Typing);
+            let _ = tokio::time::timeout(Duration::from_secs(5), typing).await;
+        });
     }
 
-    /// Sends what people see of a text.
-    async fn say(&mut self, part: &str, text: &str) {
+    /// Sends what people see of a text. Messages that show some of it already are made to show the whole.
+    async fn say(&mut self, part: &str, text: &str, live: Option<Live>) {
         if self.marks.contains(&format!("{part}:all")) {
             return;
         }
-        if let Some(text) = self.inner.shown(text) {
-            self.pieces(part, &text).await;
+        match self.inner.shown(text) {
+            Some(text) => self.pieces(part, &text, live).await,
+            None => {
+                if let Some(live) = live {
+                    self.take_back(live).await;
+                }
+            }
         }
     }
 
-    /// Sends a text, piece by piece. Pieces that are out already are not sent again.
-    async fn pieces(&mut self, part: &str, text: &str) {
-        let Some((surface, mut address)) = self.to.clone() else {
+    /// Sends a text, piece by piece.
+    async fn pieces(&mut self, part: &str, text: &str, live: Option<Live>) {
+        let Some((surface, address)) = self.to.clone() else {
             return;
         };
         self.said = true;
+        let live = match live {
+            Some(live) => live,
+            None => self.draft(part, &*surface, 1),
+        };
         let heard = turns::said(&address, text);
         if self.marks.contains(&heard) || self.inner.was_said(&self.job.session_key, &heard) {
-            return;
+            return self.take_back(live).await;
         }
-        if std::mem::take(&mut self.opens) {
-            address = self.inner.open_thread(&self.job, &surface, &address).await;
-            // What stands in a thread under a message need not point at it.
-            self.replies = None;
-            self.to = Some((Arc::clone(&surface), address.clone()));
-        }
-        for (piece, cut) in self
-            .inner
-            .cut(&*surface, &address, text)
-            .into_iter()
-            .enumerate()
-        {
-            let mark = format!("{part}:{piece}");
-            let reply_to = self.reply_to();
-            if self.marks.contains(&mark) {
-                continue;
-            }
-            let message = Outgoing {
-                key: format!("{}:{mark}", self.job.id),
-                plain: cut.plain.unwrap_or_else(|| cut.body.clone()),
-                text: cut.body,
-                reply_to,
-                ..Outgoing::default()
-            };
-            let sent = send(&*surface, &address, &message).await;
-            match sent {
-                Ok(sent) => {
-                    let id = self.job.id.clone();
-                    self.marks.insert(mark.clone());
-                    self.inner
-                        .parts
-                        .ledger
-                        .note(vec![Change::Mark { id, mark }]);
-                    self.inner
-                        .tell(&self.job.session_key, &self.job.id, || What::Delivered {
-                            to: address.to_string(),
-                            message_id: sent.message_id,
-                            text: message.plain,
-                        });
-                }
-                Err(error) => {
-                    (self.inner.parts.note)(&format!(
-                        "words for `{address}` could not be sent: {error}"
-                    ));
-                    self.inner
-                        .tell(&self.job.session_key, &self.job.id, || What::NotDelivered {
-                            to: address.to_string(),
-                            reason: error.to_string(),
-                        });
-                }
-            }
+        if let Some((surface, address)) = self.place().await {
+            let pieces = self.inner.cut(&*surface, &address, text);
+            self.finish(part, live, pieces).await;
         }
     }
 
+    /// Returns where words go. The thread that they stand in is opened if need be.
+    pub(super) async fn place(&mut self) -> Option<(Arc<dyn Surface>, Address)> {
+        if std::mem::take(&mut self.opens)
+            && let Some((surface, beside)) = self.to.take()
+        {
+            let address = self.inner.open_thread(&self.job, &surface, &beside).await;
+            // What stands in a thread under a message need not point at it.
+            self.replies = None;
+            self.to = Some((surface, address));
+        }
+        self.to.clone()
+    }
+
+    /// Makes a message of a piece.
+    pub(super) fn outgoing(&mut self, part: &str, piece: usize, text: &Piece) -> Outgoing {
+        Outgoing {
+            key: format!("{}:{part}:{piece}", self.job.id),
+            plain: text.plain.clone().unwrap_or_else(|| text.body.clone()),
+            text: text.body.clone(),
+            reply_to: self.reply_to(),
+            ..Outgoing::default()
+        }
+    }
+
+    /// Tells whether a piece is out as it should be.
+    pub(super) fn is_out(&self, part: &str, piece: usize) -> bool {
+        self.marks.contains(&format!("{part}:{piece}"))
+    }
+
+    /// Remembers and tells what became of a piece.
+    pub(super) fn told(
+        &mut self,
+        part: &str,
+        piece: usize,
+        address: &Address,
+        text: Piece,
+        done: Result<String, SurfaceError>,
+    ) {
+        let to = address.to_string();
+        let what = match done {
+            Ok(message_id) => {
+                self.note(format!("{part}:{piece}"));
+                What::Delivered {
+                    to,
+                    message_id,
+                    text: text.plain.unwrap_or(text.body),
+                }
+            }
+            Err(error) => {
+                let note = &self.inner.parts.note;
+                note(&format!("words for `{to}` could not be sent: {error}"));
+                let reason = error.to_string();
+                What::NotDelivered { to, reason }
+            }
+        };
+        self.inner
+            .tell(&self.job.session_key, &self.job.id, || what);
+    }
+
     /// Returns the message that the next piece points at.
-    fn reply_to(&mut self) -> Option<String> {
+    pub(super) fn reply_to(&mut self) -> Option<String> {
         let reply = Reply {
             to: self.job.message_id.as_deref(),
             explicit: false,
@@ -268,33 +411,16 @@ impl Delivery {
         let filter = self.replies.as_mut()?;
         filter.apply(reply).map(str::to_owned)
     }
+
+    /// Returns how long this delivery is at work.
+    pub(super) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
 }
 
-/// Sends a message; what may work later is tried again a few times.
-pub(super) async fn send(
-    surface: &dyn Surface,
-    to: &Address,
-    message: &Outgoing,
-) -> Result<crate::surface::Sent, SurfaceError> {
-    let mut wait = FIRST_WAIT;
-    let mut attempt = 1;
-    loop {
-        let sending = tokio::time::timeout(LONGEST_SEND, surface.send(to, message)).await;
-        let error = match sending {
-            Ok(Ok(sent)) => return Ok(sent),
-            Ok(Err(error)) => error,
-            Err(_) => SurfaceError::soon("The surface did not answer in time."),
-        };
-        let pause = match error.again {
-            Again::Never => return Err(error),
-            Again::Soon => wait,
-            Again::After(milliseconds) => Duration::from_millis(milliseconds).min(LONGEST_WAIT),
-        };
-        if attempt == ATTEMPTS {
-            return Err(error);
-        }
-        tokio::time::sleep(pause).await;
-        attempt += 1;
-        wait *= 2;
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
     }
 }

@@ -12,6 +12,7 @@ mod beating;
 mod beginning;
 mod bindings;
 mod delivering;
+mod drafting;
 mod ending;
 mod hub;
 mod lanes;
@@ -21,6 +22,7 @@ mod queueing;
 mod recovering;
 mod running;
 mod scheduling;
+mod sending;
 mod sessions;
 mod spawning;
 mod speaking;
@@ -39,14 +41,15 @@ pub(crate) use scheduling::blocking;
 pub use sessions::StopCause;
 pub use speaking::{ChildState, Letter, OpenChild};
 
-use crate::address::Address;
 use crate::host::{AgentHost, HostError};
-use crate::incoming::{Answer, Incoming};
-use crate::job::{Job, JobKind, Sender};
+use crate::incoming::{Incoming, Noticed};
+use crate::job::Job;
 use crate::queue::QueueSettings;
 use crate::queue::lane::Concurrency;
 use crate::route::{RouteError, Routing};
 use crate::surface::Surfaces;
+use crate::trust::Trust;
+use accepting::Where;
 use bindings::Bindings;
 use chitin_agent::clock::Clock;
 use chitin_store::{Change, Ledger, StoreError};
@@ -80,6 +83,8 @@ pub struct GatewayParts {
     pub surfaces: Surfaces,
     /// What is to be done.
     pub ledger: Ledger,
+    /// Who is heard on networks.
+    pub trust: Arc<Trust>,
     /// Time and names.
     pub clock: Arc<dyn Clock>,
     /// The time zone of the user.
@@ -252,55 +257,11 @@ impl Gateway {
 
     /// Takes a message in. When this returns, the message is on the disk.
     pub async fn accept(&self, incoming: Incoming) -> Result<Accepted, Refusal> {
-        let inner = &self.0;
-        inner.admit(&incoming)?;
-        let (session_key, agent_id) = inner.where_to(&incoming)?;
-        let job_id = inner.name(&incoming);
-        if inner.is_known(&job_id) {
-            return Ok(Accepted {
-                job_id,
-                session_key,
-                agent_id,
-                place: Place::Known,
-            });
-        }
-        let settings = inner.queue_settings(&incoming, &session_key, &agent_id);
-        let from = Address::of(&incoming.inbound);
-        let answer_thread = inner.answer_thread(&incoming);
-        let job = Job {
-            id: job_id,
-            kind: JobKind::Message,
-            words: incoming.text,
-            images: incoming.images,
-            message_id: incoming.message_id,
-            sender: Some(Sender {
-                id: incoming.inbound.sender_id.clone(),
-                name: incoming.sender_name,
-                is_owner: incoming.is_owner,
-            }),
-            deliver: match incoming.answer {
-                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
-                Answer::Nowhere => None,
-            },
-            answer_thread,
-            from,
-            provenance: None,
-            model: incoming.model,
-            timeout_ms: None,
-            light: false,
-            afresh: false,
-            accepted_at: inner.parts.clock.now_ms(),
-            child: None,
-            about: None,
-            session_key,
-            agent_id,
+        let noticed = Noticed {
+            incoming,
+            ..Noticed::default()
         };
-        let id = job.id.clone();
-        let taken = inner.take_in_whole(job, Some(settings)).await;
-        if taken.is_err() {
-            inner.forget(&id);
-        }
-        taken
+        self.0.accept(noticed, Where::Alone, None).await
     }
 
     /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is

@@ -3,7 +3,7 @@
 use super::sessions::{Active, Marks, Session, StopCause};
 use super::tree::STOPPED;
 use super::{Inner, Place, Refusal, What, closing, opening};
-use crate::job::{Job, JobKind};
+use crate::job::{Job, JobKind, Sender};
 use crate::queue::{Batch, Pushed, QueueMode, QueueSettings, Said};
 use chitin_agent::turn::Steer;
 use std::sync::Arc;
@@ -231,8 +231,11 @@ impl Session {
     fn steer(&mut self, job: Job) -> Result<(), Box<Job>> {
         let active = self.active.as_mut();
         let fits = |active: &&mut Active| {
-            // News that is to be told elsewhere needs a turn of its own.
-            active.cause.is_none() && (job.about.is_none() || active.job.deliver == job.deliver)
+            // News that is to be told elsewhere needs a turn of its own; so do words of somebody with other rights than those of
+            // the turn.
+            active.cause.is_none()
+                && (job.about.is_none() || active.job.deliver == job.deliver)
+                && Sender::may_the_same(active.job.sender.as_ref(), job.sender.as_ref())
         };
         let Some(active) = active.filter(fits) else {
             return Err(Box::new(job));

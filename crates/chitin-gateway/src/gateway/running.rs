@@ -6,6 +6,7 @@ use super::tree::{STOPPED, STOPPED_QUIETLY};
 use super::{Inner, What};
 use crate::host::AgentAsk;
 use crate::job::{Job, JobKind, Outcome, Status};
+use crate::trust;
 use chitin_agent::source::Occasion;
 use chitin_agent::turn::{Agent, Keeper, Steering, TurnError, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
@@ -188,9 +189,7 @@ impl Inner {
                     ContextMode::Full
                 },
                 channel: job.from.as_ref().map(|from| from.channel.clone()),
-                extra: self
-                    .standing(job)
-                    .and_then(|standing| standing.prompt.as_deref().map(Arc::from)),
+                extra: self.extra(job),
             },
             steering: Some(steering),
             keeper: if self.parts.ledger.is_volatile() {
@@ -198,6 +197,18 @@ impl Inner {
             } else {
                 Keeper::Asker
             },
+        }
+    }
+
+    /// Returns text for the prompt: a child's own, and how to take the words of others where others speak.
+    fn extra(&self, job: &Job) -> Option<Arc<str>> {
+        let own = self.standing(job).and_then(|standing| standing.prompt);
+        let others = job.sender.as_ref();
+        let others = others.filter(|sender| !sender.is_owner || sender.in_room);
+        match (own, others.map(|_| trust::GUIDANCE)) {
+            (Some(own), Some(guidance)) => Some(format!("{own}\n\n{guidance}").into()),
+            (Some(own), None) => Some(own.into()),
+            (None, guidance) => guidance.map(Arc::from),
         }
     }
 

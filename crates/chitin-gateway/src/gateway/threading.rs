@@ -32,24 +32,11 @@ impl Inner {
     /// Returns what was said in a thread before its session began; nothing for a session that is there already, or that is of
     /// no thread.
     pub(super) async fn thread_history(&self, job: &Job) -> Option<String> {
-        let from = job.from.as_ref().filter(|from| from.thread_id.is_some())?;
+        let from = job.from.as_ref()?;
         if job.kind != JobKind::Message {
             return None;
         }
-        let surface = self.parts.surfaces.get(&from.channel)?;
-        let reads = surface.capabilities().actions.iter();
-        if !reads.into_iter().any(|action| action == "read") {
-            return None;
-        }
-        let store = self.parts.host.store(&job.agent_id).ok()?;
-        if store.find(&job.session_key).ok()?.is_some() {
-            return None;
-        }
-        let rules = self.parts.contract.runtime.dispatch.surfaces;
-        let limit = threads::history_limit(&self.parts.config, &from.channel, rules);
-        if limit == 0 {
-            return None;
-        }
+        let (surface, limit) = self.begins_with(from, &job.session_key, &job.agent_id)?;
         let action = Action::Read {
             // The message itself may be among them.
             limit: limit + 1,
@@ -77,6 +64,32 @@ impl Inner {
             .unwrap_or(messages.len());
         let begin = end.saturating_sub(limit as usize);
         threads::told(&messages[begin..end])
+    }
+
+    /// Tells how much of what was said in a thread its session begins with; nothing for a session that is there already, or that
+    /// is of no thread.
+    pub(super) fn begins_with(
+        &self,
+        from: &Address,
+        session_key: &str,
+        agent_id: &str,
+    ) -> Option<(&Arc<dyn Surface>, u32)> {
+        from.thread_id.as_ref()?;
+        let surface = self.parts.surfaces.get(&from.channel)?;
+        let reads = surface.capabilities().actions.iter();
+        if !reads.into_iter().any(|action| action == "read") {
+            return None;
+        }
+        let store = self.parts.host.store(agent_id).ok()?;
+        if store.find(session_key).ok()?.is_some() {
+            return None;
+        }
+        let rules = self.parts.contract.runtime.dispatch.surfaces;
+        let limit = threads::history_limit(&self.parts.config, &from.channel, rules);
+        if limit == 0 {
+            return None;
+        }
+        Some((surface, limit))
     }
 
     /// Opens the thread that the words of a job go to, under the message that they answer. Should that not work, they stand

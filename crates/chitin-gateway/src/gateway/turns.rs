@@ -26,7 +26,7 @@ impl Inner {
         to: &Address,
         message: &Outgoing,
     ) -> Result<Sent, SurfaceError> {
-        super::delivering::send(surface, to, message).await
+        super::sending::send(surface, to, message).await
     }
 
     /// Remembers, past a crash too, that a tool of a turn said something somewhere, so that the answer need not say it again.
@@ -46,6 +46,13 @@ impl Inner {
         let busy = self.busy.lock();
         let active = busy.get(session_key).and_then(|it| it.active.as_ref());
         active.is_some_and(|active| active.said.contains(mark))
+    }
+
+    /// Tells whether a tool of a session's turn said anything where people read it.
+    pub(super) fn a_tool_spoke(&self, session_key: &str) -> bool {
+        let busy = self.busy.lock();
+        let active = busy.get(session_key).and_then(|it| it.active.as_ref());
+        active.is_some_and(|active| !active.said.is_empty())
     }
 }
 

@@ -10,6 +10,7 @@ mod markdown;
 mod marked;
 mod paragraphs;
 mod plain;
+pub mod previews;
 mod rendered;
 pub mod settings;
 mod slack;

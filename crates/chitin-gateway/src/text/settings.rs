@@ -100,14 +100,18 @@ pub enum BlockStreaming {
 }
 
 /// Settings of one channel, found by a contract's rules.
-struct Section<'a> {
+pub(super) struct Section<'a> {
     channel: &'a Value,
     account: Option<&'a Value>,
-    settings: ChannelSettings,
+    pub(super) settings: ChannelSettings,
 }
 
 impl<'a> Section<'a> {
-    fn find(config: &'a Value, place: ChannelAccount<'_>, rules: &OutboundRules) -> Option<Self> {
+    pub(super) fn find(
+        config: &'a Value,
+        place: ChannelAccount<'_>,
+        rules: &OutboundRules,
+    ) -> Option<Self> {
         let name = place.channel.trim().to_lowercase();
         if name.is_empty() || name == WEBCHAT {
             return None;
@@ -125,7 +129,7 @@ impl<'a> Section<'a> {
     }
 
     /// Returns a value of the account, else of the channel.
-    fn first<T>(&self, read: impl Fn(&'a Value) -> Option<T>) -> Option<T> {
+    pub(super) fn first<T>(&self, read: impl Fn(&'a Value) -> Option<T>) -> Option<T> {
         let account = self.account.and_then(&read);
         account.or_else(|| read(self.channel))
     }
@@ -154,7 +158,8 @@ impl<'a> Section<'a> {
         })
     }
 
-    fn enabled(&self) -> Option<bool> {
+    /// Tells whether blocks are switched on or off here.
+    pub(super) fn enabled(&self) -> Option<bool> {
         self.first(|section| {
             let current = section
                 .pointer("/streaming/block/enabled")
@@ -187,7 +192,7 @@ pub(crate) fn account<'a>(channel: &'a Value, name: &str) -> Option<&'a Value> {
     clippy::cast_sign_loss,
     reason = "a cast from a float saturates, and no limit is that large"
 )]
-fn number(value: Option<&Value>) -> Option<usize> {
+pub(super) fn number(value: Option<&Value>) -> Option<usize> {
     let number = value?.as_f64()?;
     Some(number.floor().max(0.0) as usize)
 }

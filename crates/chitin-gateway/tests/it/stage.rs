@@ -14,33 +14,36 @@ use chitin_context::{TellCuts, Turn, assemble};
 use chitin_gateway::Address;
 use chitin_gateway::gateway::What;
 use chitin_gateway::route::{Inbound, Peer};
-use chitin_gateway::surface::{Action, Done, Past, Threads};
+use chitin_gateway::surface::{Action, Done, File, Past, Threads};
 use chitin_gateway::text::Format;
 use chitin_gateway::{
     AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard, HostError,
-    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic,
+    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic, Trust,
 };
-use chitin_model::{Retention, RetryPolicy, ScriptedModel};
+use chitin_model::{
+    EventStream, Model, ModelError, Prepared, Retention, RetryPolicy, ScriptedModel, StreamEvent,
+};
 use chitin_protocol::message::CostShares;
 use chitin_protocol::script::ScriptReply;
 use chitin_protocol::session_key::ChatType;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
 use chitin_test::TestEnv;
-use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender as PolicySender};
 use chitin_tools::redact::Redactor as Secrets;
 use chitin_tools::{Approval, Approver, Toolbox};
 use chitin_workspace::contract::{CANONICAL, Contract};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadOptions, load};
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// A gateway on a stage.
 pub(crate) struct Stage {
@@ -61,6 +64,66 @@ pub(crate) struct Setting {
     pub(crate) surfaces: Surfaces,
     /// The surface, when an earlier stage had it too.
     pub(crate) surface: Option<Arc<Chat>>,
+    /// How the model's words come; none is all at once.
+    pub(crate) pace: Option<Pace>,
+}
+
+/// How a model's words come.
+#[derive(Clone)]
+pub(crate) enum Pace {
+    /// So long apart.
+    Every(Duration),
+    /// As many as there are permits.
+    Permits(Arc<tokio::sync::Semaphore>),
+}
+
+/// A model whose words do not come all at once.
+struct Paced {
+    model: Arc<ScriptedModel>,
+    pace: Pace,
+}
+
+impl Model for Paced {
+    fn provider(&self) -> &str {
+        self.model.provider()
+    }
+
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn api(&self) -> chitin_model::Api {
+        self.model.api()
+    }
+
+    fn prepare(&self, request: &chitin_model::Request<'_>) -> Result<Prepared, ModelError> {
+        self.model.prepare(request)
+    }
+
+    fn send(
+        &self,
+        prepared: Prepared,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'_, Result<EventStream, ModelError>> {
+        async move {
+            let stream = self.model.send(prepared, cancel).await?;
+            let pace = self.pace.clone();
+            let paced = stream.then(move |event| {
+                let pace = pace.clone();
+                async move {
+                    if let Ok(StreamEvent::TextDelta { .. }) = &event {
+                        match pace {
+                            Pace::Every(pause) => tokio::time::sleep(pause).await,
+                            Pace::Permits(permits) => permits.acquire().await.unwrap().forget(),
+                        }
+                    }
+                    event
+                }
+            });
+            Ok(paced.boxed() as EventStream)
+        }
+        .boxed()
+    }
 }
 
 impl Default for Setting {
@@ -75,6 +138,7 @@ impl Default for Setting {
             env,
             surfaces: Surfaces::default(),
             surface: None,
+            pace: None,
         }
     }
 }
@@ -89,6 +153,12 @@ impl Setting {
 
     pub(crate) fn config(mut self, config: Value) -> Self {
         self.config = config;
+        self
+    }
+
+    /// Lets the model's words come one after the other.
+    pub(crate) fn pace(mut self, pace: Pace) -> Self {
+        self.pace = Some(pace);
         self
     }
 
@@ -112,14 +182,18 @@ impl Setting {
             workspace: self.env.workspace(),
             state: self.env.home().join(".chitin"),
             model: Arc::new(ScriptedModel::new("scripted", replies)),
+            pace: self.pace,
             clock: Arc::clone(&clock),
             asked: Mutex::default(),
         });
         let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
+        let config = Arc::new(self.config);
+        let trust = Trust::beneath(&host.state, Arc::clone(&config), Arc::clone(&clock) as _);
         let gateway = Gateway::new(GatewayParts {
             contract: self.contract,
-            config: Arc::new(self.config),
+            config,
+            trust: Arc::new(trust),
             host: Arc::clone(&host) as Arc<dyn AgentHost>,
             surfaces: self.surfaces.with(Arc::clone(&surface) as Arc<dyn Surface>),
             ledger,
@@ -243,6 +317,7 @@ pub(crate) struct StageHost {
     pub(crate) workspace: PathBuf,
     pub(crate) state: PathBuf,
     pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) pace: Option<Pace>,
     pub(crate) clock: Arc<StageClock>,
     pub(crate) asked: Mutex<Vec<Asked>>,
 }
@@ -257,6 +332,8 @@ pub(crate) struct Asked {
     pub(crate) workspace: Option<PathBuf>,
     /// Whether the owner speaks; none when nobody does.
     pub(crate) owner: Option<bool>,
+    /// The tools that the session has.
+    pub(crate) tools: Vec<String>,
 }
 
 impl StageHost {
@@ -308,6 +385,21 @@ impl AgentHost for StageHost {
 
 impl StageHost {
     fn make(&self, ask: &AgentAsk<'_>) -> Agent {
+        let contract = self.contract;
+        let rules = &contract.runtime;
+        let config = PolicyConfig::from_value(&self.config);
+        let mut input = PolicyInput::new(&config, contract.session_keys, ask.session_key);
+        input.agent_id = Some(ask.agent_id);
+        input.depth = ask.depth;
+        if let Some(sender) = ask.sender {
+            if !sender.is_owner {
+                input.sender = PolicySender::Other;
+            }
+            let limits = sender.tools.as_deref().cloned().unwrap_or_default();
+            (input.group, input.by_sender) = (limits.room, limits.sender);
+        }
+        let secrets = Arc::new(Secrets::new(Vec::new()));
+        let tools = Toolbox::new(&rules.tools, &input, ask.offers.to_vec(), secrets);
         self.asked.lock().unwrap().push(Asked {
             agent_id: ask.agent_id.to_owned(),
             session_key: ask.session_key.to_owned(),
@@ -315,19 +407,18 @@ impl StageHost {
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
             owner: ask.sender.map(|sender| sender.is_owner),
+            tools: tools.specs().map(|tool| tool.name.clone()).collect(),
         });
-        let contract = self.contract;
-        let rules = &contract.runtime;
-        let config = PolicyConfig::from_value(&self.config);
-        let mut input = PolicyInput::new(&config, contract.session_keys, ask.session_key);
-        input.agent_id = Some(ask.agent_id);
-        input.depth = ask.depth;
-        let secrets = Arc::new(Secrets::new(Vec::new()));
-        let tools = Toolbox::new(&rules.tools, &input, ask.offers.to_vec(), secrets);
         let engine = Registry::new().resolve("legacy").unwrap().engine;
         let clock = Arc::clone(&self.clock);
         let candidate = Candidate {
-            model: Arc::clone(&self.model) as _,
+            model: match &self.pace {
+                None => Arc::clone(&self.model) as _,
+                Some(pace) => Arc::new(Paced {
+                    model: Arc::clone(&self.model),
+                    pace: pace.clone(),
+                }),
+            },
             context_window: Some(200_000),
             max_tokens: 4_096,
             price: Arc::new(|_| CostShares::default()),
@@ -467,6 +558,14 @@ pub(crate) struct Chat {
     history: Mutex<Vec<Past>>,
     failures: Mutex<Vec<SurfaceError>>,
     act_failures: Mutex<Vec<SurfaceError>>,
+    /// The file that hangs on every message.
+    hanging: Mutex<Option<File>>,
+    /// What is given back for what only this network knows.
+    gives: Mutex<Option<Value>>,
+    /// What may be done; none is anything at once.
+    allowed: Option<Arc<tokio::sync::Semaphore>>,
+    /// Says that something was done.
+    pub(crate) done: tokio::sync::Notify,
 }
 
 impl Chat {
@@ -496,6 +595,82 @@ impl Chat {
             history: Mutex::default(),
             failures: Mutex::default(),
             act_failures: Mutex::default(),
+            hanging: Mutex::default(),
+            gives: Mutex::default(),
+            allowed: None,
+            done: tokio::sync::Notify::new(),
+        }
+    }
+
+    /// Makes one whose messages can be changed.
+    pub(crate) fn changing(id: &str, every_ms: u64) -> Self {
+        let mut chat = Self::new(id);
+        chat.capabilities.edit_every_ms = Some(every_ms);
+        chat.capabilities.actions.push("delete".to_owned());
+        chat
+    }
+
+    /// Hangs a file on every message.
+    pub(crate) fn hang(&self, file: File) {
+        *self.hanging.lock().unwrap() = Some(file);
+    }
+
+    /// Sets what is given back for what only this network knows.
+    pub(crate) fn give(&self, value: Value) {
+        *self.gives.lock().unwrap() = Some(value);
+    }
+
+    /// Changes what it can do.
+    pub(crate) fn able(mut self, change: impl FnOnce(&mut Capabilities)) -> Self {
+        change(&mut self.capabilities);
+        self
+    }
+
+    /// Lets it do only as much as there are permits.
+    pub(crate) fn slow(mut self, permits: Arc<tokio::sync::Semaphore>) -> Self {
+        self.allowed = Some(permits);
+        self
+    }
+
+    /// Waits until something is so.
+    pub(crate) async fn until(&self, is_so: impl Fn(&Self) -> bool) {
+        let waiting = async {
+            loop {
+                let done = self.done.notified();
+                if is_so(self) {
+                    return;
+                }
+                done.await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), waiting)
+            .await
+            .unwrap();
+    }
+
+    /// Returns what people see: every message that is there, as it is now.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        let mut seen: Vec<Option<String>> = self
+            .outgoing()
+            .into_iter()
+            .map(|message| Some(message.text))
+            .collect();
+        let at = |id: &str| id[1..].parse::<usize>().unwrap() - 1;
+        for (_, action) in self.acted() {
+            match action {
+                Action::Edit { message_id, text } => seen[at(&message_id)] = Some(text),
+                Action::Other { name, fields } if name == "delete" => {
+                    seen[at(fields["messageId"].as_str().unwrap())] = None;
+                }
+                _ => {}
+            }
+        }
+        seen.into_iter().flatten().collect()
+    }
+
+    async fn wait(&self) {
+        if let Some(allowed) = &self.allowed {
+            allowed.acquire().await.unwrap().forget();
         }
     }
 
@@ -531,6 +706,11 @@ impl Chat {
         *self.act_failures.lock().unwrap() = failures;
     }
 
+    /// Tells whether a deed is still to fail.
+    pub(crate) fn fails_acts(&self) -> bool {
+        !self.act_failures.lock().unwrap().is_empty()
+    }
+
     /// Fails the next sends, in this order.
     pub(crate) fn fail(&self, failures: Vec<SurfaceError>) {
         *self.failures.lock().unwrap() = failures;
@@ -552,12 +732,14 @@ impl Surface for Chat {
         message: &'a Outgoing,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         async move {
+            self.wait().await;
             let mut failures = self.failures.lock().unwrap();
             if !failures.is_empty() {
                 return Err(failures.remove(0));
             }
             let mut sent = self.sent.lock().unwrap();
             sent.push((to.to_string(), message.clone()));
+            self.done.notify_waiters();
             Ok(Sent {
                 message_id: format!("m{}", sent.len()),
             })
@@ -571,12 +753,15 @@ impl Surface for Chat {
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
         async move {
+            self.wait().await;
             let mut failures = self.act_failures.lock().unwrap();
             if !failures.is_empty() {
+                self.done.notify_waiters();
                 return Err(failures.remove(0));
             }
             let mut acted = self.acted.lock().unwrap();
             acted.push((to.to_string(), action.clone()));
+            self.done.notify_waiters();
             Ok(match action {
                 Action::Read { limit, .. } => {
                     let history = self.history.lock().unwrap();
@@ -591,11 +776,15 @@ impl Surface for Chat {
                         ..to.clone()
                     },
                 },
-                Action::Edit { .. }
-                | Action::React { .. }
-                | Action::Typing
-                | Action::Download { .. }
-                | Action::Other { .. } => Done::Done,
+                Action::Download { .. } => match self.hanging.lock().unwrap().clone() {
+                    Some(file) => Done::File { file },
+                    None => return Err(SurfaceError::never("There is no file.")),
+                },
+                Action::Other { .. } => match self.gives.lock().unwrap().clone() {
+                    Some(value) => Done::Other { value },
+                    None => Done::Done,
+                },
+                Action::Edit { .. } | Action::React { .. } | Action::Typing => Done::Done,
             })
         }
         .boxed()

@@ -1,7 +1,7 @@
 //! How text leaves (R50–R58, R70–R77).
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How text leaves (R50–R58, R70–R77). Lengths count UTF-16 units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,6 +29,36 @@ pub struct OutboundRules {
     pub silence: Silence,
     /// Where the settings of a channel are looked for (R58, R74).
     pub settings: ChannelSettings,
+    /// What is shown of an answer while it is written, when nothing is said.
+    pub previews: Previews,
+}
+
+/// What is shown of an answer while it is written, channel by channel, when nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Previews {
+    /// On Discord.
+    pub discord: PreviewMode,
+    /// On Slack.
+    pub slack: PreviewMode,
+    /// On Telegram.
+    pub telegram: PreviewMode,
+    /// Everywhere else.
+    pub others: PreviewMode,
+}
+
+/// What is shown of an answer while it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PreviewMode {
+    /// Nothing.
+    Off,
+    /// All that is there, in one message that is changed again and again.
+    Partial,
+    /// The same in larger steps.
+    Block,
+    /// That something is done, and none of the words.
+    Progress,
 }
 
 /// Where a text may be cut (R50, R53). No release of ours cuts inside a character, whatever was recorded.
@@ -219,6 +249,13 @@ impl OutboundRules {
             no_room: NoRoom::WithoutMarkup,
             ..Self::OPENCLAW_2026_4.markdown
         },
+        // The seeds say that sessions stream what a model says to their surface (E8).
+        previews: Previews {
+            discord: PreviewMode::Partial,
+            slack: PreviewMode::Partial,
+            telegram: PreviewMode::Partial,
+            others: PreviewMode::Off,
+        },
         ..Self::OPENCLAW_2026_4
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
@@ -242,6 +279,12 @@ impl OutboundRules {
         },
         silence: Silence::Exact,
         settings: ChannelSettings::WithLegacy,
+        previews: Previews {
+            discord: PreviewMode::Off,
+            slack: PreviewMode::Partial,
+            telegram: PreviewMode::Partial,
+            others: PreviewMode::Off,
+        },
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
@@ -264,5 +307,11 @@ impl OutboundRules {
         },
         silence: Silence::Lenient,
         settings: ChannelSettings::CurrentOnly,
+        previews: Previews {
+            discord: PreviewMode::Off,
+            slack: PreviewMode::Progress,
+            telegram: PreviewMode::Progress,
+            others: PreviewMode::Off,
+        },
     };
 }

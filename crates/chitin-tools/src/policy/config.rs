@@ -120,6 +120,13 @@ impl Scope {
     }
 }
 
+impl ToolPolicy {
+    /// Reads the lists of one place of a configuration, `allow`, `alsoAllow` and `deny`; nothing when it says nothing.
+    pub fn read(value: &Value) -> Option<Self> {
+        policy(&lists(value))
+    }
+}
+
 /// Makes the policy of one scope; `alsoAllow` without `allow` is everything plus the entries (R63).
 pub(super) fn policy(lists: &ToolPolicySettings) -> Option<ToolPolicy> {
     let also = lists.also_allow.clone().unwrap_or_default();

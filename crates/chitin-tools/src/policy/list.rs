@@ -6,17 +6,21 @@ use super::verdict::{Reason, UnknownEntry};
 use super::{COMPANIONS, COMPANIONS_OF};
 use chitin_protocol::rules::{ToolRules, WriteCoversPatch};
 use chitin_workspace::nearest::nearest;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Stands for every tool that a plugin brings.
 const PLUGINS_GROUP: &str = "group:plugins";
 
 /// An allow list and a deny list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolPolicy {
     /// Only these; absent or empty means all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allow: Option<Vec<String>>,
     /// None of these, whatever is allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deny: Option<Vec<String>>,
 }
 

@@ -96,8 +96,30 @@ fn discord(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec<Problem
 
 #[cfg(feature = "slack")]
 fn slack(plan: &Plan, note: &Note) -> Result<Opened, Vec<Problem>> {
-    let _ = (each(plan, Secret::BotToken), note);
-    Err(Vec::new())
+    use chitin_slack::{Settings, Slack, Tokens};
+    let settings = Settings::read(&plan.section).map_err(|issues| {
+        let issues = issues.into_iter();
+        let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
+        said.collect::<Vec<_>>()
+    })?;
+    let mut apps = each(plan, Secret::AppToken);
+    let mut signing = each(plan, Secret::Signing);
+    let tokens = each(plan, Secret::BotToken)
+        .into_iter()
+        .map(|(account, bot)| {
+            let tokens = Tokens {
+                bot,
+                app: apps.remove(&account),
+                signing_secret: signing.remove(&account),
+            };
+            (account, tokens)
+        });
+    let made = Slack::new(&settings, tokens.collect(), note);
+    let network = made.map_err(|error| vec![failed(&error.to_string())])?;
+    Ok(Opened {
+        webhooks: network.webhooks(),
+        network,
+    })
 }
 
 #[cfg(not(feature = "discord"))]

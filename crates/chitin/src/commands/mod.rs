@@ -14,6 +14,7 @@ mod inspect;
 mod login;
 pub(crate) mod memory;
 mod pack;
+mod pairing;
 mod pull;
 mod push;
 mod run;
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Memory(memory::Args),
     /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
     Pack(Box<pack::Args>),
+    /// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
+    Pairing(pairing::Args),
     /// Bring an artifact and its signatures from a registry into the local store.
     Pull(pull::Args),
     /// Send an artifact and its signatures to a registry.
@@ -110,6 +113,7 @@ impl Command {
             Self::Doctor(args) => args.run(host, printer),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
+            Self::Pairing(args) => args.run(host, printer),
             Self::Run(args) => args.run(host, printer),
             Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),

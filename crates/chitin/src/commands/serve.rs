@@ -13,7 +13,7 @@ use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, tools};
+use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use chitin_workspace::guard::Root;
@@ -166,9 +166,12 @@ impl Args {
         if let Some(files) = &files {
             surfaces = surfaces.with(Arc::new(files.clone()));
         }
+        let config = Arc::new(configuration.value().clone());
+        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(HostClock));
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,
-            config: Arc::new(configuration.value().clone()),
+            config,
+            trust: Arc::new(trust),
             host: agents,
             surfaces,
             ledger,
@@ -182,6 +185,7 @@ impl Args {
         let resumed = gateway.recover(open);
         let heartbeats = gateway.start_heartbeats();
         gateway.start_schedules();
+        gateway.start_greetings();
         let said = printer.result(&Listening {
             address: format!("http://{}", bound.address()),
             token: token.place.clone(),

@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::printer::Printer;
 use crate::setup::Setup;
 use chitin_agent::turn::{Candidate, Screen};
+use chitin_gateway::trust::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
 use chitin_protocol::message::Usage;
 use chitin_protocol::settings::ExecSettings;
@@ -47,6 +48,8 @@ pub(crate) struct User<'a> {
     pub(crate) depth: Option<u32>,
     /// Who speaks.
     pub(crate) sender: Sender,
+    /// What is said of tools, for the place and for whoever speaks there.
+    pub(crate) limits: Option<&'a ToolLimits>,
     /// The model.
     pub(crate) candidate: &'a Candidate,
     /// How deeply it thinks, where that is not as the agent's models do.
@@ -87,6 +90,10 @@ impl Tools {
         input.model = Some(user.candidate.model.name());
         input.depth = user.depth;
         input.sender = user.sender;
+        if let Some(limits) = user.limits {
+            input.group.clone_from(&limits.room);
+            input.by_sender.clone_from(&limits.sender);
+        }
         let offers = self.offers.iter().chain(user.more).cloned().collect();
         let rules = &contract.runtime.tools;
         let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));

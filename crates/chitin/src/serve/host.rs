@@ -8,6 +8,7 @@ use crate::kit::{Bench, Kit, User, Wish};
 use crate::printer::Printer;
 use crate::setup::{Configuration, Setup, Target};
 use chitin_agent::turn::Agent;
+use chitin_gateway::trust::ToolLimits;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
@@ -54,6 +55,8 @@ struct Kind {
     subagent: bool,
     depth: Option<u32>,
     owner: bool,
+    /// What is said of tools, for the place and for whoever speaks there.
+    limits: Option<ToolLimits>,
     channel: Option<String>,
     model: Option<String>,
     thinking: Option<String>,
@@ -161,6 +164,9 @@ impl ServeHost {
             subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
             depth: ask.depth,
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
+            limits: ask
+                .sender
+                .and_then(|sender| sender.tools.as_deref().cloned()),
             channel: ask.channel.map(str::to_owned),
             model: model.clone(),
             thinking: ask.thinking.map(str::to_owned),
@@ -178,6 +184,7 @@ impl ServeHost {
             } else {
                 Sender::Other
             },
+            limits: kind.limits.as_ref(),
             candidate: &bench.chosen.candidates[0],
             thinking: ask.thinking,
             more: &ask.offers,

@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod context;
 mod memory;
+mod pairing;
 mod process;
 mod reference;
 mod run;

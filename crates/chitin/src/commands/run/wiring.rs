@@ -14,7 +14,7 @@ use crate::terminal::surface::TerminalSurface;
 use crate::terminal::view::Thoughts;
 use crate::turn::session_key;
 use chitin_agent::turn::{Agent, TurnInput};
-use chitin_gateway::{Gateway, GatewayParts, Surfaces, tools};
+use chitin_gateway::{Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_protocol::message::ImageBlock;
 use chitin_store::{FileStore, Ledger, SessionStore};
 use chitin_tools::policy::Sender;
@@ -132,6 +132,7 @@ async fn agent(
         session,
         depth: None,
         sender: Sender::Owner,
+        limits: None,
         candidate: &bench.chosen.candidates[0],
         thinking: None,
         more: offers,
@@ -150,9 +151,11 @@ fn gateway(args: &Args, kit: &Kit, approver: &Arc<dyn Approver>, printer: &Print
     let model = args.model.as_deref();
     let agents = ServeHost::new(&kit.host, &target, model, configuration, printer);
     let say = printer.clone();
+    let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
         contract: kit.setup.contract(),
-        config: Arc::new(configuration.value().clone()),
+        trust: Arc::new(Trust::volatile(Arc::clone(&config), Arc::new(HostClock))),
+        config,
         host: Arc::new(agents.at_terminal(Arc::clone(approver))),
         surfaces: Surfaces::default().with(Arc::new(TerminalSurface::new(printer))),
         ledger: Ledger::volatile(),

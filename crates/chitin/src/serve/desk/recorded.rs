@@ -5,7 +5,7 @@ use crate::commands::trace;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::kit::Kit;
-use chitin_agent::journal::{self, RecordedRun, TraceFile};
+use chitin_agent::journal::{self, RecordedRun, TraceEvent, TraceFile};
 use chitin_context::sections::ToolFact;
 use chitin_server::DeskError;
 use chitin_store::SessionStore;
@@ -59,7 +59,13 @@ pub(super) fn tools(run: &RecordedRun<'_>) -> Option<Vec<ToolFact>> {
             summary: crate::turn::first_sentence(description).into(),
         })
     };
-    tools.iter().map(fact).collect()
+    let mut facts: Vec<ToolFact> = tools.iter().map(fact).collect::<Option<_>>()?;
+    let metadata = run.event("trace.metadata").map(TraceEvent::data);
+    if let Some(order) = metadata.and_then(journal::fragments::tools) {
+        let place = |fact: &ToolFact| order.iter().position(|name| **name == *fact.name);
+        facts.sort_by_key(place);
+    }
+    Some(facts)
 }
 
 fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> DeskError {

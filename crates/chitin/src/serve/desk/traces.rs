@@ -39,7 +39,6 @@ impl Summaries {
         };
         let mut files: Vec<(PathBuf, Fingerprint)> = recorded::files(&desk.host)?
             .into_iter()
-            .filter(|path| agent.is_none_or(|agent| belongs(path, agent)))
             .filter(|path| id.as_ref().is_none_or(|id| recorded::is_of(path, id)))
             .filter_map(|path| Some((fingerprint(&path)?, path)))
             .map(|(fingerprint, path)| (path, fingerprint))
@@ -50,7 +49,9 @@ impl Summaries {
             if traces.len() >= limit {
                 break;
             }
-            if let Some(sum) = self.sum(&path, fingerprint) {
+            let of_agent =
+                |sum: &TraceSummary| agent.is_none_or(|agent| agent_of(&sum.session_key) == agent);
+            if let Some(sum) = self.sum(&path, fingerprint).filter(of_agent) {
                 let tokens = sum.input + sum.output + sum.cache_read + sum.cache_write;
                 traces.push(json!({
                     "id": sum.session_id, "sessionKey": sum.session_key, "at": sum.ended, "started": sum.started,
@@ -82,18 +83,14 @@ impl Summaries {
 
 /// Returns the id of a session; none when there is no such session.
 fn id_of(desk: &ServeDesk, key: &str) -> Result<Option<String>, DeskError> {
-    let agent = key.split(':').nth(1).unwrap_or_default();
-    let entry = desk.workshop(agent)?.kit.store.find(key);
+    let entry = desk.workshop(agent_of(key))?.kit.store.find(key);
     let entry = entry.map_err(|error| DeskError::new(Trouble::Failed, error.to_string()))?;
     Ok(entry.map(|entry| entry.session_id))
 }
 
-/// Tells whether a file lies with the sessions of an agent.
-fn belongs(path: &Path, agent: &str) -> bool {
-    let above = path.parent().and_then(Path::parent);
-    above
-        .and_then(Path::file_name)
-        .is_some_and(|name| name == agent)
+/// Returns the agent that a session's key names.
+fn agent_of(key: &str) -> &str {
+    key.split(':').nth(1).unwrap_or_default()
 }
 
 fn fingerprint(path: &Path) -> Option<Fingerprint> {

@@ -6,6 +6,8 @@
 
 mod bad_input;
 mod children;
+mod desk;
+mod networks;
 mod restart;
 
 use crate::process::command;

@@ -1,0 +1,140 @@
+//! `chitin pairing approve`, `reject` and `revoke`.
+
+use super::{place, refused, who};
+use crate::error::CliError;
+use crate::exit_code::Exit;
+use crate::printer::{Paint, Printer, Render};
+use chitin_gateway::trust::Trust;
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ApproveArgs {
+    /// The code that they were told.
+    #[arg(value_name = "CODE")]
+    code: String,
+
+    /// The network that they write on, such as `discord`; left out, whichever it is.
+    #[arg(long, value_name = "NAME")]
+    channel: Option<String>,
+
+    /// Make them an owner of the agents.
+    #[arg(long)]
+    owner: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RejectArgs {
+    /// The code that they were told.
+    #[arg(value_name = "CODE")]
+    code: String,
+
+    /// The network that they write on, such as `discord`; left out, whichever it is.
+    #[arg(long, value_name = "NAME")]
+    channel: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct RevokeArgs {
+    /// The network, such as `discord`.
+    #[arg(value_name = "CHANNEL")]
+    channel: String,
+
+    /// Their id there, as `chitin pairing` lists it.
+    #[arg(value_name = "SENDER")]
+    sender: String,
+}
+
+/// What was decided.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Decided {
+    decision: Decision,
+    channel: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+    sender_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sender_name: Option<String>,
+    owner: bool,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Decision {
+    Approved,
+    Rejected,
+    Revoked,
+}
+
+pub(super) fn approve(
+    args: &ApproveArgs,
+    trust: &Trust,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let approved = trust.approve(args.channel.as_deref(), &args.code, args.owner);
+    let approved = approved.map_err(|error| refused(&error))?;
+    printer.result(&Decided {
+        decision: Decision::Approved,
+        channel: approved.channel,
+        account: Some(approved.account),
+        sender_id: approved.sender_id,
+        sender_name: approved.sender_name,
+        owner: approved.owner,
+    })
+}
+
+pub(super) fn reject(
+    args: &RejectArgs,
+    trust: &Trust,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    let rejected = trust.reject(args.channel.as_deref(), &args.code);
+    let rejected = rejected.map_err(|error| refused(&error))?;
+    printer.result(&Decided {
+        decision: Decision::Rejected,
+        channel: rejected.channel,
+        account: Some(rejected.account),
+        sender_id: rejected.sender_id,
+        sender_name: rejected.sender_name,
+        owner: false,
+    })
+}
+
+pub(super) fn revoke(
+    args: &RevokeArgs,
+    trust: &Trust,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
+    trust
+        .revoke(&args.channel, &args.sender)
+        .map_err(|error| refused(&error))?;
+    printer.result(&Decided {
+        decision: Decision::Revoked,
+        channel: args.channel.trim().to_lowercase(),
+        account: None,
+        sender_id: args.sender.trim().to_owned(),
+        sender_name: None,
+        owner: false,
+    })
+}
+
+impl Render for Decided {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let who = who(&self.sender_id, self.sender_name.as_deref());
+        let who = paint.bold(&who);
+        let account = self.account.as_deref();
+        let account = account.unwrap_or(chitin_protocol::agent_id::DEFAULT_ACCOUNT);
+        let place = place(&self.channel, account);
+        match self.decision {
+            Decision::Approved if self.owner => {
+                writeln!(out, "{who} is let in on {place} and owns your agents.")
+            }
+            Decision::Approved => writeln!(out, "{who} is let in on {place}."),
+            Decision::Rejected => {
+                writeln!(out, "{who} was sent away and may ask again on {place}.")
+            }
+            Decision::Revoked => writeln!(out, "{who} is let in on {place} no more."),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `chitin pairing`: who may talk to agents on chat networks.
+
+mod decide;
+mod list;
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::kit::HostClock;
+use crate::printer::Printer;
+use crate::setup::chitin_home;
+use chitin_gateway::trust::{Trust, TrustError};
+use clap::Subcommand;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
+///
+/// Somebody unknown who writes to an agent on a chat network gets a code and is not heard. Give that code to `approve`, and they are heard
+/// from then on, while `chitin serve` runs, too. A code counts for an hour; after ten wrong ones all that are open count no more.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  chitin pairing
+  chitin pairing approve H7KM2QXA
+  chitin pairing approve H7KM2QXA --channel discord --owner
+  chitin pairing reject H7KM2QXA
+  chitin pairing revoke discord 123456789012345678
+  chitin pairing list --json
+
+Who is let in with `--owner` owns the agents: all tools, and words that need no mark. Lists in `openclaw.json` (`allowFrom`,
+`commands.ownerAllowFrom`) count besides; docs/concepts/trust.md has the rules.
+Exit codes: 0 done; 2 the command line is wrong; 3 nobody has that code or id, or the list cannot be used."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    #[command(flatten)]
+    list: list::ListArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List who waits and who was let in.
+    List(list::ListArgs),
+    /// Let in whoever was told this code.
+    Approve(decide::ApproveArgs),
+    /// Send away whoever was told this code; they may ask again.
+    Reject(decide::RejectArgs),
+    /// Shut out somebody who was let in.
+    Revoke(decide::RevokeArgs),
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let trust = open(host)?;
+        match &self.action {
+            None => list::run(&self.list, &trust, printer),
+            Some(Action::List(args)) => list::run(args, &trust, printer),
+            Some(Action::Approve(args)) => decide::approve(args, &trust, printer),
+            Some(Action::Reject(args)) => decide::reject(args, &trust, printer),
+            Some(Action::Revoke(args)) => decide::revoke(args, &trust, printer),
+        }
+    }
+}
+
+/// Finds the list that a running gateway goes by.
+fn open(host: &Host) -> Result<Trust, CliError> {
+    let state = chitin_home(host).ok_or_else(|| {
+        CliError::new(
+            Kind::User,
+            "There is no place where it is kept who was let in.",
+        )
+        .hint("set `CHITIN_HOME` or `HOME`")
+    })?;
+    // Only who waits and who was let in is asked for; what is configured stands in the configuration.
+    Ok(Trust::beneath(
+        &state,
+        Arc::new(Value::Null),
+        Arc::new(HostClock),
+    ))
+}
+
+/// Says in the user's words what could not be done.
+fn refused(error: &TrustError) -> CliError {
+    let said = error.to_string();
+    let mut letters = said.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    let failed = CliError::new(
+        Kind::User,
+        format!("{}{}.", first.unwrap_or_default(), letters.as_str()),
+    );
+    match error.hint() {
+        Some(hint) => failed.hint(hint),
+        None => failed,
+    }
+}
+
+/// Names somebody, with the name that they chose.
+fn who(id: &str, name: Option<&str>) -> String {
+    use crate::terminal::words::one_line;
+    match name {
+        Some(name) => format!("{} ({})", one_line(id), one_line(name)),
+        None => one_line(id),
+    }
+}
+
+/// Names a network, with the account if it is not the only one.
+fn place(channel: &str, account: &str) -> String {
+    use crate::terminal::words::one_line;
+    match account {
+        chitin_protocol::agent_id::DEFAULT_ACCOUNT => one_line(channel),
+        account => format!("{}/{}", one_line(channel), one_line(account)),
+    }
+}
