@@ -43,6 +43,8 @@ export function launch() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      // A page that is taken from a directory has no address, and would not be let to the machine's own server.
+      ...(process.env.CHITIN_PAGE_DIST ? ["--disable-features=LocalNetworkAccessChecks"] : []),
     ],
   });
 }

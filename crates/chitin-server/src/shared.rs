@@ -10,6 +10,7 @@ use crate::phase::Phase;
 use crate::problem::Problem;
 use crate::rate::Rate;
 use crate::settings::{Limits, ServerSettings};
+use crate::socket::Written;
 use chitin_gateway::{Accepted, Gateway, Incoming};
 use serde_json::Value;
 use std::net::IpAddr;
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) logins: Logins,
     pub(crate) page: Page,
     pub(crate) metrics: Metrics,
+    pub(crate) written: Written,
     streams: Arc<Semaphore>,
     /// Room for bodies, in kibibytes.
     bodies: Arc<Semaphore>,
@@ -62,6 +64,7 @@ impl Shared {
             logins: Logins::default(),
             page: Page::new(),
             metrics: Metrics::default(),
+            written: Written::default(),
             streams: Arc::new(Semaphore::new(limits.streams)),
             bodies: Arc::new(Semaphore::new(limits.bodies.max(limits.body) / 1024 + 1)),
             requests: Rate::new(limits.request_burst, limits.requests_per_second),

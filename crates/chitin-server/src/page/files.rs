@@ -18,6 +18,14 @@ macro_rules! files {
 /// All of them.
 pub(crate) const FILES: &[File] = files! {
     "/" => "index.html",
+    "/assets/agents.js" => "assets/agents.js",
     "/assets/app.css" => "assets/app.css",
     "/assets/app.js" => "assets/app.js",
+    "/assets/compare.js" => "assets/compare.js",
+    "/assets/files.js" => "assets/files.js",
+    "/assets/lens.js" => "assets/lens.js",
+    "/assets/memory.js" => "assets/memory.js",
+    "/assets/sessions.js" => "assets/sessions.js",
+    "/assets/skills.js" => "assets/skills.js",
+    "/assets/traces.js" => "assets/traces.js",
 };

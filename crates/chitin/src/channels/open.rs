@@ -79,14 +79,17 @@ fn failed(error: &str) -> Problem {
 
 #[cfg(feature = "discord")]
 fn discord(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec<Problem>> {
-    use chitin_discord::{Discord, Settings};
-    let _ = state;
+    use chitin_discord::{Discord, Memory, Settings};
     let settings = Settings::read(&plan.section).map_err(|issues| {
         let issues = issues.into_iter();
         let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
-    let made = Discord::new(&settings, each(plan, Secret::Token), note);
+    let memory = Memory::in_directory(state).unwrap_or_else(|reason| {
+        note(&reason);
+        Memory::none()
+    });
+    let made = Discord::new(&settings, each(plan, Secret::Token), memory, note);
     let network = made.map_err(|error| vec![failed(&error.to_string())])?;
     Ok(Opened {
         network,

@@ -1,0 +1,12 @@
+import{A as e,B as t,E as n,I as r,L as i,M as a,N as o,S as s,_ as c,a as l,g as u,i as d,j as f,k as p,m,s as h,u as g,z as _}from"./app.js";var v={idle:`at rest`,running:`running`,waiting:`waiting`},y=class extends m{sought=``;constructor(){super(),this.watch(p),this.while(()=>(n(),()=>{}))}render(){let e=p.value.filter(e=>e.state!==`idle`).length,n=p.value.filter(e=>`${e.key} ${e.label??``} ${e.title??``}`.toLowerCase().includes(this.sought.toLowerCase())),r=this.sought?n.map(e=>({session:e,depth:0,children:[]})):a(f(p.value));return t`
+      ${c(`Sessions`,`${l(p.value.length)} in all, ${e?`${l(e)} busy`:`none busy`}`,t`
+        <label class="field inline"><span>Find</span><input type="search" data-search .value=${this.sought} @input=${this.seek} /></label>`)}
+      ${r.length===0?u(this.sought?`No session is called so.`:`There are no sessions yet.`,t`One begins with the first message: <a href=${o(`chat`)}>say something</a>.`):t`<ul class="tree" aria-label="Sessions">${r.map(e=>this.row(e))}</ul>`}`}row({session:e,depth:n,children:r}){return t`<li class="tree-row" data-depth=${Math.min(n,6)} data-state=${e.state} data-key=${e.key}>
+      <span class="tree-state"><span class="dot" aria-hidden="true"></span><span class="hidden">${n>0?`Begun by ${e.parent}; `:``}</span>${v[e.state]??e.state}</span>
+      <a class="tree-name" href=${o(`chat`,e.key)}>${g(e)}</a>
+      <span class="tree-about quiet small">${this.about(e,r.length)}</span>
+      <span class="tree-tools">
+        ${e.state===`idle`?_:t`<button class="button small" @click=${()=>void this.stop(e)}>Stop<span class="hidden"> ${g(e)}</span></button>`}
+        <a class="button small" href=${o(`lens`,e.key)}>Context<span class="hidden"> of ${g(e)}</span></a>
+      </span>
+    </li>`}about(e,n){let r=[];e.kind&&r.push(e.kind),e.channel&&r.push(e.channel),e.status&&e.state===`idle`&&r.push(t`<span class="outcome" data-status=${e.status}>${e.status}</span>`),e.tokens&&r.push(`${l(e.tokens)} tokens`),n&&r.push(`${l(n)} begun here`);let i=h(e.updatedAt);return i&&r.push(t`<time datetime=${i.toISOString()}>${d(e.updatedAt)}</time>`),r.push(t`<code>${e.key}</code>`),r.map((e,n)=>t`${n?` · `:_}${e}`)}seek=e=>{this.sought=e.target.value,this.requestUpdate()};async stop(t){try{await s.send(`POST`,i`/api/sessions/${t.key}/stop`,{})}catch(t){e.value=r(t)}}};customElements.define(`chitin-sessions`,y);
