@@ -85,10 +85,7 @@ fn discord(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec<Problem
         let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
-    let memory = Memory::in_directory(state).unwrap_or_else(|reason| {
-        note(&reason);
-        Memory::none()
-    });
+    let memory = Memory::in_directory(&state.join("networks"));
     let made = Discord::new(&settings, each(plan, Secret::Token), memory, note);
     let network = made.map_err(|error| vec![failed(&error.to_string())])?;
     Ok(Opened {
