@@ -31,12 +31,12 @@ fn say(serving: &Serving, text: &str) {
 fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
     value[name]
         .as_array()
-        .unwrap_or_else(|| panic!("no `{name}`: {value}"))
+        .unwrap_or_else(|| unreachable!("no `{name}`: {value}"))
 }
 
 fn named<'a>(items: &'a [Value], field: &str, name: &str) -> &'a Value {
     let found = items.iter().find(|item| item[field] == name);
-    found.unwrap_or_else(|| panic!("no `{name}` among {items:?}"))
+    found.unwrap_or_else(|| unreachable!("no `{name}` among {items:?}"))
 }
 
 /// The prompt that a lens shows, put together again.
@@ -144,7 +144,7 @@ fn a_cut_file_shows_what_was_cut_and_the_budget_moves_as_one_types() {
         cut["text"].as_str().unwrap(),
     );
     assert!(
-        words.contains(&format!("line {} of", from)),
+        words.contains(&format!("line {from} of")),
         "{from}: {}",
         &words[..80]
     );
