@@ -123,6 +123,37 @@ fn the_lens_shows_every_turn_and_what_an_edit_did_to_the_cache() {
 }
 
 #[test]
+fn a_run_that_another_began_hangs_below_it_and_has_a_lens_too() {
+    let spawn = json!({"name": "sessions_spawn", "arguments": {"task": "Count the lanterns", "label": "lanterns"}});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[
+            json!({"when": "[Subagent Task]: Count", "times": 0, "text": "Seven."}),
+            json!({"when": "[Internal task completion event]", "times": 0, "text": "Noted."}),
+            json!({"when": "Begin", "text": "At once.", "toolCalls": [spawn]}),
+            json!({"times": 0, "text": "It is at work."}),
+        ],
+    );
+    let serving = Serving::start(&talk, &[]);
+    say(&serving, "Begin");
+    serving.rest();
+    let tree = get(&serving, "/api/tree");
+    let child = named(list(&tree, "sessions"), "label", "lanterns");
+    assert_eq!(
+        (&child["kind"], &child["parent"]),
+        (&json!("subagent"), &json!("agent:main:main"))
+    );
+    assert_eq!(
+        (&child["state"], &child["agentId"]),
+        (&json!("idle"), &json!("main"))
+    );
+    let key = child["key"].as_str().unwrap();
+    let lens = get(&serving, &format!("/api/sessions/{key}/lens"));
+    assert_eq!(lens["before"]["same"], true, "{}", lens["before"]);
+    assert!(prompt(&lens).contains("Count the lanterns"));
+}
+
+#[test]
 fn a_cut_file_shows_what_was_cut_and_the_budget_moves_as_one_types() {
     let talk = talk();
     let lines: String = (0..3_000).fold(String::new(), |text, at| {
