@@ -7,7 +7,7 @@ use crate::rest::{Fault, Rest};
 use crate::rooms::Rooms;
 use crate::settings::AccountSettings;
 use crate::standing::{Me, Standing};
-use crate::wire::{Channel, User};
+use crate::wire::{Channel, Guild, User};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -58,6 +58,23 @@ impl Account {
         let room: Channel = serde_json::from_value(room).map_err(|_| Fault::unreadable())?;
         self.rooms.channel(room.clone());
         Ok(room)
+    }
+}
+
+impl Account {
+    /// Sees to it that the names of a guild are known, as far as Discord tells them.
+    pub(crate) async fn know_guild(&self, id: Id) {
+        if self.rooms.knows_guild(id) {
+            return;
+        }
+        let me = self.standing.me().map(|me| me.id);
+        let guild = match self.rest.get(&format!("guilds/{id}")).await {
+            Ok(guild) => serde_json::from_value(guild).unwrap_or(Guild::bare(id)),
+            // It will not tell later either.
+            Err(fault) if fault.is(403) || fault.is(404) => Guild::bare(id),
+            Err(_) => return,
+        };
+        self.rooms.guild(guild, me);
     }
 }
 

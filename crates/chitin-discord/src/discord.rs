@@ -3,6 +3,7 @@
 use crate::account::{Account, Seen};
 use crate::compat::{ID, MOST_FILES};
 use crate::fetch::Files;
+use crate::memory::Memory;
 use crate::rest::{self, Rest};
 use crate::settings::{DEFAULT, Settings};
 use crate::{act, listen, probe, send};
@@ -11,6 +12,7 @@ use chitin_gateway::surface::{
 };
 use chitin_gateway::text::Format;
 use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent};
+use chitin_protocol::agent_id::normalize_account_id;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use secrecy::{ExposeSecret, SecretString};
@@ -29,6 +31,7 @@ pub struct Discord {
     capabilities: Capabilities,
     accounts: BTreeMap<String, Arc<Account>>,
     gateway_url: Option<String>,
+    memory: Arc<Memory>,
 }
 
 /// Why there can be no Discord.
@@ -50,6 +53,7 @@ impl Discord {
     pub fn new(
         settings: &Settings,
         tokens: BTreeMap<String, SecretString>,
+        memory: Memory,
         note: &Note,
     ) -> Result<Arc<Self>, DiscordError> {
         // Fails only when somebody was faster, which is as good.
@@ -66,6 +70,7 @@ impl Discord {
         }
         let mut accounts = BTreeMap::new();
         for (id, token) in tokens {
+            let id = normalize_account_id(&id);
             let own = settings
                 .accounts
                 .get(&id)
@@ -119,6 +124,7 @@ impl Discord {
             },
             gateway_url: settings.gateway_url.as_ref().map(ToString::to_string),
             accounts,
+            memory: Arc::new(memory),
         }))
     }
 
@@ -129,7 +135,7 @@ impl Discord {
                 .accounts
                 .get(DEFAULT)
                 .or_else(|| self.accounts.values().next()),
-            Some(id) => self.accounts.get(id),
+            Some(id) => self.accounts.get(&normalize_account_id(id)),
         };
         found.ok_or_else(|| {
             let id = to.account_id.as_deref().unwrap_or(DEFAULT);
@@ -168,7 +174,8 @@ impl Surface for Discord {
     ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
         async move {
             let name = action.name();
-            let known = matches!(action, Action::Typing)
+            // The gateway itself changes messages and shows that somebody types, whatever a model may do.
+            let known = matches!(action, Action::Typing | Action::Edit { .. })
                 || self.capabilities.actions.iter().any(|known| known == name);
             if !known {
                 return Err(SurfaceError::unsupported(name));
@@ -184,7 +191,14 @@ impl Network for Discord {
         async move {
             let listening = self.accounts.values().map(|account| {
                 let url = self.gateway_url.clone();
-                listen::run(Arc::clone(account), url, gateway.clone(), cancel.clone())
+                let memory = Arc::clone(&self.memory);
+                listen::run(
+                    Arc::clone(account),
+                    url,
+                    gateway.clone(),
+                    memory,
+                    cancel.clone(),
+                )
             });
             join_all(listening).await;
         }

@@ -2,8 +2,8 @@
 //!
 //! In: the `channels.discord` section of a configuration ([`Settings`]) and a token for each account. Out: a [`Discord`], which
 //! sends ([`chitin_gateway::Surface`]), and hears ([`chitin_gateway::surface::Network`]). It decides nothing about who may speak:
-//! everything that it hears is handed to [`chitin_gateway::Gateway::notice`]. It never writes to the disk, never shows a token, and a
-//! text that it sends wakes nobody who is not in the conversation.
+//! everything that it hears is handed to [`chitin_gateway::Gateway::notice`]. It writes nothing but how far it was ([`Memory`]), never shows a
+//! token, and a text that it sends wakes nobody who is not in the conversation.
 //!
 //! Reading order: `discord.rs` (the surface), `listen/` (what is heard), `send.rs` and `act/` (what is done), `rest/` (requests and
 //! their limits).
@@ -24,6 +24,7 @@ mod discord;
 mod fetch;
 mod ids;
 mod listen;
+mod memory;
 mod places;
 mod probe;
 mod rest;
@@ -36,4 +37,5 @@ mod words;
 
 pub use compat::ID;
 pub use discord::{Discord, DiscordError, Note};
+pub use memory::Memory;
 pub use settings::{AccountSettings, Intents, SettingIssue, Settings};

@@ -99,6 +99,10 @@ impl Rooms {
         self.look(|known| known.rooms.get(&id).and_then(|room| room.name.clone()))
     }
 
+    pub(crate) fn knows_guild(&self, id: Id) -> bool {
+        self.look(|known| known.guilds.contains_key(&id))
+    }
+
     pub(crate) fn guild_name(&self, id: Id) -> Option<String> {
         self.look(|known| known.guilds.get(&id).and_then(|guild| guild.name.clone()))
     }

@@ -127,9 +127,62 @@ proptest! {
     }
 
     #[test]
+    fn no_other_port_passes_with_a_cookie(own in 1u16.., other in 1u16.., name in "localhost|127\\.0\\.0\\.1|yard\\.example") {
+        let (host, origin) = (format!("{name}:{own}"), format!("http://{name}:{other}"));
+        let passes = page_passes(&host, Some(&origin), Needs::Origin);
+        prop_assert_eq!(passes, own == other);
+    }
+
+    #[test]
     fn a_name_that_ends_in_another_domain_never_passes(name in "[a-z0-9.]{0,20}", port in proptest::option::of(0u16..)) {
         let host = format!("{name}.evil.example");
         let host = port.map_or(host.clone(), |port| format!("{host}:{port}"));
         prop_assert!(!host_passes(&host));
     }
+}
+
+fn page_passes(host: &str, origin: Option<&str>, needs: Needs) -> bool {
+    let mut pairs = vec![(HOST, host)];
+    pairs.extend(origin.map(|origin| (ORIGIN, origin)));
+    door().check_page(&headers(&pairs), needs).is_ok()
+}
+
+#[test]
+fn with_a_cookie_only_the_servers_own_page_passes_to_the_port() {
+    let host = "localhost:7717";
+    for origin in [
+        "http://localhost:7717",
+        "https://LOCALHOST:7717",
+        "https://desk.example:8443",
+    ] {
+        assert!(page_passes(host, Some(origin), Needs::Origin), "{origin}");
+    }
+    for origin in [
+        "http://localhost:7718",
+        "http://localhost",
+        "http://127.0.0.1:7717",
+        "http://localhost:77170",
+        "http://localhost:7717.evil.example",
+        "http://evil@localhost:7717",
+        "ftp://localhost:7717",
+        "localhost:7717",
+        "null",
+        "",
+    ] {
+        assert!(
+            !page_passes(host, Some(origin), Needs::NoOrigin),
+            "{origin}"
+        );
+    }
+    assert!(page_passes(host, None, Needs::NoOrigin));
+    assert!(!page_passes(host, None, Needs::Origin));
+}
+
+#[test]
+fn a_cookie_that_is_there_twice_is_none() {
+    let cookie = |value: &str| super::cookie(&headers(&[(COOKIE, value)]), "a").map(str::to_owned);
+    assert_eq!(cookie("b=1; a=2; c=3"), Some("2".to_owned()));
+    assert_eq!(cookie("a=1; a=2"), None);
+    assert_eq!(cookie("aa=1; xa=2; a="), None);
+    assert_eq!(cookie(""), None);
 }

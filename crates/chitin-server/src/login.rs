@@ -100,7 +100,7 @@ mod tests {
         let (logins, mut now) = (Logins::default(), Instant::now());
         let fresh = logins.begin(now).unwrap();
         for _ in 0..3 {
-            now += STAYS - SECOND;
+            now += STAYS.checked_sub(SECOND).unwrap();
             assert_eq!(logins.csrf(&fresh.name, now), Some(fresh.csrf.clone()));
         }
         assert_eq!(logins.csrf(&fresh.name, now + STAYS), None);

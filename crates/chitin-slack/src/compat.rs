@@ -9,7 +9,7 @@ pub(crate) const HOST: &str = "slack.com";
 /// Where events come in over HTTP, unless configuration says otherwise.
 pub(crate) const WEBHOOK_PATH: &str = "/slack/events";
 /// The largest file that is fetched or sent, in MB, unless configuration says otherwise.
-pub(crate) const MEDIA_MAX_MB: u64 = 20;
+pub(crate) const MEDIA_MAX_MB: f64 = 20.0;
 /// The longest message.
 pub(crate) const MAX_CHARS: usize = 4_000;
 /// `chat.update` may be called about once a second for a channel.

@@ -152,8 +152,7 @@ fn event(event: &Value) -> Result<Event, String> {
         return Err("An event that does not say of which kind it is.".to_owned());
     };
     match kind {
-        "message" => {}
-        "app_mention" => {}
+        "message" | "app_mention" => {}
         "app_uninstalled" => return Ok(Event::Revoked),
         "tokens_revoked" => {
             let bots = event["tokens"]["bot"].as_array();

@@ -29,13 +29,11 @@ impl Account {
             return Heard::Settled;
         }
         let hearing = self.hear_once(gateway, happened);
-        let heard = match tokio::time::timeout(LONGEST, hearing).await {
-            Ok(heard) => heard,
-            Err(_) => {
-                self.complain("a message could not be taken in within minutes");
-                Heard::Later
-            }
-        };
+        let heard = tokio::time::timeout(LONGEST, hearing).await;
+        let heard = heard.unwrap_or_else(|_| {
+            self.complain("a message could not be taken in within minutes");
+            Heard::Later
+        });
         if let (Heard::Settled, Some(id)) = (heard, event_id) {
             self.seen.put(id, ());
         }

@@ -8,7 +8,7 @@
 //! use chitin_slack::Settings;
 //! let section = serde_json::json!({"mode": "http", "webhookPath": "slack/events"});
 //! let issues = Settings::read(&section).err().unwrap_or_default();
-//! assert_eq!(issues[0].path, "channels.slack.webhookPath");
+//! assert_eq!(issues[0].path, "webhookPath");
 //! ```
 //!
 //! Reading order: `slack.rs` (the surface), `account.rs`, `web/` (calls), `socket/` and `webhook.rs` (what comes in), `event.rs`, `hearing.rs`.

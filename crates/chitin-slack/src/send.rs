@@ -32,15 +32,13 @@ impl Account {
         }
         if !files.is_empty() {
             let name = format!("{} files", message.key);
-            let shared = match self.sent.get(&name) {
-                Some(shared) => shared,
-                None => {
-                    let shared = self.share(&channel, thread, &files).await?;
-                    self.sent.put(name, shared.clone());
-                    shared
-                }
-            };
-            sent.get_or_insert(shared);
+            let mut shared = self.sent.get(&name);
+            if shared.is_none() {
+                let made = self.share(&channel, thread, &files).await?;
+                self.sent.put(name, made.clone());
+                shared = Some(made);
+            }
+            sent = sent.or(shared);
         }
         let message_id = sent.unwrap_or_default();
         if let Some(thread) = thread {

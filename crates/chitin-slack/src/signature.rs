@@ -64,12 +64,14 @@ fn sign(key: &[u8], timestamp: &str, body: &[u8]) -> String {
         key,
         &[VERSION.as_bytes(), b":", timestamp.as_bytes(), b":", body],
     );
-    let mut signature = format!("{VERSION}=");
-    for byte in digest {
-        signature.push(char::from(HEX[usize::from(byte >> 4)]));
-        signature.push(char::from(HEX[usize::from(byte & 15)]));
-    }
-    signature
+    format!("{VERSION}={}", hex(&digest))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from(HEX[usize::from(digit)]))
+        .collect()
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -95,11 +97,7 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use super::{hmac, sign};
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+    use super::{hex, hmac, sign};
 
     /// RFC 4231, cases 1, 2 and 6.
     #[test]

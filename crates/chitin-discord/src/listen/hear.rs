@@ -31,27 +31,33 @@ struct Written {
     ours: bool,
 }
 
-/// Hands a message in. What may pass is tried again while we run.
+/// Hands a message in. What may pass is tried again while we run. Tells whether it is done with, one way or the other.
 pub(super) async fn hear(
     account: &Account,
     gateway: &Gateway,
     cancel: &CancellationToken,
     message: &Message,
-) {
+) -> bool {
     let Some(noticed) = notice(account, message).await else {
-        return;
+        return true;
     };
     let mut wait = FIRST_WAIT;
     loop {
         let Err(refusal) = gateway.notice(noticed.clone()).await else {
-            return;
+            return true;
         };
         let place = message.channel_id;
-        if !may_pass(&refusal) || cancel.is_cancelled() {
+        if !may_pass(&refusal) {
             account.tell(&format!(
                 "a message in `{place}` is not taken in: {refusal}"
             ));
-            return;
+            return true;
+        }
+        if cancel.is_cancelled() {
+            account.tell(&format!(
+                "a message in `{place}` could not be taken in before the end: {refusal}"
+            ));
+            return false;
         }
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -79,6 +85,9 @@ async fn notice(account: &Account, message: &Message) -> Option<Noticed> {
     let me = account.standing.me();
     let me_id = me.as_ref().map(|me| me.id);
     account.rooms.spoke(message.channel_id, message.author.id);
+    if let Some(guild) = message.guild_id {
+        account.know_guild(guild).await;
+    }
     let written = written(account, message, me_id).await;
     let named = message.mentions.iter().any(|user| Some(user.id) == me_id)
         || account

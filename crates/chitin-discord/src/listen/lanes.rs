@@ -1,6 +1,7 @@
 //! Messages of one channel are handed in one after the other; those of others need not wait for them, nor the heartbeats.
 
 use super::hear;
+use super::progress::Progress;
 use crate::account::Account;
 use crate::wire::Message;
 use chitin_gateway::Gateway;
@@ -17,9 +18,12 @@ const MOST_WAITING: usize = 256;
 /// How long what waits may take at the end.
 const ENDING: Duration = Duration::from_secs(5);
 
+/// A message, and the number of its event.
+type Waiting = (u64, Box<Message>);
+
 /// The lanes of one account.
 pub(super) struct Lanes {
-    waiting: Vec<mpsc::Sender<Box<Message>>>,
+    waiting: Vec<mpsc::Sender<Waiting>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -28,18 +32,21 @@ impl Lanes {
     pub(super) fn begin(
         account: &Arc<Account>,
         gateway: &Gateway,
+        progress: &Arc<Progress>,
         cancel: &CancellationToken,
     ) -> Self {
         let tasks = TaskTracker::new();
         let stop = CancellationToken::new();
         let lane = |_| {
-            let (sender, mut waiting) = mpsc::channel::<Box<Message>>(MOST_WAITING);
+            let (sender, mut waiting) = mpsc::channel::<Waiting>(MOST_WAITING);
             let (account, gateway) = (Arc::clone(account), gateway.clone());
-            let (cancel, stop) = (cancel.clone(), stop.clone());
+            let (progress, cancel, stop) = (Arc::clone(progress), cancel.clone(), stop.clone());
             tasks.spawn(async move {
                 let work = async {
-                    while let Some(message) = waiting.recv().await {
-                        hear::hear(&account, &gateway, &cancel, &message).await;
+                    while let Some((number, message)) = waiting.recv().await {
+                        if hear::hear(&account, &gateway, &cancel, &message).await {
+                            progress.done(number);
+                        }
                     }
                 };
                 tokio::select! {
@@ -58,9 +65,9 @@ impl Lanes {
     }
 
     /// Puts a message behind the others of its channel.
-    pub(super) async fn put(&self, message: Box<Message>, cancel: &CancellationToken) {
+    pub(super) async fn put(&self, waiting: Waiting, cancel: &CancellationToken) {
         // The low bits of an id count within a millisecond; the time is above them.
-        let lane = (message.channel_id.number() >> 22) % LANES;
+        let lane = (waiting.1.channel_id.number() >> 22) % LANES;
         let Some(lane) = usize::try_from(lane)
             .ok()
             .and_then(|lane| self.waiting.get(lane))
@@ -68,7 +75,7 @@ impl Lanes {
             return;
         };
         tokio::select! {
-            _ = lane.send(message) => {}
+            _ = lane.send(waiting) => {}
             () = cancel.cancelled() => {}
         }
     }

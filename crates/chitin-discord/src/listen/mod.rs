@@ -9,9 +9,11 @@ mod end;
 mod events;
 mod hear;
 mod lanes;
+mod progress;
 
 use crate::account::Account;
-use crate::rest::Why;
+use crate::memory::Memory;
+use crate::rest::{Fault, Why};
 use crate::settings::Url;
 use chitin_gateway::Gateway;
 use chitin_gateway::surface::Connection;
@@ -19,13 +21,14 @@ use end::End;
 use events::Heard;
 use futures_util::{FutureExt, StreamExt};
 use lanes::Lanes;
+use progress::Progress;
 use secrecy::ExposeSecret;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use twilight_gateway::error::ReceiveMessageErrorType;
-use twilight_gateway::{CloseFrame, ConfigBuilder, Intents, Message, Shard, ShardId};
+use twilight_gateway::{CloseFrame, ConfigBuilder, Intents, Message, Session, Shard, ShardId};
 
 /// How long to wait before the second try.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -39,65 +42,184 @@ pub(crate) async fn run(
     account: Arc<Account>,
     gateway_url: Option<String>,
     gateway: Gateway,
+    memory: Arc<Memory>,
     cancel: CancellationToken,
 ) {
-    let lanes = Lanes::begin(&account, &gateway, &cancel);
-    let mut wait = FIRST_WAIT;
-    let mut reason = None;
-    loop {
-        account.standing.set(Connection::Connecting { reason });
-        let end = tokio::select! {
-            end = once(&account, gateway_url.as_deref(), &lanes, &cancel) => end,
-            () = cancel.cancelled() => End::Told,
-        };
-        match end {
-            End::Told => {
-                account.standing.set(Connection::Idle);
-                break;
-            }
-            End::Failed { reason, hint } => {
-                let said = hint.as_deref().unwrap_or_default();
-                account.tell(&format!("{reason} {said}"));
-                account.standing.set(Connection::Failed { reason, hint });
-                break;
-            }
-            End::Broken { reason: why } => {
-                account.tell(&format!("{why} It is tried again."));
-                reason = Some(why.clone());
-                account
-                    .standing
-                    .set(Connection::Connecting { reason: Some(why) });
-                tokio::select! {
-                    () = tokio::time::sleep(wait) => {}
-                    () = cancel.cancelled() => {}
+    let progress = Arc::new(Progress::new(&memory, gateway_url.as_deref()));
+    let lanes = Lanes::begin(&account, &gateway, &progress, &cancel);
+    let listening = Listening {
+        account: &account,
+        gateway_url,
+        lanes: &lanes,
+        progress: &progress,
+        cancel: &cancel,
+    };
+    tokio::select! {
+        () = listening.on() => {}
+        () = progress.keep_on(&account) => {}
+    }
+    lanes.end().await;
+    progress.keep(&account).await;
+}
+
+/// One account that listens.
+struct Listening<'a> {
+    account: &'a Account,
+    gateway_url: Option<String>,
+    lanes: &'a Lanes,
+    progress: &'a Progress,
+    cancel: &'a CancellationToken,
+}
+
+impl Listening<'_> {
+    /// Listens, connection after connection.
+    async fn on(&self) {
+        let account = self.account;
+        let mut wait = FIRST_WAIT;
+        let mut reason = None;
+        loop {
+            account.standing.set(Connection::Connecting { reason });
+            match self.once().await {
+                End::Told => {
+                    account.standing.set(Connection::Idle);
+                    return;
                 }
-                wait = (wait * 2).min(LONGEST_WAIT);
+                End::Failed { reason, hint } => {
+                    let said = hint.as_deref().unwrap_or_default();
+                    account.tell(&format!("{reason} {said}"));
+                    account.standing.set(Connection::Failed { reason, hint });
+                    return;
+                }
+                End::Broken { reason: why } => {
+                    account.tell(&format!("{why} It is tried again."));
+                    reason = Some(why.clone());
+                    account
+                        .standing
+                        .set(Connection::Connecting { reason: Some(why) });
+                    tokio::select! {
+                        () = tokio::time::sleep(wait) => {}
+                        () = self.cancel.cancelled() => {}
+                    }
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
             }
         }
     }
-    lanes.end().await;
-}
 
-/// Connects once, and listens until that ends. A mistake in the library below ends it too, and nothing else.
-async fn once(
-    account: &Arc<Account>,
-    gateway_url: Option<&str>,
-    lanes: &Lanes,
-    cancel: &CancellationToken,
-) -> End {
-    let url = match (place(account).await, gateway_url) {
-        (Err(end), _) => return end,
-        (Ok(_), Some(url)) => Some(url.to_owned()),
-        (Ok(url), None) => url,
-    };
-    let listening = AssertUnwindSafe(listen(account, url, lanes, cancel)).catch_unwind();
-    listening.await.unwrap_or_else(|_| End::Broken {
-        reason: "The connection ended in a way that it never should.".to_owned(),
-    })
+    /// Connects once, and listens until that ends. A mistake in the library below ends it too, and nothing else.
+    async fn once(&self) -> End {
+        let place = tokio::select! {
+            place = place(self.account) => place,
+            () = self.cancel.cancelled() => return End::Told,
+        };
+        let url = match place {
+            Err(end) => return end,
+            Ok(url) => self.gateway_url.clone().or(url),
+        };
+        let listening = AssertUnwindSafe(self.listen(url)).catch_unwind();
+        listening.await.unwrap_or_else(|_| End::Broken {
+            reason: "The connection ended in a way that it never should.".to_owned(),
+        })
+    }
+
+    async fn listen(&self, url: Option<String>) -> End {
+        let account = self.account;
+        let mut shard = self.shard(url);
+        let mut closed = None;
+        let mut told = false;
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    self.close(shard).await;
+                    return End::Told;
+                }
+                next = shard.next() => next,
+            };
+            match next {
+                None => return End::of(closed),
+                Some(Ok(Message::Close(frame))) => {
+                    closed = frame.map(|frame| frame.code);
+                    let reason = Some("The connection broke.".to_owned());
+                    account.standing.set(Connection::Connecting { reason });
+                }
+                Some(Ok(Message::Text(text))) => {
+                    let heard = events::read(account, &text);
+                    let is_message = matches!(heard, Heard::Message(_));
+                    let (session, url) = (shard.session(), shard.resume_url());
+                    let number = self.progress.heard(session, url, is_message);
+                    match heard {
+                        Heard::Connected => {
+                            told = false;
+                            account.standing.set(Connection::Connected);
+                        }
+                        Heard::Message(message) => {
+                            self.lanes.put((number, message), self.cancel).await;
+                        }
+                        Heard::Nothing => {}
+                    }
+                }
+                Some(Err(error)) => match error.kind() {
+                    ReceiveMessageErrorType::Reconnect => {
+                        let reason = "Discord cannot be reached.".to_owned();
+                        if !std::mem::replace(&mut told, true) {
+                            account.tell(&format!("{reason} It is tried again."));
+                        }
+                        let reason = Some(reason);
+                        account.standing.set(Connection::Connecting { reason });
+                    }
+                    _ => events::unreadable(account),
+                },
+            }
+        }
+    }
+
+    /// Makes a connection that goes on where an earlier run was, if there was one.
+    fn shard(&self, url: Option<String>) -> Shard {
+        let account = self.account;
+        let token = account.rest.token().expose_secret().to_owned();
+        let mut config = ConfigBuilder::new(token, intents(account));
+        if let Some(url) = url {
+            config = config.proxy_url(url);
+        }
+        if let Some(point) = self.progress.recall(account)
+            && Url::read(&point.resume_url, "wss", "ws").is_ok()
+        {
+            config = config
+                .session(Session::new(point.sequence, point.session_id))
+                .resume_url(point.resume_url);
+        }
+        Shard::with_config(ShardId::ONE, config.build())
+    }
+
+    /// Says goodbye; until later, if somebody remembers.
+    async fn close(&self, mut shard: Shard) {
+        shard.close(if self.progress.is_kept() {
+            CloseFrame::RESUME
+        } else {
+            CloseFrame::NORMAL
+        });
+        let closing = async {
+            while let Some(Ok(message)) = shard.next().await {
+                if matches!(message, Message::Close(_)) {
+                    break;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(CLOSING, closing).await;
+    }
 }
 
 /// Asks where to connect. A token that is not taken is found out here, before it counts as a failed connection.
 async fn place(account: &Account) -> Result<Option<String>, End> {
+    let broken = |fault: Fault| match fault.why {
+        Why::Status(401) => End::token(),
+        _ => End::Broken {
+            reason: chitin_gateway::SurfaceError::from(fault).message,
+        },
+    };
+    // Where a session goes on, nobody says who we are.
+    account.me().await.map_err(broken)?;
     match account.rest.get("gateway/bot").await {
         Ok(told) => {
             if told["session_start_limit"]["remaining"].as_u64() == Some(0) {
@@ -109,77 +231,8 @@ async fn place(account: &Account) -> Result<Option<String>, End> {
                 .and_then(|url| Url::read(url, "wss", "ws").ok());
             Ok(url.map(|url| url.to_string()))
         }
-        Err(fault) if fault.why == Why::Status(401) => Err(End::token()),
-        Err(fault) => Err(End::Broken {
-            reason: chitin_gateway::SurfaceError::from(fault).message,
-        }),
+        Err(fault) => Err(broken(fault)),
     }
-}
-
-async fn listen(
-    account: &Arc<Account>,
-    url: Option<String>,
-    lanes: &Lanes,
-    cancel: &CancellationToken,
-) -> End {
-    let token = account.rest.token().expose_secret().to_owned();
-    let mut config = ConfigBuilder::new(token, intents(account));
-    if let Some(url) = url {
-        config = config.proxy_url(url);
-    }
-    let mut shard = Shard::with_config(ShardId::ONE, config.build());
-    let mut closed = None;
-    let mut told = false;
-    loop {
-        let next = tokio::select! {
-            biased;
-            () = cancel.cancelled() => {
-                close(shard).await;
-                return End::Told;
-            }
-            next = shard.next() => next,
-        };
-        match next {
-            None => return End::of(closed),
-            Some(Ok(Message::Close(frame))) => {
-                closed = frame.map(|frame| frame.code);
-                let reason = Some("The connection broke.".to_owned());
-                account.standing.set(Connection::Connecting { reason });
-            }
-            Some(Ok(Message::Text(text))) => match events::read(account, &text) {
-                Heard::Connected => {
-                    told = false;
-                    account.standing.set(Connection::Connected);
-                }
-                Heard::Message(message) => lanes.put(message, cancel).await,
-                Heard::Nothing => {}
-            },
-            Some(Err(error)) => match error.kind() {
-                ReceiveMessageErrorType::Reconnect => {
-                    let reason = "Discord cannot be reached.".to_owned();
-                    if !std::mem::replace(&mut told, true) {
-                        account.tell(&format!("{reason} It is tried again."));
-                    }
-                    let reason = Some(reason);
-                    account.standing.set(Connection::Connecting { reason });
-                }
-                _ => events::unreadable(account),
-            },
-        }
-    }
-}
-
-/// Says goodbye.
-async fn close(mut shard: Shard) {
-    shard.close(CloseFrame::NORMAL);
-    let closing = async {
-        while let Some(Ok(message)) = shard.next().await {
-            if matches!(message, Message::Close(_)) {
-                break;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(CLOSING, closing).await;
 }
 
 /// Says what events are wanted.

@@ -149,9 +149,9 @@ impl Document {
     /// Finds somebody who was let in.
     pub(super) fn find(&self, channel: &str, account: &str, sender_id: &str) -> Option<&Paired> {
         self.paired.iter().find(|paired| {
-            paired.channel == channel
+            paired.sender_id.eq_ignore_ascii_case(sender_id)
+                && paired.channel == channel
                 && paired.account == account
-                && same(&paired.sender_id, sender_id)
         })
     }
 

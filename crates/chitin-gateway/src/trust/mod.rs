@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod judge;
 mod overheard;
+mod patterns;
 mod people;
 mod record;
 mod rooms;
@@ -38,6 +39,7 @@ use chitin_agent::clock::Clock;
 use chitin_protocol::agent_id::normalize_account_id;
 use chitin_protocol::text::trim_js;
 use overheard::Overheard;
+use patterns::Patterns;
 use serde_json::Value;
 use settings::Section;
 use std::path::Path;
@@ -57,6 +59,7 @@ const OVERHEARD_INTRO: &str = "What was said here since you were last spoken to,
 pub struct Trust {
     config: Arc<Value>,
     clock: Arc<dyn Clock>,
+    patterns: Patterns,
     store: Store,
     overheard: Mutex<Overheard>,
     away: Mutex<Away>,
@@ -82,6 +85,7 @@ impl Trust {
 
     fn of(store: Store, config: Arc<Value>, clock: Arc<dyn Clock>) -> Self {
         Self {
+            patterns: Patterns::read(&config),
             config,
             clock,
             store,
@@ -171,6 +175,16 @@ impl Trust {
         lock(&self.away).total()
     }
 
+    /// Tells whether a message calls an agent by words that the configuration names. `agent` says whose message it would be.
+    pub(crate) fn is_called<A: AsRef<str>>(
+        &self,
+        text: &str,
+        agent: impl FnOnce() -> Option<A>,
+    ) -> bool {
+        !self.patterns.is_empty()
+            && agent().is_some_and(|agent| self.patterns.call(agent.as_ref(), text))
+    }
+
     /// Counts a message that is not heard.
     pub(crate) fn turn_away(&self, noticed: &Noticed, reason: &str) {
         let inbound = &noticed.incoming.inbound;
@@ -200,7 +214,8 @@ impl Trust {
             .as_deref()
             .map(trim_js)
             .unwrap_or_default();
-        let Some(place) = Address::of(inbound).filter(|_| sender_id.len() <= MOST_ID) else {
+        let fits = |place: &Address| sender_id.len() <= MOST_ID && place.peer.id.len() <= MOST_ID;
+        let Some(place) = Address::of(inbound).filter(fits) else {
             return Ok(Asking::Full);
         };
         let name = noticed.incoming.sender_name.as_deref();

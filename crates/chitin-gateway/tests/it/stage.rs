@@ -14,7 +14,7 @@ use chitin_context::{TellCuts, Turn, assemble};
 use chitin_gateway::Address;
 use chitin_gateway::gateway::What;
 use chitin_gateway::route::{Inbound, Peer};
-use chitin_gateway::surface::{Action, Done, Past, Threads};
+use chitin_gateway::surface::{Action, Done, File, Past, Threads};
 use chitin_gateway::text::Format;
 use chitin_gateway::{
     AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard, HostError,
@@ -558,6 +558,10 @@ pub(crate) struct Chat {
     history: Mutex<Vec<Past>>,
     failures: Mutex<Vec<SurfaceError>>,
     act_failures: Mutex<Vec<SurfaceError>>,
+    /// The file that hangs on every message.
+    hanging: Mutex<Option<File>>,
+    /// What is given back for what only this network knows.
+    gives: Mutex<Option<Value>>,
     /// What may be done; none is anything at once.
     allowed: Option<Arc<tokio::sync::Semaphore>>,
     /// Says that something was done.
@@ -591,6 +595,8 @@ impl Chat {
             history: Mutex::default(),
             failures: Mutex::default(),
             act_failures: Mutex::default(),
+            hanging: Mutex::default(),
+            gives: Mutex::default(),
             allowed: None,
             done: tokio::sync::Notify::new(),
         }
@@ -602,6 +608,16 @@ impl Chat {
         chat.capabilities.edit_every_ms = Some(every_ms);
         chat.capabilities.actions.push("delete".to_owned());
         chat
+    }
+
+    /// Hangs a file on every message.
+    pub(crate) fn hang(&self, file: File) {
+        *self.hanging.lock().unwrap() = Some(file);
+    }
+
+    /// Sets what is given back for what only this network knows.
+    pub(crate) fn give(&self, value: Value) {
+        *self.gives.lock().unwrap() = Some(value);
     }
 
     /// Changes what it can do.
@@ -690,6 +706,11 @@ impl Chat {
         *self.act_failures.lock().unwrap() = failures;
     }
 
+    /// Tells whether a deed is still to fail.
+    pub(crate) fn fails_acts(&self) -> bool {
+        !self.act_failures.lock().unwrap().is_empty()
+    }
+
     /// Fails the next sends, in this order.
     pub(crate) fn fail(&self, failures: Vec<SurfaceError>) {
         *self.failures.lock().unwrap() = failures;
@@ -735,6 +756,7 @@ impl Surface for Chat {
             self.wait().await;
             let mut failures = self.act_failures.lock().unwrap();
             if !failures.is_empty() {
+                self.done.notify_waiters();
                 return Err(failures.remove(0));
             }
             let mut acted = self.acted.lock().unwrap();
@@ -754,11 +776,15 @@ impl Surface for Chat {
                         ..to.clone()
                     },
                 },
-                Action::Edit { .. }
-                | Action::React { .. }
-                | Action::Typing
-                | Action::Download { .. }
-                | Action::Other { .. } => Done::Done,
+                Action::Download { .. } => match self.hanging.lock().unwrap().clone() {
+                    Some(file) => Done::File { file },
+                    None => return Err(SurfaceError::never("There is no file.")),
+                },
+                Action::Other { .. } => match self.gives.lock().unwrap().clone() {
+                    Some(value) => Done::Other { value },
+                    None => Done::Done,
+                },
+                Action::Edit { .. } | Action::React { .. } | Action::Typing => Done::Done,
             })
         }
         .boxed()

@@ -2,6 +2,9 @@
 
 mod command;
 mod listening;
+mod written;
+
+pub(crate) use written::Written;
 
 use crate::answer::Caller;
 use crate::api::{self, SendMessage};
@@ -12,7 +15,7 @@ use crate::phase::Phase;
 use crate::problem::{Face, Problem, at_most};
 use crate::shared::Shared;
 use chitin_gateway::{Heard, Topic};
-use command::{Command, Told, Wanted};
+use command::{Command, Wanted};
 use futures_util::{SinkExt, StreamExt};
 use hyper::body::Incoming;
 use hyper::header::{
@@ -214,11 +217,8 @@ impl Talk {
                 if !self.listening.is_new(happening.seq) {
                     return Some(());
                 }
-                let told = Told {
-                    r#type: "happening",
-                    happening,
-                };
-                self.say(&told).await
+                let text = self.shared.written.of(happening);
+                self.send(Message::Text(text)).await
             }
         }
     }

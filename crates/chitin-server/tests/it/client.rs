@@ -1,7 +1,7 @@
 //! A server on a socket, and a client that says exactly what it is told to.
 
 use crate::stage::{Setting, Stage};
-use chitin_server::{Ended, Limits, Server, ServerSettings, WebSurface};
+use chitin_server::{Attached, Ended, Limits, Server, ServerSettings, WebSurface};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -26,11 +26,26 @@ impl Served {
     }
 
     pub(crate) fn with(setting: Setting, change: impl FnOnce(&mut Limits)) -> Self {
+        Self::made(setting, Attached::default(), |settings| {
+            change(&mut settings.limits);
+        })
+    }
+
+    /// A server that has more than its gateway.
+    pub(crate) fn attached(setting: Setting, attached: Attached) -> Self {
+        Self::made(setting, attached, |_| {})
+    }
+
+    pub(crate) fn made(
+        setting: Setting,
+        attached: Attached,
+        change: impl FnOnce(&mut ServerSettings),
+    ) -> Self {
         let stage = setting.surface(std::sync::Arc::new(WebSurface::default()));
         let stage = stage.stage();
         let mut settings = ServerSettings::new(SocketAddr::from(([127, 0, 0, 1], 0)), TOKEN.into());
-        change(&mut settings.limits);
-        let bound = Server::bind(settings).unwrap();
+        change(&mut settings);
+        let bound = Server::bind(settings).unwrap().attach(attached);
         let address = bound.address();
         let (stop, stopped) = oneshot::channel();
         let gateway = stage.gateway.clone();
@@ -77,6 +92,7 @@ pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Response {
@@ -143,7 +159,7 @@ impl Connection {
         let bearer = format!("Bearer {TOKEN}");
         let length = body.len().to_string();
         let mut usual = vec![("host", "localhost"), ("authorization", bearer.as_str())];
-        if method == "POST" {
+        if matches!(method, "POST" | "PUT") {
             usual.push(("content-type", "application/json"));
             usual.push(("content-length", length.as_str()));
         }
@@ -188,7 +204,8 @@ impl Connection {
         Response {
             status,
             head,
-            body: String::from_utf8(body).unwrap(),
+            body: String::from_utf8_lossy(&body).into_owned(),
+            bytes: body,
         }
     }
 

@@ -9,9 +9,14 @@
 mod stage;
 
 mod client;
+mod desk;
 mod drain;
 mod endpoints;
 mod limits;
+mod login;
+mod metrics;
 mod openai;
+mod page;
 mod socket;
 mod streams;
+mod webhook;

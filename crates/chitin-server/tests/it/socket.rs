@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-struct Socket(WebSocketStream<TcpStream>);
+pub(crate) struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
     async fn open(served: &Served) -> Self {
@@ -23,7 +23,7 @@ impl Socket {
             .unwrap()
     }
 
-    async fn with(
+    pub(crate) async fn with(
         served: &Served,
         headers: &[(&'static str, &str)],
     ) -> Result<Self, tungstenite::Error> {
@@ -53,7 +53,7 @@ impl Socket {
         }
     }
 
-    async fn ask(&mut self, value: &Value) -> Value {
+    pub(crate) async fn ask(&mut self, value: &Value) -> Value {
         self.say(value).await;
         self.hear().await
     }

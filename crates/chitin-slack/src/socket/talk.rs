@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(20);
 /// After so much silence nobody is.
 const DEAD: Duration = Duration::from_secs(45);
 /// How long a connection that is about to go is listened to.
-const LINGER: Duration = Duration::from_secs(60);
+const LINGER: Duration = Duration::from_mins(1);
 /// How long a message may take to be written.
 const WRITE: Duration = Duration::from_secs(10);
 /// Acknowledgements that wait to be written.

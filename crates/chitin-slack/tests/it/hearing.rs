@@ -20,7 +20,7 @@ fn transcript(yard: &Yard) -> String {
 async fn text_is_read_as_people_read_it() {
     let replies = [json!({"text": "Yes.", "expect": {"contains": [
         "what do @Ben and #berths say of the plan (https://x.example/a?b=1&c=2) & of <b>?"]}})];
-    let yard = Yard::open(off(), &replies).await;
+    let yard = Yard::open(&off(), &replies).await;
     yard.slack.say(
         "C1",
         "U1",
@@ -36,7 +36,7 @@ async fn markup_in_a_message_stays_text() {
     let replies = [
         json!({"text": format!("You wrote {script} & <!everyone> <!channel|all>."), "expect": {"contains": [script]}}),
     ];
-    let yard = Yard::open(off(), &replies).await;
+    let yard = Yard::open(&off(), &replies).await;
     yard.slack
         .say("C1", "U1", "&lt;script&gt;alert(1)&lt;/script&gt;");
     yard.until_said(&[
@@ -48,11 +48,11 @@ async fn markup_in_a_message_stays_text() {
 #[tokio::test]
 async fn pictures_are_looked_at_and_short_texts_read() {
     let replies = [json!({"text": "Seen."})];
-    let yard = Yard::open(off(), &replies).await;
+    let yard = Yard::open(&off(), &replies).await;
     let picture = yard.slack.file("board.png", "image/png", PICTURE);
     let text = yard.slack.file("list.txt", "text/plain", b"Five larch.");
     let fields = json!({"files": [picture, text], "subtype": "file_share"});
-    yard.slack.write("C1", "U1", "Look:", fields);
+    yard.slack.write("C1", "U1", "Look:", &fields);
     yard.until_said(&["C1: Seen.".to_owned()]).await;
     let told = transcript(&yard);
     assert!(told.contains("image/png"), "{told}");
@@ -64,7 +64,7 @@ async fn pictures_are_looked_at_and_short_texts_read() {
 async fn files_that_lie_elsewhere_or_are_too_large_are_not_fetched() {
     let elsewhere = FakeElsewhere::start();
     let yard = Yard::open(
-        json!({"replyToMode": "off", "mediaMaxMb": 1}),
+        &json!({"replyToMode": "off", "mediaMaxMb": 1}),
         &[json!({"text": "So it is."})],
     )
     .await;
@@ -84,7 +84,7 @@ async fn files_that_lie_elsewhere_or_are_too_large_are_not_fetched() {
         .slack
         .file("page.png", "image/png", b"<html>log in</html>");
     let files = json!({"files": [foreign, sent_on, large, lying, page]});
-    yard.slack.write("C1", "U1", "Look:", files);
+    yard.slack.write("C1", "U1", "Look:", &files);
     yard.until_said(&["C1: So it is.".to_owned()]).await;
     assert_eq!(elsewhere.calls(), 0, "nobody else was asked");
     assert!(!transcript(&yard).contains("image/png"));
@@ -105,7 +105,7 @@ async fn files_that_lie_elsewhere_or_are_too_large_are_not_fetched() {
 #[tokio::test]
 async fn nobody_answers_themselves_a_program_or_a_change() {
     let replies = [json!({"text": "One."}), json!({"text": "Two."})];
-    let yard = Yard::open(off(), &replies).await;
+    let yard = Yard::open(&off(), &replies).await;
     yard.slack.say("C1", "U1", "First");
     yard.until_said(&["C1: One.".to_owned()]).await;
     for fields in [
@@ -115,7 +115,7 @@ async fn nobody_answers_themselves_a_program_or_a_change() {
         json!({"subtype": "message_deleted"}),
         json!({"subtype": "channel_join"}),
     ] {
-        yard.slack.write("C1", "U2", "Not for you", fields);
+        yard.slack.write("C1", "U2", "Not for you", &fields);
     }
     yard.slack.until_acknowledged().await;
     yard.slack.say("C1", "U1", "Second");
@@ -126,7 +126,7 @@ async fn nobody_answers_themselves_a_program_or_a_change() {
 #[tokio::test]
 async fn private_channels_and_groups_have_sessions_of_their_kind() {
     let replies = [json!({"text": "Private."}), json!({"text": "Together."})];
-    let yard = Yard::open(off(), &replies).await;
+    let yard = Yard::open(&off(), &replies).await;
     yard.slack.add_room("C7", "boards", "group");
     yard.slack.add_room("G8", "mpdm", "mpim");
     yard.slack.say("C7", "U1", "Hi");

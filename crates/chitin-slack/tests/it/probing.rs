@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 #[tokio::test]
 async fn slack_is_asked_who_we_are_and_what_is_missing() {
-    let yard = Yard::open(json!({}), &[]).await;
+    let yard = Yard::open(&json!({}), &[]).await;
     yard.slack
         .scopes("chat:write, users:read,channels:history,im:history");
     yard.slack.refuse(

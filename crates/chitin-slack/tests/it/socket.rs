@@ -27,7 +27,7 @@ async fn an_answer_goes_on_while_the_connection_breaks_and_the_next_message_is_h
         json!({"text": "Larch.", "delayMs": 300}),
         json!({"text": "Oak."}),
     ];
-    let yard = Yard::open(off(), &replies).await;
+    let yard = Yard::open(&off(), &replies).await;
     yard.slack.say("C1", "U1", "Which wood?");
     yard.slack.until_posted(1).await;
     yard.slack.break_connections();
@@ -42,7 +42,7 @@ async fn an_answer_goes_on_while_the_connection_breaks_and_the_next_message_is_h
 /// Slack says that it is about to close the connection. What it still sends there is heard, and a new one is open before the old one goes.
 #[tokio::test]
 async fn a_connection_that_slack_moves_loses_nothing() {
-    let yard = Yard::open(off(), &answers(3)).await;
+    let yard = Yard::open(&off(), &answers(3)).await;
     for (number, reason) in ["warning", "refresh_requested"].into_iter().enumerate() {
         yard.slack.disconnect(reason);
         yard.slack.say("C1", "U1", "On the old one?");
@@ -63,15 +63,15 @@ async fn a_connection_that_slack_moves_loses_nothing() {
 
 #[tokio::test]
 async fn a_message_that_comes_again_and_again_is_one_turn() {
-    let yard = Yard::open(off(), &answers(2)).await;
-    let event = yard.slack.keep("C1", "U1", "<@UBOT> Once?", json!({}));
-    let id = yard.slack.tell(event.clone());
+    let yard = Yard::open(&off(), &answers(2)).await;
+    let event = yard.slack.keep("C1", "U1", "<@UBOT> Once?", &json!({}));
+    let id = yard.slack.tell(&event);
     // The same event twice more, and the same message as a mention, which says less of its place.
     yard.slack.tell_again(&event, &id);
     let mut mention = event.clone();
     mention["type"] = json!("app_mention");
     mention.as_object_mut().unwrap().remove("channel_type");
-    yard.slack.tell(mention);
+    yard.slack.tell(&mention);
     yard.slack.until_acknowledged().await;
     yard.slack.tell_again(&event, &id);
     yard.until_said(&said(1)).await;
@@ -83,7 +83,7 @@ async fn a_message_that_comes_again_and_again_is_one_turn() {
 /// What takes longer than Slack waits is sent again, and recognised.
 #[tokio::test]
 async fn a_message_is_acknowledged_when_it_is_on_the_disk_and_not_before() {
-    let yard = Yard::open(off(), &answers(1)).await;
+    let yard = Yard::open(&off(), &answers(1)).await;
     yard.slack.ack_within(Duration::from_millis(100));
     yard.slack.delay("users.info", Duration::from_millis(500));
     yard.slack.say("C1", "U1", "Slow?");
@@ -100,7 +100,7 @@ async fn a_message_is_acknowledged_when_it_is_on_the_disk_and_not_before() {
 
 #[tokio::test]
 async fn messages_of_one_channel_keep_their_order() {
-    let yard = Yard::open(off(), &answers(2)).await;
+    let yard = Yard::open(&off(), &answers(2)).await;
     // The name of the first sender comes late.
     yard.slack.delay("users.info", Duration::from_millis(200));
     yard.slack.say("C1", "U1", "First");
@@ -114,7 +114,7 @@ async fn messages_of_one_channel_keep_their_order() {
 
 #[tokio::test]
 async fn what_cannot_be_understood_is_said_and_hurts_nobody() {
-    let yard = Yard::open(off(), &answers(1)).await;
+    let yard = Yard::open(&off(), &answers(1)).await;
     for odd in [
         "no json",
         "[]",
@@ -152,7 +152,7 @@ async fn what_cannot_be_understood_is_said_and_hurts_nobody() {
 
 #[tokio::test]
 async fn a_token_that_was_taken_back_ends_it_with_words() {
-    let yard = Yard::open(off(), &[]).await;
+    let yard = Yard::open(&off(), &[]).await;
     yard.slack.revoke("token_revoked");
     yard.slack.break_connections();
     let connection = yard
@@ -183,7 +183,7 @@ async fn tokens_that_never_worked_and_a_mode_that_is_off_are_said() {
     ] {
         let slack = FakeSlack::start();
         slack.refuse("apps.connections.open", code, Some("connections:write"));
-        let yard = Yard::begin(slack, off(), &[]);
+        let yard = Yard::begin(slack, &off(), &[]);
         let surface = yard.surface.clone();
         yard.ended().await;
         let connection = format!("{:?}", surface.accounts()[0].connection);
@@ -192,7 +192,7 @@ async fn tokens_that_never_worked_and_a_mode_that_is_off_are_said() {
             "{connection}"
         );
     }
-    let yard = Yard::open(off(), &[]).await;
+    let yard = Yard::open(&off(), &[]).await;
     yard.slack.disconnect("link_disabled");
     let surface = yard.surface.clone();
     yard.ended().await;
@@ -204,7 +204,7 @@ async fn a_slack_that_is_in_trouble_is_tried_again() {
     let slack = FakeSlack::start();
     slack.status("auth.test", 502);
     slack.limit("apps.connections.open", 1);
-    let yard = Yard::begin(slack, off(), &answers(1));
+    let yard = Yard::begin(slack, &off(), &answers(1));
     yard.slack.until_connected(1).await;
     yard.slack.say("C1", "U1", "There?");
     yard.until_said(&said(1)).await;
@@ -218,7 +218,7 @@ async fn a_slack_that_is_in_trouble_is_tried_again() {
 /// What a gateway that ends cannot take is not acknowledged: Slack tells it whoever comes next.
 #[tokio::test]
 async fn what_comes_while_everything_ends_is_left_to_slack() {
-    let yard = Yard::open(off(), &answers(1)).await;
+    let yard = Yard::open(&off(), &answers(1)).await;
     yard.stage.gateway.drain(Duration::from_millis(10)).await;
     yard.slack.say("C1", "U1", "Too late?");
     yard.slack

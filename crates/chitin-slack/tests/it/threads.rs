@@ -13,7 +13,7 @@ async fn every_message_becomes_a_thread_with_a_session_of_its_own() {
         json!({"text": "Oak."}),
         json!({"text": "None."}),
     ];
-    let yard = Yard::open(json!({"replyToMode": "all"}), &replies).await;
+    let yard = Yard::open(&json!({"replyToMode": "all"}), &replies).await;
     let first = yard.slack.say("C1", "U1", "Which wood?");
     let mut said = vec![format!("C1/{first}: Larch.")];
     yard.until_said(&said).await;
@@ -38,7 +38,7 @@ async fn every_message_becomes_a_thread_with_a_session_of_its_own() {
 #[tokio::test]
 async fn off_answers_beside_the_message_and_in_a_thread_where_it_was_asked() {
     let replies = [json!({"text": "Larch."}), json!({"text": "Five."})];
-    let yard = Yard::open(json!({"replyToMode": "off"}), &replies).await;
+    let yard = Yard::open(&json!({"replyToMode": "off"}), &replies).await;
     let first = yard.slack.say("C1", "U1", "Which wood?");
     let mut said = vec!["C1: Larch.".to_owned()];
     yard.until_said(&said).await;
@@ -55,7 +55,7 @@ async fn first_replies_once_and_goes_on_in_the_channel() {
         json!({"text": "Looking.", "toolCalls": [{"name": "none", "arguments": {}}]}),
         json!({"text": "Larch."}),
     ];
-    let yard = Yard::open(json!({"replyToMode": "first"}), &replies).await;
+    let yard = Yard::open(&json!({"replyToMode": "first"}), &replies).await;
     let first = yard.slack.say("C1", "U1", "Which wood?");
     yard.until_said(&[format!("C1/{first}: Looking."), "C1: Larch.".to_owned()])
         .await;
@@ -69,13 +69,13 @@ async fn a_threads_session_begins_with_as_much_of_its_past_as_is_configured() {
     let replies = [
         json!({"text": "Noted.", "expect": {"contains": ["Ben: Plank 248", "Ben: Plank 250", "Which was last?"]}}),
     ];
-    let yard = Yard::open(section, &replies).await;
-    let root = yard.slack.keep("C1", "U2", "The planks", json!({}));
+    let yard = Yard::open(&section, &replies).await;
+    let root = yard.slack.keep("C1", "U2", "The planks", &json!({}));
     let root = root["ts"].as_str().unwrap();
     for number in 1..=250 {
         let fields = json!({"thread_ts": root});
         yard.slack
-            .keep("C1", "U2", &format!("Plank {number}"), fields);
+            .keep("C1", "U2", &format!("Plank {number}"), &fields);
     }
     yard.slack.reply("C1", "U1", root, "Which was last?");
     yard.until_said(&[format!("C1/{root}: Noted.")]).await;
@@ -94,7 +94,7 @@ async fn a_threads_session_begins_with_as_much_of_its_past_as_is_configured() {
 async fn a_direct_message_is_the_persons_own_conversation() {
     let replies = [json!({"text": "Hello."}), json!({"text": "Again."})];
     let yard = Yard::open(
-        json!({"replyToModeByChatType": {"direct": "off"}}),
+        &json!({"replyToModeByChatType": {"direct": "off"}}),
         &replies,
     )
     .await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const MINUTE: i64 = 60_000;
 
 async fn open(replies: &[Value]) -> Yard {
-    Yard::open(json!({"mode": "http", "replyToMode": "off"}), replies).await
+    Yard::open(&json!({"mode": "http", "replyToMode": "off"}), replies).await
 }
 
 async fn call(yard: &Yard, signed: SignedCall) -> WebhookAnswer {
@@ -28,7 +28,7 @@ fn now(yard: &Yard) -> i64 {
 #[tokio::test]
 async fn a_signed_event_is_taken_in_and_answered_and_told_again_it_is_known() {
     let yard = open(&[json!({"text": "Larch."}), json!({"text": "Oak."})]).await;
-    let event = yard.slack.keep("C1", "U1", "Which wood?", json!({}));
+    let event = yard.slack.keep("C1", "U1", "Which wood?", &json!({}));
     let signed = yard.slack.signed_event(&event, "Ev1", now(&yard));
     assert_eq!(call(&yard, signed.clone()).await.status, 200);
     // Slack tells it again, somebody else replays it, and another event tells of the same message.
@@ -41,7 +41,7 @@ async fn a_signed_event_is_taken_in_and_answered_and_told_again_it_is_known() {
     let other = yard.slack.signed_event(&event, "Ev2", now(&yard));
     assert_eq!(call(&yard, other).await.status, 200);
     yard.until_said(&["C1: Larch.".to_owned()]).await;
-    let event = yard.slack.keep("C1", "U1", "And the mast?", json!({}));
+    let event = yard.slack.keep("C1", "U1", "And the mast?", &json!({}));
     let signed = yard.slack.signed_event(&event, "Ev3", now(&yard));
     assert_eq!(call(&yard, signed).await.status, 200);
     yard.until_said(&["C1: Larch.".to_owned(), "C1: Oak.".to_owned()])
@@ -51,7 +51,7 @@ async fn a_signed_event_is_taken_in_and_answered_and_told_again_it_is_known() {
 #[tokio::test]
 async fn calls_of_others_are_refused_and_nothing_of_them_is_read() {
     let yard = open(&[]).await;
-    let event = yard.slack.keep("C1", "U1", "Let me in", json!({}));
+    let event = yard.slack.keep("C1", "U1", "Let me in", &json!({}));
     let good = yard.slack.signed_event(&event, "Ev1", now(&yard));
     let mut bare = good.clone();
     bare.headers.clear();
@@ -112,7 +112,7 @@ async fn what_cannot_be_taken_in_now_is_asked_for_again() {
         .gateway
         .drain(std::time::Duration::from_millis(10));
     drained.await;
-    let event = yard.slack.keep("C1", "U1", "Too late?", json!({}));
+    let event = yard.slack.keep("C1", "U1", "Too late?", &json!({}));
     let signed = yard.slack.signed_event(&event, "Ev1", now(&yard));
     assert_eq!(call(&yard, signed.clone()).await.status, 503);
     assert_eq!(

@@ -26,7 +26,7 @@ pub(crate) struct Yard {
 
 impl Yard {
     /// Connects, and waits until it is so.
-    pub(crate) async fn open(section: Value, replies: &[Value]) -> Self {
+    pub(crate) async fn open(section: &Value, replies: &[Value]) -> Self {
         let yard = Self::begin(FakeSlack::start(), section, replies);
         match yard.surface.webhooks().len() {
             0 => yard.slack.until_connected(1).await,
@@ -39,7 +39,7 @@ impl Yard {
     }
 
     /// Begins to connect to a Slack that is there.
-    pub(crate) fn begin(slack: FakeSlack, section: Value, replies: &[Value]) -> Self {
+    pub(crate) fn begin(slack: FakeSlack, section: &Value, replies: &[Value]) -> Self {
         // Everybody is heard: who is let in is not what is looked at here.
         let mut channel = json!({
             "apiUrl": slack.api_url(), "dmPolicy": "open", "allowFrom": ["*"], "groupPolicy": "open",

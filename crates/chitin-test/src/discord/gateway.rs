@@ -75,6 +75,12 @@ pub(super) async fn serve(shared: Arc<Shared>, upgraded: Upgraded) {
                         continue;
                     }
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+                    Some(Ok(Message::Close(_))) => {
+                        // A goodbye is answered.
+                        let _ = sink.flush().await;
+                        let _ = stream.next().await;
+                        None
+                    }
                     _ => None,
                 },
             };

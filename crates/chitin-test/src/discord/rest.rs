@@ -88,6 +88,13 @@ pub(super) fn answer(state: &mut State, asked: &Asked, files: &[SentFile]) -> An
             }
             of_message(state, method, message, rest, body)
         }
+        ("GET", ["guilds", guild]) if state.guilds.contains_key(*guild) => {
+            let mut told = state.guild(guild);
+            // Asked for, a guild comes without what is in it.
+            told["channels"] = Value::Null;
+            told["threads"] = Value::Null;
+            (200, told)
+        }
         ("GET", ["guilds", guild, "threads", "active"]) => {
             let threads = state.channels.values();
             let threads: Vec<&Value> = threads

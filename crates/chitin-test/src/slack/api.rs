@@ -137,7 +137,7 @@ pub(super) fn own(text: &str) -> Value {
 pub(super) fn post(state: &mut State, room: &str, event: Value) -> Value {
     let event = state.keep(room, event);
     if state.echo {
-        state.tell(event.clone());
+        state.tell(&event);
     }
     event
 }

@@ -83,7 +83,7 @@ impl FakeSlack {
         });
         let (stop, stopped) = oneshot::channel();
         let serving = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || serve::run(serving, listener, stopped));
+        let thread = std::thread::spawn(move || serve::run(&serving, listener, stopped));
         let slack = Self {
             address,
             shared,
@@ -123,24 +123,24 @@ impl FakeSlack {
 
     /// Somebody writes; the app is told. Returns the time of the message.
     pub fn say(&self, channel: &str, user: &str, text: &str) -> String {
-        self.write(channel, user, text, json!({}))
+        self.write(channel, user, text, &json!({}))
     }
 
     /// Somebody replies in a thread.
     pub fn reply(&self, channel: &str, user: &str, thread: &str, text: &str) -> String {
-        self.write(channel, user, text, json!({"thread_ts": thread}))
+        self.write(channel, user, text, &json!({"thread_ts": thread}))
     }
 
     /// Somebody writes, with fields of the message's own, such as `files` or `subtype`.
-    pub fn write(&self, channel: &str, user: &str, text: &str, fields: Value) -> String {
+    pub fn write(&self, channel: &str, user: &str, text: &str, fields: &Value) -> String {
         let event = self.keep(channel, user, text, fields);
         let ts = event["ts"].as_str().unwrap_or_default().to_owned();
-        self.tell(event);
+        self.tell(&event);
         ts
     }
 
     /// Somebody writes, and nobody is told yet. Returns the event.
-    pub fn keep(&self, channel: &str, user: &str, text: &str, fields: Value) -> Value {
+    pub fn keep(&self, channel: &str, user: &str, text: &str, fields: &Value) -> Value {
         let mut event = json!({"type": "message", "user": user, "text": text});
         for (key, value) in fields.as_object().into_iter().flatten() {
             event[key] = value.clone();
@@ -149,7 +149,7 @@ impl FakeSlack {
     }
 
     /// Tells the app of an event over Socket Mode. Returns the event's id.
-    pub fn tell(&self, event: Value) -> String {
+    pub fn tell(&self, event: &Value) -> String {
         self.shared.change(|state| state.tell(event))
     }
 

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 /// Serves until it is told to stop.
 pub(super) fn run(
-    shared: Arc<Shared>,
+    shared: &Arc<Shared>,
     listener: std::net::TcpListener,
     stopped: oneshot::Receiver<()>,
 ) {
@@ -31,7 +31,7 @@ pub(super) fn run(
             .unwrap_or_else(|e| unreachable!("no listener: {e}"));
         tokio::select! {
             _ = stopped => {}
-            () = accept(&shared, &listener) => {}
+            () = accept(shared, &listener) => {}
         }
     });
     // Tasks that still wait go with the runtime.

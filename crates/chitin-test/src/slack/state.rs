@@ -191,7 +191,7 @@ impl State {
     }
 
     /// Tells the app of an event.
-    pub(super) fn tell(&mut self, event: Value) -> String {
+    pub(super) fn tell(&mut self, event: &Value) -> String {
         let event_id = format!("Ev{:06}", self.number());
         let payload = json!({
             "type": "event_callback", "team_id": TEAM, "api_app_id": "A1", "event_id": event_id,

@@ -4,6 +4,7 @@
 //! policy, no FIFO waited for, no file changed halfway. What is refused is said with its reason.
 
 mod apply_patch;
+mod carry;
 mod change;
 mod edit;
 mod hunks;
@@ -21,6 +22,7 @@ mod walk;
 mod write;
 
 pub use apply_patch::ApplyPatchTool;
+pub use carry::{Taken, carry_in, carry_out, media_type, safe_name};
 pub use edit::EditTool;
 pub use hunks::{AtEnd, Hunk, HunkLine, HunkProblem, LastLine, apply_hunks};
 pub use list::ListTool;

@@ -1,5 +1,8 @@
 //! `pairing` as a user meets it: who waits, letting in, sending away, shutting out.
-
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests look at files behind the program's back"
+)]
 #![expect(
     clippy::disallowed_methods,
     reason = "files are looked at behind the program's back"

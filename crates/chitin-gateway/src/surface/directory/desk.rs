@@ -2,7 +2,7 @@
 
 use super::message::{MOST_BYTES, Note};
 use crate::address::Address;
-use crate::surface::Past;
+use crate::surface::{File, Past};
 use chitin_workspace::guard::{EntryKind, Links, ReadPolicy, Root, WriteError, Written};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -28,7 +28,7 @@ const MOST_OPENED: usize = 2_000;
 /// The files of a directory surface.
 #[derive(Debug)]
 pub(super) struct Desk {
-    root: Root,
+    pub(super) root: Root,
     counted: Mutex<Counted>,
 }
 
@@ -142,7 +142,8 @@ impl Desk {
         kind: &str,
         key: &str,
         to: &Address,
-        rest: serde_json::Map<String, serde_json::Value>,
+        mut rest: serde_json::Map<String, serde_json::Value>,
+        files: &[File],
     ) -> Result<String, WriteError> {
         let digest = digest(key);
         let mut counted = self.lock();
@@ -155,6 +156,10 @@ impl Desk {
                 path: self.root.path().join(OUT),
                 source: std::io::Error::other("too many files; move some of them elsewhere"),
             });
+        }
+        // Before the record, so that whoever sees it finds them.
+        if !files.is_empty() {
+            rest.insert("files".to_owned(), self.put_files(&digest, files)?);
         }
         let number = counted.last + 1;
         let record = Record {
@@ -285,6 +290,12 @@ impl Desk {
             .filter(|entry| entry.kind != EntryKind::Directory)
             .filter_map(|entry| entry.name.into_string().ok())
             .collect())
+    }
+
+    /// Returns the name of the record that has an id.
+    pub(super) fn record_of(&self, id: &str) -> Option<String> {
+        let digest = id.strip_prefix("out-")?;
+        self.lock().keys.get(digest).cloned()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Counted> {

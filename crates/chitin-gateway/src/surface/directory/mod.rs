@@ -6,11 +6,14 @@
 //! number at the front of a name in `taken/` and `out/` counts both, so it tells the order of a conversation.
 
 mod desk;
+mod files;
 mod message;
 
 pub use message::{MOST_BYTES, Note, Who};
 
-use super::{Action, Capabilities, Done, Outgoing, Sent, Surface, SurfaceError, Threads};
+use super::{
+    Action, Capabilities, Done, File, FileLimits, Outgoing, Sent, Surface, SurfaceError, Threads,
+};
 use crate::address::Address;
 use crate::gateway::{Gateway, Refusal};
 use crate::text::Format;
@@ -31,7 +34,7 @@ const EVERY: Duration = Duration::from_millis(200);
 /// The most messages of the past that are read at once.
 const MOST_READ: u32 = 1_000;
 /// What it can do besides sending.
-const ACTIONS: [&str; 7] = [
+const ACTIONS: [&str; 9] = [
     "send",
     "broadcast",
     "reply",
@@ -39,7 +42,16 @@ const ACTIONS: [&str; 7] = [
     "react",
     "read",
     "thread-create",
+    "thread-reply",
+    "download-file",
 ];
+/// How often a message is changed that is being written: each change is a file.
+const CHANGED_EVERY_MS: u64 = 1_000;
+/// What files may go with a message.
+const FILES: FileLimits = FileLimits {
+    count: 10,
+    bytes: 25 << 20,
+};
 
 /// A directory as a surface. Clones are the same one.
 #[derive(Debug, Clone)]
@@ -66,18 +78,17 @@ impl DirectorySurface {
     ///
     /// When the directory cannot be made or listed.
     pub fn open(path: &Path) -> Result<Self, WriteError> {
-        let actions = ACTIONS.iter().chain(&["thread-reply"]);
         Ok(Self {
             desk: Arc::new(Desk::open(path)?),
             capabilities: Capabilities {
                 format: Format::Markdown,
                 max_chars: 1 << 20,
                 max_lines: None,
-                actions: actions.map(|action| (*action).to_owned()).collect(),
+                actions: ACTIONS.map(str::to_owned).to_vec(),
                 typing: false,
                 threads: Threads::Inside,
-                edit_every_ms: None,
-                files: None,
+                edit_every_ms: Some(CHANGED_EVERY_MS),
+                files: Some(FILES),
             },
         })
     }
@@ -167,13 +178,14 @@ impl DirectorySurface {
         key: String,
         to: &Address,
         rest: Value,
+        files: &[File],
     ) -> Result<String, SurfaceError> {
-        let (kind, to) = (kind.to_owned(), to.clone());
+        let (kind, to, files) = (kind.to_owned(), to.clone(), files.to_vec());
         let rest = match rest {
             Value::Object(rest) => rest,
             _ => Map::new(),
         };
-        self.with_desk(move |desk| desk.put_out(&kind, &key, &to, rest))
+        self.with_desk(move |desk| desk.put_out(&kind, &key, &to, rest, &files))
             .await
             .map_err(|error| SurfaceError::soon(error.to_string()))
     }
@@ -191,7 +203,7 @@ impl DirectorySurface {
         };
         let thread_id = format!("t-{}", desk::digest(&key));
         let rest = json!({"name": name, "messageId": message_id, "threadId": thread_id});
-        self.put_out("thread", key, to, rest).await?;
+        self.put_out("thread", key, to, rest, &[]).await?;
         Ok(Done::Thread {
             address: Address {
                 thread_id: Some(thread_id),
@@ -227,7 +239,8 @@ impl Surface for DirectorySurface {
                 rest["silent"] = json!(true);
             }
             let key = message.key.clone();
-            let message_id = self.put_out("message", key, to, rest).await?;
+            let files = &message.files;
+            let message_id = self.put_out("message", key, to, rest, files).await?;
             Ok(Sent { message_id })
         }
         .boxed()
@@ -243,7 +256,7 @@ impl Surface for DirectorySurface {
             match action {
                 Action::Edit { message_id, text } => {
                     let rest = json!({"messageId": message_id, "text": text});
-                    self.put_out("edit", count(), to, rest).await?;
+                    self.put_out("edit", count(), to, rest, &[]).await?;
                     Ok(Done::Done)
                 }
                 Action::React {
@@ -252,7 +265,7 @@ impl Surface for DirectorySurface {
                     remove,
                 } => {
                     let rest = json!({"messageId": message_id, "emoji": emoji, "remove": remove});
-                    self.put_out("react", count(), to, rest).await?;
+                    self.put_out("react", count(), to, rest, &[]).await?;
                     Ok(Done::Done)
                 }
                 Action::ThreadCreate {
@@ -268,9 +281,13 @@ impl Surface for DirectorySurface {
                     Ok(Done::Said { messages })
                 }
                 Action::Typing => Ok(Done::Done),
-                Action::Download { .. } | Action::Other { .. } => {
-                    Err(SurfaceError::unsupported(action.name()))
+                Action::Download { message_id, file } => {
+                    let (id, which) = (message_id.clone(), file.clone());
+                    let fetch = move |desk: &Desk| desk.fetch(&id, which.as_deref());
+                    let file = self.with_desk(fetch).await.map_err(SurfaceError::never)?;
+                    Ok(Done::File { file })
                 }
+                Action::Other { .. } => Err(SurfaceError::unsupported(action.name())),
             }
         }
         .boxed()

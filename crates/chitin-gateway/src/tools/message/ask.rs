@@ -46,12 +46,86 @@ pub(super) struct Ask {
     pub(super) silent: bool,
     #[serde(default)]
     pub(super) dry_run: bool,
+    #[serde(default)]
+    media: Option<String>,
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    #[serde(default)]
+    file_path: Option<String>,
+    #[serde(default)]
+    attachments: Vec<Attachment>,
+    #[serde(default)]
+    pub(super) buffer: Option<String>,
+    #[serde(default)]
+    pub(super) filename: Option<String>,
+    #[serde(default)]
+    pub(super) content_type: Option<String>,
+    #[serde(default)]
+    caption: Option<String>,
+    #[serde(default, deserialize_with = "id")]
+    pub(super) file: Option<String>,
+    #[serde(default)]
+    pub(super) overwrite: bool,
     /// Fields that only the surface knows.
     #[serde(flatten)]
     pub(super) others: BTreeMap<String, Value>,
 }
 
+/// One of several files.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attachment {
+    #[serde(alias = "path", alias = "filePath")]
+    media: String,
+}
+
 impl Ask {
+    /// Returns the files of the workspace that are to go with it, as the model names them.
+    pub(super) fn paths(&self) -> Vec<&str> {
+        let single = [&self.media, &self.path, &self.file_path];
+        let single = single.into_iter().flatten();
+        let several = self.attachments.iter().map(|one| &one.media);
+        let all = single.chain(several).map(|path| path.trim());
+        let mut paths: Vec<&str> = Vec::new();
+        for path in all.filter(|path| !path.is_empty()) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+
+    /// Returns the words that go with files; there need not be any.
+    pub(super) fn words(&self) -> &str {
+        let words = self.message.as_deref().or(self.caption.as_deref());
+        words.unwrap_or_default().trim()
+    }
+
+    /// Returns the fields that a surface gets with an action of its own.
+    pub(super) fn fields(&self) -> BTreeMap<String, Value> {
+        let mut fields = self.others.clone();
+        let known = [
+            ("message", &self.message),
+            ("messageId", &self.message_id),
+            ("emoji", &self.emoji),
+            ("threadId", &self.thread_id),
+            ("threadName", &self.thread_name),
+            ("before", &self.before),
+        ];
+        for (field, value) in known {
+            if let Some(value) = value {
+                fields.insert(field.to_owned(), value.as_str().into());
+            }
+        }
+        if self.limit.is_some() {
+            fields.insert("limit".to_owned(), self.limit().into());
+        }
+        if self.remove {
+            fields.insert("remove".to_owned(), true.into());
+        }
+        fields
+    }
+
     /// Returns how many messages to read.
     pub(super) fn limit(&self) -> u32 {
         self.limit.unwrap_or(USUAL_LIMIT).clamp(1, MOST_READ)

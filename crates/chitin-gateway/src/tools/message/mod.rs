@@ -2,6 +2,7 @@
 
 mod act;
 mod ask;
+mod carrying;
 mod reach;
 mod schema;
 pub mod target;
@@ -110,6 +111,13 @@ impl Scene {
             job,
             own,
         }
+    }
+
+    /// Returns the message that began the turn. It is meant only where it was written.
+    fn began(&self, place: &Address) -> Option<&str> {
+        let job = self.job.as_ref()?;
+        let here = job.from.as_ref() == Some(place);
+        job.message_id.as_deref().filter(|_| here)
     }
 
     /// Finds the place that a call means, and its surface.

@@ -6,16 +6,28 @@ use serde_json::{Map, Value, json};
 
 /// What every surface can do.
 pub(super) const SEND: &str = "send";
-const BROADCAST: &str = "broadcast";
-const REPLY: &str = "reply";
-const EDIT: &str = "edit";
-const REACT: &str = "react";
-const READ: &str = "read";
-const THREAD_CREATE: &str = "thread-create";
-const THREAD_REPLY: &str = "thread-reply";
+pub(super) const BROADCAST: &str = "broadcast";
+pub(super) const REPLY: &str = "reply";
+pub(super) const EDIT: &str = "edit";
+pub(super) const REACT: &str = "react";
+pub(super) const READ: &str = "read";
+pub(super) const THREAD_CREATE: &str = "thread-create";
+pub(super) const THREAD_REPLY: &str = "thread-reply";
+/// What every surface can do that takes files.
+pub(super) const UPLOAD: &str = "upload-file";
+pub(super) const SEND_ATTACHMENT: &str = "sendAttachment";
+pub(super) const DOWNLOAD: &str = "download-file";
+const DELETE: &str = "delete";
+const PIN: &str = "pin";
+const UNPIN: &str = "unpin";
+const LIST_PINS: &str = "list-pins";
+const REACTIONS: &str = "reactions";
+const SEARCH: &str = "search";
+const THREAD_LIST: &str = "thread-list";
+const MEMBER_INFO: &str = "member-info";
 
 /// Actions that the gateway knows; others go to the surface as they are.
-pub(super) const KNOWN: [&str; 8] = [
+pub(super) const KNOWN: [&str; 11] = [
     SEND,
     BROADCAST,
     REPLY,
@@ -24,7 +36,20 @@ pub(super) const KNOWN: [&str; 8] = [
     READ,
     THREAD_CREATE,
     THREAD_REPLY,
+    UPLOAD,
+    SEND_ATTACHMENT,
+    DOWNLOAD,
 ];
+
+/// Returns the fields that an action cannot do without, of those that go to the surface as they are.
+pub(super) fn needs(action: &str) -> &'static [&'static str] {
+    match action {
+        DELETE | PIN | UNPIN | REACTIONS => &["messageId"],
+        SEARCH => &["query"],
+        MEMBER_INFO => &["userId"],
+        _ => &[],
+    }
+}
 
 /// A field: its name, its type, what it is for, and the actions that use it; none means all.
 type Field = (
@@ -34,7 +59,7 @@ type Field = (
     &'static [&'static str],
 );
 
-const FIELDS: [Field; 16] = [
+const FIELDS: [Field; 26] = [
     (
         "channel",
         "string",
@@ -66,10 +91,70 @@ const FIELDS: [Field; 16] = [
         &[SEND, BROADCAST, REPLY, EDIT, THREAD_CREATE, THREAD_REPLY],
     ),
     (
+        "media",
+        "string",
+        "A file of the workspace that goes with it.",
+        &[UPLOAD, SEND_ATTACHMENT],
+    ),
+    (
+        "attachments",
+        "attachments",
+        "Several files of the workspace that go with it.",
+        &[UPLOAD, SEND_ATTACHMENT],
+    ),
+    (
+        "buffer",
+        "string",
+        "What is in a file that goes with it, in base 64, in place of `media`.",
+        &[UPLOAD, SEND_ATTACHMENT],
+    ),
+    (
+        "filename",
+        "string",
+        "What the file is called.",
+        &[UPLOAD, SEND_ATTACHMENT],
+    ),
+    (
+        "contentType",
+        "string",
+        "The MIME type of the file.",
+        &[UPLOAD, SEND_ATTACHMENT],
+    ),
+    (
+        "file",
+        "string",
+        "Which file of the message, by name or number, when there are several.",
+        &[DOWNLOAD],
+    ),
+    (
+        "path",
+        "string",
+        "Where in the workspace the file is put; left out, in `inbox/` under its own name.",
+        &[DOWNLOAD],
+    ),
+    (
+        "overwrite",
+        "boolean",
+        "Replace a file that is there.",
+        &[DOWNLOAD],
+    ),
+    ("query", "string", "What to look for.", &[SEARCH]),
+    ("userId", "string", "The person.", &[MEMBER_INFO]),
+    (
         "messageId",
         "string",
         "The message that it is about.",
-        &[REPLY, EDIT, REACT, THREAD_CREATE],
+        &[
+            REPLY,
+            EDIT,
+            REACT,
+            THREAD_CREATE,
+            DOWNLOAD,
+            DELETE,
+            PIN,
+            UNPIN,
+            REACTIONS,
+        ],
     ),
     (
         "replyTo",
@@ -100,14 +185,14 @@ const FIELDS: [Field; 16] = [
     (
         "limit",
         "integer",
-        "How many messages to read, 20 if left out.",
-        &[READ],
+        "How many to show at most, 20 if left out.",
+        &[READ, SEARCH, THREAD_LIST, LIST_PINS, REACTIONS],
     ),
     (
         "before",
         "string",
-        "Read only what came before this message.",
-        &[READ],
+        "Show only what came before this one.",
+        &[READ, THREAD_LIST],
     ),
     (
         "silent",
@@ -118,12 +203,19 @@ const FIELDS: [Field; 16] = [
     ("dryRun", "boolean", "Only say what would be done.", &[]),
 ];
 
-/// Returns the actions of surfaces, in the order in which the first declares them; `send` stands first.
+/// Returns the actions of surfaces, in the order in which the first declares them; `send` stands first. One that takes files can be
+/// sent some.
 pub(super) fn actions<'a>(surfaces: impl Iterator<Item = &'a Capabilities>) -> Vec<String> {
     let mut actions = vec![SEND.to_owned()];
-    for action in surfaces.flat_map(|surface| &surface.actions) {
-        if !actions.contains(action) {
-            actions.push(action.clone());
+    let mut add = |action: &str| {
+        if !actions.iter().any(|known| known == action) {
+            actions.push(action.to_owned());
+        }
+    };
+    for surface in surfaces {
+        surface.actions.iter().for_each(|action| add(action));
+        if surface.files.is_some() {
+            add(UPLOAD);
         }
     }
     actions
@@ -142,8 +234,17 @@ pub(super) fn spec(actions: &[String]) -> ToolSpec {
             continue;
         }
         let mut field = json!({"type": kind, "description": description});
-        if kind == "array" {
-            field["items"] = json!({"type": "string"});
+        match kind {
+            "array" => field["items"] = json!({"type": "string"}),
+            "attachments" => {
+                field["type"] = json!("array");
+                field["items"] = json!({
+                    "type": "object",
+                    "properties": {"media": {"type": "string"}},
+                    "required": ["media"],
+                });
+            }
+            _ => {}
         }
         properties.insert(name.to_owned(), field);
     }

@@ -198,3 +198,35 @@ fn a_message_is_answered_in_its_own_channel_and_thread() {
         ]
     );
 }
+
+#[test]
+fn rooms_with_different_tools_do_not_share_an_agent() {
+    let reply = |room: &str, tool: &str, lacks: &str| {
+        json!({
+            "when": format!("in the {room}"), "text": "Here.", "times": 0,
+            "expect": {"contains": [format!(r#""name":"{tool}""#)], "lacks": [format!(r#""name":"{lacks}""#)]},
+        })
+    };
+    let script = [
+        reply("yard", "read", "exec"),
+        reply("dock", "exec", "write"),
+    ];
+    let talk = Talk::new(Format::Anthropic, &script);
+    let config = json!({"channels": {"web": {"channels": {
+        "yard": {"tools": {"deny": ["exec"]}},
+        "dock": {"toolsBySender": {"id:ada": {"deny": ["write"]}}},
+    }}}});
+    talk.env
+        .file("home/.openclaw/openclaw.json", config.to_string());
+    let serving = Serving::start(&talk, &[]);
+    for room in ["yard", "dock", "yard"] {
+        let text = format!("What is in the {room}?");
+        let body = json!({"text": text, "from": place(room), "wait": true});
+        let (status, done) = serving.ask("POST", "/api/messages", Some(&body));
+        assert_eq!(
+            (status, done["text"].as_str()),
+            (200, Some("Here.")),
+            "{done}"
+        );
+    }
+}

@@ -7,6 +7,7 @@
 mod bad_input;
 mod children;
 mod desk;
+mod networks;
 mod restart;
 
 use crate::process::command;

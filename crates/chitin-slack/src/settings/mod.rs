@@ -1,6 +1,11 @@
 //! `channels.slack`: what configuration says, checked.
 
-use crate::compat::{ACTIONS, API, HOST, MEDIA_MAX_MB, WEBHOOK_PATH};
+mod check;
+
+pub(crate) use check::is_loopback;
+
+use crate::compat::{ACTIONS, HOST, MEDIA_MAX_MB, WEBHOOK_PATH};
+use check::{api_url, check_limit, check_modes, default_api, is_path, megabytes};
 use chitin_protocol::agent_id::{DEFAULT_ACCOUNT, normalize_account_id};
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -9,9 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most accounts.
 const MOST_ACCOUNTS: usize = 32;
 /// The largest file that configuration may allow, in MB.
-const MOST_MB: u64 = 1_024;
-/// What every setting's name begins with.
-const SECTION: &str = "channels.slack";
+const MOST_MB: f64 = 1_024.0;
 
 /// What configuration says of Slack.
 #[derive(Debug, Clone)]
@@ -48,7 +51,7 @@ pub(crate) enum Mode {
 /// Something in the configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingIssue {
-    /// Where it stands, such as `channels.slack.mode`.
+    /// Where it stands below `channels.slack`, such as `mode`.
     pub path: String,
     /// What is wrong, as a sentence.
     pub message: String,
@@ -70,19 +73,18 @@ impl Settings {
             Value::Null => &empty,
             Value::Object(section) => section,
             _ => {
-                let issue = issue(SECTION, "It is no object.", None);
-                return Err(vec![issue]);
+                return Err(vec![issue("", "It is no object.", None)]);
             }
         };
-        let base = AccountSettings::read(section, SECTION, &mut issues);
+        let base = AccountSettings::read(section, "", &mut issues);
         let mut accounts = BTreeMap::new();
         match section.get("accounts") {
             None | Some(Value::Null) => {}
             Some(Value::Object(own)) if own.len() <= MOST_ACCOUNTS => {
                 for (id, own) in own {
-                    let path = format!("{SECTION}.accounts.{id}");
+                    let path = format!("accounts.{id}.");
                     let Some(own) = own.as_object() else {
-                        issues.push(issue(&path, "It is no object.", None));
+                        issues.push(issue(path.trim_end_matches('.'), "It is no object.", None));
                         continue;
                     };
                     // What is wrong in the section itself was said above.
@@ -92,7 +94,6 @@ impl Settings {
                     let account = AccountSettings::read(&merged, &path, &mut found);
                     found.retain(|issue| {
                         let key = issue.path.strip_prefix(&path).unwrap_or_default();
-                        let key = key.trim_start_matches('.');
                         own.contains_key(key.split('.').next().unwrap_or_default())
                     });
                     issues.extend(found);
@@ -100,15 +101,11 @@ impl Settings {
                 }
             }
             Some(Value::Object(_)) => issues.push(issue(
-                &format!("{SECTION}.accounts"),
+                "accounts",
                 &format!("There are more than {MOST_ACCOUNTS} accounts."),
                 None,
             )),
-            Some(_) => issues.push(issue(
-                &format!("{SECTION}.accounts"),
-                "It is no object.",
-                None,
-            )),
+            Some(_) => issues.push(issue("accounts", "It is no object.", None)),
         }
         let settings = Self { base, accounts };
         settings.check_paths(&mut issues);
@@ -150,7 +147,7 @@ impl Settings {
             }
             if let Some(other) = taken.insert(&account.webhook_path, id) {
                 issues.push(issue(
-                    &format!("{SECTION}.accounts.{id}.webhookPath"),
+                    &format!("accounts.{id}.webhookPath"),
                     &format!("`{}` belongs to `{other}` already.", account.webhook_path),
                     Some("Give each account that uses HTTP a path of its own."),
                 ));
@@ -162,7 +159,7 @@ impl Settings {
 impl AccountSettings {
     fn read(section: &Map<String, Value>, path: &str, issues: &mut Vec<SettingIssue>) -> Self {
         let mut wrong = |key: &str, message: &str, hint: Option<&str>| {
-            issues.push(issue(&format!("{path}.{key}"), message, hint));
+            issues.push(issue(&format!("{path}{key}"), message, hint));
         };
         let said = |key: &str| section.get(key).filter(|value| !value.is_null());
         let enabled = match said("enabled") {
@@ -190,13 +187,13 @@ impl AccountSettings {
                 WEBHOOK_PATH
             }
         };
-        let media_max_mb = match said("mediaMaxMb").map(Value::as_f64) {
-            None => MEDIA_MAX_MB,
-            Some(Some(megabytes)) if (0.0..=1_024.0).contains(&megabytes) => whole(megabytes),
+        let media_max = match said("mediaMaxMb").map(Value::as_f64) {
+            None => megabytes(MEDIA_MAX_MB),
+            Some(Some(number)) if (0.0..=MOST_MB).contains(&number) => megabytes(number),
             Some(_) => {
                 let message = format!("It is no number from 0 to {MOST_MB}.");
                 wrong("mediaMaxMb", &message, None);
-                MEDIA_MAX_MB
+                megabytes(MEDIA_MAX_MB)
             }
         };
         let api = match said("apiUrl").map(Value::as_str) {
@@ -236,8 +233,8 @@ impl AccountSettings {
             enabled,
             mode,
             webhook_path: webhook_path.to_owned(),
-            api: api.unwrap_or_else(|| default_api()),
-            media_max: usize::try_from(media_max_mb << 20).unwrap_or(usize::MAX),
+            api: api.unwrap_or_else(default_api),
+            media_max,
             off,
         }
     }
@@ -268,104 +265,10 @@ impl AccountSettings {
     }
 }
 
-/// What reports that a key cannot be used: the key, why, and what to do.
-type Wrong<'a> = dyn FnMut(&str, &str, Option<&str>) + 'a;
-
-/// Checks what the gateway reads of `thread`, so that a slip is said at the start.
-fn check_limit(thread: Option<&Value>, wrong: &mut Wrong<'_>) {
-    let Some(thread) = thread else {
-        return;
-    };
-    if !thread.is_object() {
-        return wrong("thread", "It is no object.", None);
-    }
-    let limit = &thread["initialHistoryLimit"];
-    if !limit.is_null() && limit.as_u64().is_none() {
-        let message = "It is no whole number from 0 on.";
-        wrong("thread.initialHistoryLimit", message, None);
-    }
-    let scope = &thread["historyScope"];
-    if !scope.is_null() && !matches!(scope.as_str(), Some("thread" | "channel")) {
-        let message = "It is neither `thread` nor `channel`.";
-        wrong("thread.historyScope", message, None);
-    }
-}
-
-/// Checks the modes of replies that the gateway reads.
-fn check_modes(section: &Map<String, Value>, wrong: &mut Wrong<'_>) {
-    let is_mode = |value: &Value| {
-        let known = matches!(value.as_str(), Some("off" | "first" | "all" | "batched"));
-        value.is_null() || known
-    };
-    let message = "It is none of `off`, `first`, `all`, `batched`.";
-    if !section.get("replyToMode").is_none_or(is_mode) {
-        wrong("replyToMode", message, None);
-    }
-    let by_type = section
-        .get("replyToModeByChatType")
-        .and_then(Value::as_object);
-    for (kind, mode) in by_type.into_iter().flatten() {
-        if !is_mode(mode) {
-            wrong(&format!("replyToModeByChatType.{kind}"), message, None);
-        }
-    }
-}
-
 fn issue(path: &str, message: &str, hint: Option<&str>) -> SettingIssue {
     SettingIssue {
         path: path.to_owned(),
         message: message.to_owned(),
         hint: hint.map(str::to_owned),
     }
-}
-
-/// Tells whether a text is a path that a server can be asked for.
-fn is_path(text: &str) -> bool {
-    let plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~');
-    text.len() > 1
-        && text.len() <= 256
-        && text.starts_with('/')
-        && text.bytes().all(plain)
-        && !text.contains("//")
-        && !text.contains("/.")
-}
-
-fn api_url(text: &str) -> Option<Url> {
-    let text = if text.ends_with('/') {
-        text.to_owned()
-    } else {
-        format!("{text}/")
-    };
-    let url = Url::parse(&text).ok()?;
-    let bare = url.username().is_empty()
-        && url.password().is_none()
-        && url.query().is_none()
-        && url.fragment().is_none();
-    let safe = match url.scheme() {
-        "https" => url.has_host(),
-        "http" => is_loopback(&url),
-        _ => false,
-    };
-    (bare && safe).then_some(url)
-}
-
-/// Tells whether an address is on this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let address = host.parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-fn default_api() -> Url {
-    Url::parse(API).unwrap_or_else(|_| unreachable!("the address is a constant"))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the range was checked"
-)]
-fn whole(number: f64) -> u64 {
-    number as u64
 }
