@@ -3,7 +3,7 @@
 
 use super::record::{begin, cut, end};
 use crate::announce::shows;
-use crate::incoming::Hanging;
+use crate::incoming::{Hanging, Noticed};
 use std::fmt::Write as _;
 
 /// What the marks around others' words begin with.
@@ -103,7 +103,7 @@ pub(super) fn name(text: &str, most: usize) -> String {
 }
 
 /// Tells of the files that hang on a message: what is in short texts, and how to fetch the others. Blank when there are none.
-pub(super) fn files(files: &[Hanging], message_id: Option<&str>) -> String {
+fn files(files: &[Hanging], message_id: Option<&str>) -> String {
     let mut told = String::new();
     let mut room = MOST_FILES_TEXT;
     let mut others = Vec::new();
@@ -177,4 +177,22 @@ fn breaks_line(c: char) -> bool {
         c,
         '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
     )
+}
+
+/// Puts together what a model hears of a message: who speaks, what they say, and what hangs on it. The words of the owner, said to us
+/// alone, are as they are.
+pub(crate) fn spoken(noticed: &Noticed, speaker: &Speaker<'_>) -> String {
+    let incoming = &noticed.incoming;
+    let text = if speaker.is_owner {
+        incoming.text.clone()
+    } else {
+        defused(&incoming.text)
+    };
+    let files = files(&noticed.files, incoming.message_id.as_deref());
+    let said = if speaker.is_owner && speaker.room.is_none() {
+        format!("{text}{files}")
+    } else {
+        format!("{}\n{text}{files}", head(speaker))
+    };
+    said.trim_start_matches('\n').to_owned()
 }

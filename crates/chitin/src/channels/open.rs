@@ -90,7 +90,7 @@ fn discord(plan: &Plan, memory: Option<&Path>, note: &Note) -> Result<Opened, Ve
         said.collect::<Vec<_>>()
     })?;
     let memory = match memory {
-        Some(directory) => Memory::in_directory(directory).map_err(|error| vec![failed(&error)])?,
+        Some(directory) => Memory::in_directory(directory),
         None => Memory::none(),
     };
     let made = Discord::new(&settings, each(plan, Secret::Token), memory, note);

@@ -62,13 +62,14 @@ fn next(
         },
         ..TurnArgs::plain()
     };
+    let before = last.and_then(|run| Prompt::recorded(run, &setup.directory));
     let running = last.and_then(|run| {
         Some(RunningTurn {
             model: recorded::model(run)?,
             named: model_named || own.model.is_some(),
             tools: recorded::tools(run)?,
             channel: entry.and_then(|entry| entry.last_channel).map(Into::into),
-            extra: None,
+            extra: before.as_ref().and_then(recorded::extra),
             memory: &[],
         })
     });
@@ -88,7 +89,7 @@ fn next(
     }
     let after = Prompt::next(&seen, &view, directory);
     mark_boundary(&mut shown, &after);
-    if let Some(before) = last.and_then(|run| Prompt::recorded(run, directory)) {
+    if let Some(before) = before {
         shown["before"] = diff::compare(&before, &after, &seen.model);
     }
     Ok(shown)
