@@ -45,7 +45,7 @@ class Traces extends View {
     return html`${head("Traces", "Every turn is recorded; secrets are taken out")}
       ${this.list.show(({ traces }) => traces.length === 0
         ? empty("Nothing is recorded yet.", "A turn leaves its trace by itself, unless `CHITIN_TRAJECTORY=0` says otherwise.")
-        : html`<div class="table-scroll" role="group" tabindex="0" aria-label="Traces"><table class="list wide"><thead><tr><th scope="col">Session</th><th scope="col">Last</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Size</th></tr></thead>
+        : html`<div class="table-scroll" role="group" tabindex="0" aria-label="Traces"><table class="list"><thead><tr><th scope="col">Session</th><th scope="col">Last</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Size</th></tr></thead>
             <tbody>${traces.map((trace) => html`<tr><th scope="row"><a href=${routeTo("traces", trace.id)}>${sessionName({ key: trace.sessionKey ?? trace.id })}</a> <code class="quiet small">${trace.sessionKey ?? ""}</code></th>
               <td>${clock(trace.at)}</td><td class="number">${trace.turns ?? "–"}</td><td class="number">${bytes(trace.bytes)}</td></tr>`)}</tbody></table></div>`)}`;
   }

@@ -1,3 +1,4 @@
+
 import{B as e,C as t,L as n,P as r,T as i,V as a,_ as o,b as s,f as c,h as l,i as u,k as d,m as f,o as p,v as m,x as h,y as g,z as _}from"./app.js";var v={idle:`not tried yet`,connecting:`connecting`,connected:`connected`,failed:`failed`};function y({channels:t=[]}){return t.length===0?a`<p class="quiet">No chat networks are configured. This page and the HTTP interface are always there.</p>`:a`<ul class="cards">${t.map(t=>a`<li class="card">
     <p><strong>${t.channel}</strong> ${t.accountId?a`<code>${t.accountId}</code>`:e} <span class="tag" data-standing=${t.connection??``}>${v[t.connection??``]??t.connection??`unknown`}</span></p>
     ${t.name?a`<p class="small">as ${t.name}</p>`:e}

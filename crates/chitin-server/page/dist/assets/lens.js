@@ -1,3 +1,4 @@
+
 import{A as e,B as t,C as n,E as r,O as i,P as a,R as o,S as s,T as c,V as l,_ as u,a as d,b as f,c as p,d as m,g as h,h as g,i as _,l as v,m as y,n as b,o as x,v as S,z as C}from"./app.js";import{t as w}from"./compare.js";var T={ours:`written by the runtime`,value:`filled in`,file:`from a file`,"cut-marker":`says that something was cut`};function E(e){let n=[...new Set((e.pieces??[]).map(e=>e.kind))];return l`<section class="fragment" aria-label="Fragment">
     <h2>${e.name}</h2>
     <dl class="facts">
@@ -45,7 +46,7 @@ import{A as e,B as t,C as n,E as r,O as i,P as a,R as o,S as s,T as c,V as l,_ a
       ${n.costUsd===void 0?t:a(p(n.costUsd),`to send it once`)}
       ${a(d(e.fragments.length),`fragments`)}
       ${i?.total?a(v(i.used??0,i.total),`of the budget for files (${d(i.total)})`):t}
-    </div>`}broken(e){let n=e.before;if(!n)return t;if(n.same)return l`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;let r=n.firstDifference;return l`<div class="notice warn" role="note"><strong>The cache breaks${r?l` in <code>${r.fragment}</code>, line ${d(r.line)}`:t}.</strong>
+    </div>`}broken(e){let n=e.before;if(!n)return t;if(n.same)return l`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;let r=n.firstDifference;return l`<div class="notice warn" role="note"><strong>The cache breaks${r?l` in <code>${r.fragment}</code>, line ${d(r.line)} of the prompt`:t}.</strong>
       ${n.lostTokens?l` ${x(n.lostTokens,`token`)} behind it must be read again${n.lostCostUsd?l`, which costs ${p(n.lostCostUsd)}`:t}.`:t}
       ${n.cause?l` ${f(n.cause)}`:t}
       <button class="link" @click=${()=>this.show(`before`)}>Show the difference</button></div>`}list(e,n){let r=e.totals.tokens;return l`<table class="list"><caption class="hidden">Fragments in their order</caption>

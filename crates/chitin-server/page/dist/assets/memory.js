@@ -1,3 +1,4 @@
+
 import{B as e,C as t,O as n,P as r,R as i,V as a,_ as o,a as s,h as c,m as l,o as u,r as d,t as f,v as p,w as m,z as h}from"./app.js";var g={overlap:`same words`,text:`text rank`,vector:`meaning`,decay:`age`,recency:`age`,source:`where it stands`},_=class extends c{agent=``;sought=``;status=new l(this);found=new l(this);constructor(){super(),this.while(()=>n.subscribe(()=>this.choose()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){if(n.value.view!==`memory`)return;let e=n.value.rest[0]??m();e!==this.agent&&(this.agent=e,this.found.forget(),this.status.ask(()=>t.get(i`/api/agents/${e}/memory`)))}render(){return a`
       ${p(`Memory`,this.status.value?this.about(this.status.value):`What the agent can find again`,f(this.agent,e=>location.hash=r(`memory`,e)))}
       <form class="search-row" role="search" @submit=${this.search}>

@@ -1,3 +1,4 @@
+
 import{A as e,B as t,C as n,D as r,L as i,M as a,N as o,P as s,R as c,V as l,_ as u,a as d,h as f,i as p,j as m,s as h,u as g,v as _}from"./app.js";var v={idle:`at rest`,running:`running`,waiting:`waiting`},y=class extends f{sought=``;constructor(){super(),this.watch(e),this.while(()=>(r(),()=>{}))}render(){let t=e.value.filter(e=>e.state!==`idle`).length,n=e.value.filter(e=>`${e.key} ${e.label??``} ${e.title??``}`.toLowerCase().includes(this.sought.toLowerCase())),r=this.sought?n.map(e=>({session:e,depth:0,children:[]})):o(a(e.value));return l`
       ${_(`Sessions`,`${d(e.value.length)} in all, ${t?`${d(t)} busy`:`none busy`}`,l`
         <label class="field inline"><span>Find</span><input type="search" data-search .value=${this.sought} @input=${this.seek} /></label>`)}

@@ -1,3 +1,4 @@
+
 import{B as e,C as t,O as n,P as r,R as i,T as a,V as o,_ as s,a as c,b as l,h as u,m as d,o as f,t as p,v as m,w as h}from"./app.js";var g=class extends u{agent=``;skills=new d(this);findings=new d(this);constructor(){super(),this.while(()=>n.subscribe(()=>this.choose())),this.while(()=>a.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){n.value.view===`skills`&&(this.agent=n.value.rest[0]??h(),this.load())}load(){let{agent:e}=this;this.skills.ask(()=>t.get(i`/api/agents/${e}/skills`)),this.findings.ask(()=>t.get(i`/api/agents/${e}/findings`))}render(){return o`
       ${m(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,p(this.agent,e=>location.hash=r(`skills`,e)))}
       <section class="section"><h2>Findings</h2>${this.findings.show(({findings:e})=>this.drawFindings(e))}</section>
