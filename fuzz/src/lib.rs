@@ -31,6 +31,7 @@ pub mod scratch;
 pub mod server_request;
 pub mod session_keys;
 pub mod skill_discovery;
+pub mod slack_event;
 pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
@@ -49,7 +50,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 26] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -154,6 +155,11 @@ pub const TARGETS: [Target; 25] = [
         name: "skill_discovery",
         run: skill_discovery::run,
         dictionary: skill_discovery::DICTIONARY,
+    },
+    Target {
+        name: "slack_event",
+        run: slack_event::run,
+        dictionary: slack_event::DICTIONARY,
     },
     Target {
         name: "text",

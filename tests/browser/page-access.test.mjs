@@ -38,8 +38,7 @@ async function visit(options, body) {
 async function goTo(page, view) {
   await page.goto(`${serving.url}/#/${view}`);
   await page.locator(`main[data-view="${view.split("/")[0]}"] h1`).waitFor();
-  await page.waitForLoadState("networkidle");
-  await page.locator(".loading").waitFor({ state: "detached" });
+  await page.waitForFunction(() => !document.querySelector(".loading") && !document.body.textContent.includes("Counting …"));
 }
 
 test("a wrong token is refused with words; the right one stays nowhere that a script can read", () =>

@@ -7,7 +7,7 @@ import path from "node:path";
 import { root, target } from "./browser.mjs";
 import { startModel } from "./model.mjs";
 
-export const artifacts = path.join(root, "target", "browser-artifacts");
+export const artifacts = path.join(target, "browser-artifacts");
 mkdirSync(artifacts, { recursive: true });
 
 /** How long anything may take on a busy machine, in milliseconds. */

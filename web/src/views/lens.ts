@@ -128,7 +128,7 @@ class LensView extends View {
     if (!before) return nothing;
     if (before.same) return html`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;
     const at = before.firstDifference;
-    return html`<div class="notice warn" role="note"><strong>The cache breaks${at ? html` in <code>${at.fragment}</code>, line ${count(at.line)}` : nothing}.</strong>
+    return html`<div class="notice warn" role="note"><strong>The cache breaks${at ? html` in <code>${at.fragment}</code>, line ${count(at.line)} of the prompt` : nothing}.</strong>
       ${before.lostTokens ? html` ${many(before.lostTokens, "token")} behind it must be read again${before.lostCostUsd ? html`, which costs ${money(before.lostCostUsd)}` : nothing}.` : nothing}
       ${before.cause ? html` ${sentence(before.cause)}` : nothing}
       <button class="link" @click=${() => this.show("before")}>Show the difference</button></div>`;

@@ -55,7 +55,11 @@ async fn pictures_are_looked_at_and_short_texts_read() {
     yard.slack.write("C1", "U1", "Look:", &fields);
     yard.until_said(&["C1: Seen.".to_owned()]).await;
     let told = transcript(&yard);
-    assert!(told.contains("image/png"), "{told}");
+    let data = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, PICTURE);
+    assert!(
+        told.contains(&data) && told.contains("Five larch."),
+        "{told}"
+    );
     assert!(yard.notes().is_empty(), "{}", yard.notes());
 }
 
@@ -87,7 +91,10 @@ async fn files_that_lie_elsewhere_or_are_too_large_are_not_fetched() {
     yard.slack.write("C1", "U1", "Look:", &files);
     yard.until_said(&["C1: So it is.".to_owned()]).await;
     assert_eq!(elsewhere.calls(), 0, "nobody else was asked");
-    assert!(!transcript(&yard).contains("image/png"));
+    let told = transcript(&yard);
+    assert!(told.contains("foreign.png"), "it is told of by name");
+    let data = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, PICTURE);
+    assert!(!told.contains(&data), "nobody looked at it");
     let notes = yard.notes();
     for said in [
         "`foreign.png`",
@@ -125,8 +132,9 @@ async fn nobody_answers_themselves_a_program_or_a_change() {
 
 #[tokio::test]
 async fn private_channels_and_groups_have_sessions_of_their_kind() {
+    let section = json!({"replyToMode": "off", "dm": {"groupEnabled": true}});
     let replies = [json!({"text": "Private."}), json!({"text": "Together."})];
-    let yard = Yard::open(&off(), &replies).await;
+    let yard = Yard::open(&section, &replies).await;
     yard.slack.add_room("C7", "boards", "group");
     yard.slack.add_room("G8", "mpdm", "mpim");
     yard.slack.say("C7", "U1", "Hi");

@@ -16,5 +16,6 @@ mod reading;
 mod settings;
 mod socket;
 mod speaking;
+mod streaming;
 mod threads;
 mod webhook;

@@ -115,3 +115,34 @@ async fn a_direct_message_is_the_persons_own_conversation() {
     assert_eq!(yard.slack.said(), ["D9: Hello.", "D9: By the way."]);
     assert!(yard.slack.calls("conversations.open").is_empty());
 }
+
+/// Where we have to be named, a thread that we spoke in needs no name; after a restart Slack is asked for it, once for each thread.
+#[tokio::test]
+async fn a_thread_that_we_spoke_in_is_followed_and_a_thread_of_others_is_not() {
+    let section = json!({
+        "replyToMode": "all", "requireMention": true, "channels": {"*": {"requireMention": true}},
+    });
+    let replies = [json!({"text": "Larch."}), json!({"text": "Five."})];
+    let yard = Yard::open(&section, &replies).await;
+    let ours = yard.slack.say("C1", "U1", "<@UBOT> Which wood?");
+    yard.until_said(&[format!("C1/{ours}: Larch.")]).await;
+    yard.slack.reply("C1", "U2", &ours, "How many?");
+    let mut said = vec![format!("C1/{ours}: Larch."), format!("C1/{ours}: Five.")];
+    yard.until_said(&said).await;
+    let theirs = yard.slack.say("C1", "U1", "Lunch?");
+    yard.slack.reply("C1", "U2", &theirs, "At noon.");
+    yard.slack.reply("C1", "U1", &theirs, "Good.");
+    yard.slack.until_acknowledged().await;
+    assert_eq!(
+        yard.slack.calls("conversations.replies").len(),
+        2,
+        "one for the past of ours, one for theirs"
+    );
+    yard.cancel.cancel();
+    let again = Yard::begin(yard.ended().await, &section, &[json!({"text": "Oak."})]);
+    again.slack.until_connected(1).await;
+    again.slack.reply("C1", "U1", &theirs, "See you.");
+    again.slack.reply("C1", "U1", &ours, "And the mast?");
+    said.push(format!("C1/{ours}: Oak."));
+    again.until_said(&said).await;
+}

@@ -40,6 +40,11 @@ impl Yard {
 
     /// Begins to connect to a Slack that is there.
     pub(crate) fn begin(slack: FakeSlack, section: &Value, replies: &[Value]) -> Self {
+        Self::set(slack, section, Setting::replies(replies))
+    }
+
+    /// The same with a setting of one's own.
+    pub(crate) fn set(slack: FakeSlack, section: &Value, setting: Setting) -> Self {
         // Everybody is heard: who is let in is not what is looked at here.
         let mut channel = json!({
             "apiUrl": slack.api_url(), "dmPolicy": "open", "allowFrom": ["*"], "groupPolicy": "open",
@@ -54,7 +59,7 @@ impl Yard {
         let note: Note = Arc::new(move |text: &str| kept.lock().unwrap().push(text.to_owned()));
         let tokens = BTreeMap::from([("default".to_owned(), tokens())]);
         let surface = Slack::new(&settings, tokens, &note).unwrap();
-        let stage = Setting::replies(replies)
+        let stage = setting
             .config(json!({"channels": {"slack": channel}}))
             .surface(Arc::clone(&surface) as Arc<dyn Surface>)
             .stage();
