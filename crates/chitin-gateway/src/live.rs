@@ -197,9 +197,11 @@ impl Live {
     /// Something could not be done. A surface that wants time gets it, and more of it from now on; otherwise nothing more is shown
     /// before the answer is whole.
     pub fn failed(&mut self, piece: usize, again: Again, now: Duration) {
-        match self.shown.get_mut(piece) {
-            Some(shown) => shown.body = None,
-            None => self.doubtful = again == Again::Soon,
+        match (self.shown.get_mut(piece), again) {
+            // What was refused for the time being did not happen.
+            (Some(_), Again::After(_)) => {}
+            (Some(shown), Again::Soon | Again::Never) => shown.body = None,
+            (None, again) => self.doubtful = again == Again::Soon,
         }
         match again {
             Again::After(milliseconds) => {
