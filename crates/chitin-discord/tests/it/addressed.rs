@@ -117,13 +117,15 @@ async fn a_thread_has_the_name_of_its_channel_for_lists() {
 }
 
 #[tokio::test]
-async fn somebody_unknown_gets_a_code_in_their_own_conversation() {
+async fn somebody_unknown_gets_a_code_and_nothing_of_theirs_is_fetched() {
     let yard = Yard::with(&[], json!({"dmPolicy": "pairing", "allowFrom": []})).await;
     let direct = yard.discord.direct(&yard.ada);
-    yard.discord.say(&direct, &yard.ada, "Let me in");
+    let saying = yard.discord.saying(&direct, &yard.ada, "Let me in");
+    saying.file("list.md", "text/markdown", b"x").say();
     let texts = yard.discord.until_posted(1).await;
     assert!(
         texts[0].starts_with(&direct) && texts[0].contains("chitin pairing approve"),
         "{texts:?}"
     );
+    assert!(yard.discord.asked_for("/attachments/").is_empty());
 }

@@ -3,13 +3,6 @@
     clippy::disallowed_methods,
     reason = "tests look at files behind the program's back"
 )]
-<<<<<<< HEAD
-=======
-#![expect(
-    clippy::disallowed_methods,
-    reason = "files are looked at behind the program's back"
-)]
->>>>>>> 94cb9c487ce6a031fe470332454e7a7b63171242
 
 use crate::process;
 use chitin_test::TestEnv;
