@@ -500,3 +500,27 @@ fn few_words_wait_a_second_and_a_slow_surface_is_given_time() {
     live.failed(0, Again::Never, first);
     assert_eq!(live.due(), None, "nothing more is shown before the end");
 }
+
+/// Nobody knows whether it arrived. A surface that knows it by its name would keep showing the older words.
+#[test]
+fn a_message_that_may_be_out_is_sent_by_its_name_and_then_corrected() {
+    let cut = |text: &str| pieces(text, &Limits::of(Format::Markdown), &RULES);
+    let pace = Pace {
+        every: Duration::from_secs(1),
+        step: 1,
+        most: usize::MAX,
+    };
+    let again = |failure: Again| {
+        let mut live = Live::new(pace, RULES);
+        live.hear(LONG, Duration::ZERO);
+        assert_eq!(live.steps(Duration::ZERO, cut).len(), 1);
+        live.failed(0, failure, Duration::ZERO);
+        let steps = live.finish(cut(LONG));
+        let [Step::Send { again, .. }] = steps.as_slice() else {
+            panic!("{steps:?}");
+        };
+        *again
+    };
+    assert!(again(Again::Soon));
+    assert!(!again(Again::Never) && !again(Again::After(5)));
+}
