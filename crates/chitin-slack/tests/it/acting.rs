@@ -79,11 +79,19 @@ async fn what_was_said_is_read_the_newest_last() {
         texts(act(&yard, read(2, Some(&root))).await.unwrap()),
         ["Ada: Plank 4 & more", "Ada: Plank 5 & more"]
     );
+    // Slack tells a thread from its beginning, and the newest of it are wanted.
+    yard.slack.reply("C1", "U2", &root, "Still in it");
+    let mut thread = channel("C1");
+    thread.thread_id = Some(root.clone());
+    assert_eq!(
+        texts(yard.surface.act(&thread, &read(2, None)).await.unwrap()),
+        ["Ada: In it", "Ben: Still in it"]
+    );
     let Done::Other { value } = other(&yard, "thread-list", json!({})).await.unwrap() else {
         unreachable!()
     };
     assert_eq!(value["threads"][0]["threadId"], root);
-    assert_eq!(value["threads"][0]["replies"], 1);
+    assert_eq!(value["threads"][0]["replies"], 2);
 }
 
 #[tokio::test]
