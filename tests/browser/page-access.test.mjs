@@ -38,8 +38,7 @@ async function visit(options, body) {
 async function goTo(page, view) {
   await page.goto(`${serving.url}/#/${view}`);
   await page.locator(`main[data-view="${view.split("/")[0]}"] h1`).waitFor();
-  await page.waitForLoadState("networkidle");
-  await page.locator(".loading").waitFor({ state: "detached" });
+  await page.waitForFunction(() => !document.querySelector(".loading") && !document.body.textContent.includes("Counting …"));
 }
 
 test("a wrong token is refused with words; the right one stays nowhere that a script can read", () =>
@@ -200,7 +199,7 @@ test("keys alone lead everywhere", () =>
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     await page.keyboard.press("g");
     await page.keyboard.press("4");
-    await page.locator('main[data-view="files"] h1').waitFor();
+    await page.waitForFunction(() => document.activeElement.matches('main[data-view="files"] h1'));
     await page.keyboard.press("/");
     assert.equal(await page.evaluate(() => document.activeElement.type), "search");
     // What is typed into a field is typed, and goes nowhere.
@@ -209,6 +208,7 @@ test("keys alone lead everywhere", () =>
     await page.locator("main h1").focus();
     await page.keyboard.press("g");
     await page.keyboard.press("1");
+    await page.locator("#composer").waitFor();
     await page.keyboard.press("c");
     assert.equal(await page.evaluate(() => document.activeElement.id), "composer");
   }));

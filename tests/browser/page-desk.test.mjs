@@ -1,7 +1,8 @@
 // The context lens, files, skills, memory, traces and routes, in a real browser against a real server.
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import { launch } from "./browser.mjs";
 import { openPage, say, serve, shot, signIn } from "./serving.mjs";
@@ -173,4 +174,34 @@ test("skills, memory, traces and routes answer", () =>
     await page.getByRole("button", { name: "Explain" }).click();
     await page.locator(".answer").getByText("agent:main:discord:channel:123").waitFor();
     await shot(page, "agents");
+  }));
+
+/** Somebody who wrote on a chat network and was told a code. */
+function asks(senderId, senderName, code) {
+  const now = Date.now();
+  const place = { channel: "discord", peer: { kind: "direct", id: senderId } };
+  return { channel: "discord", account: "default", senderId, senderName, code, askedAt: now, expiresAt: now + 3_000_000, toldAt: now, place };
+}
+
+test("the owner lets people in by their code, refuses them, and takes it back; a name is only a name", () =>
+  visit("#/chat", async (page) => {
+    const trust = path.join(serving.home, ".chitin", "trust");
+    mkdirSync(trust, { recursive: true });
+    const pending = [asks("100", "Ada", "ABCD2345"), asks("200", "<img src=x onerror=alert(1)>", "WXYZ6789")];
+    writeFileSync(path.join(trust, "pairing.json"), JSON.stringify({ version: 1, pending, paired: [] }), { mode: 0o600 });
+    await page.getByRole("link", { name: "Agents & routes" }).click();
+    const card = (name) => page.locator(".card.pairing", { hasText: name });
+    await card("Ada").getByText("ABCD2345").waitFor();
+    await card("<img src=x onerror=alert(1)>").waitFor();
+    assert.equal(await page.locator("main img").count(), 0);
+    await shot(page, "pairing");
+    await card("Ada").getByRole("button", { name: "As owner" }).click();
+    await card("Ada").getByText("owner", { exact: true }).waitFor();
+    await card("<img").getByRole("button", { name: "Refuse" }).click();
+    await page.getByText("Nobody waits.").waitFor();
+    const kept = () => JSON.parse(readFileSync(path.join(trust, "pairing.json"), "utf8"));
+    assert.deepEqual([kept().pending.length, kept().paired.map((one) => [one.senderId, one.owner])], [0, [["100", true]]]);
+    await card("Ada").getByRole("button", { name: "Take back" }).click();
+    await card("Ada").waitFor({ state: "detached" });
+    assert.deepEqual(kept().paired, []);
   }));

@@ -7,7 +7,7 @@ use crate::rest::{Fault, Rest};
 use crate::rooms::Rooms;
 use crate::settings::AccountSettings;
 use crate::standing::{Me, Standing};
-use crate::wire::{Channel, User};
+use crate::wire::{Channel, Guild, User};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -68,11 +68,13 @@ impl Account {
             return;
         }
         let me = self.standing.me().map(|me| me.id);
-        if let Ok(guild) = self.rest.get(&format!("guilds/{id}")).await
-            && let Ok(guild) = serde_json::from_value(guild)
-        {
-            self.rooms.guild(guild, me);
-        }
+        let guild = match self.rest.get(&format!("guilds/{id}")).await {
+            Ok(guild) => serde_json::from_value(guild).unwrap_or(Guild::bare(id)),
+            // It will not tell later either.
+            Err(fault) if fault.is(403) || fault.is(404) => Guild::bare(id),
+            Err(_) => return,
+        };
+        self.rooms.guild(guild, me);
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) mod close {
 pub(crate) const PERMISSIONS: u64 = (1 << 6)
     | (1 << 10)
     | (1 << 11)
-    | (1 << 13)
+    | (1 << 51)
     | (1 << 14)
     | (1 << 15)
     | (1 << 16)

@@ -174,7 +174,8 @@ impl Surface for Discord {
     ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
         async move {
             let name = action.name();
-            let known = matches!(action, Action::Typing)
+            // The gateway itself changes messages and shows that somebody types, whatever a model may do.
+            let known = matches!(action, Action::Typing | Action::Edit { .. })
                 || self.capabilities.actions.iter().any(|known| known == name);
             if !known {
                 return Err(SurfaceError::unsupported(name));

@@ -9,7 +9,7 @@ const MOST: u64 = 16 * 1024;
 
 /// Where accounts remember how far they were.
 #[derive(Debug, Default)]
-pub struct Memory(Option<Root>);
+pub struct Memory(Option<PathBuf>);
 
 /// How far an account was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,15 +32,9 @@ impl Memory {
         Self(None)
     }
 
-    /// Remembers in a directory, which is made if need be.
-    ///
-    /// # Errors
-    ///
-    /// A sentence, when there can be no such directory.
-    pub fn in_directory(path: &Path) -> Result<Self, String> {
-        let (root, _) = Root::create(path)
-            .map_err(|error| format!("How far Discord was read cannot be remembered: {error}."))?;
-        Ok(Self(Some(root)))
+    /// Remembers in a directory, which is made when there is something to remember.
+    pub fn in_directory(path: &Path) -> Self {
+        Self(Some(path.to_path_buf()))
     }
 
     /// Tells whether it remembers anything.
@@ -50,16 +44,17 @@ impl Memory {
 
     /// Returns how far an account was. What cannot be read is as if it was not there.
     pub(crate) fn recall(&self, account: &str) -> Option<Point> {
-        let root = self.0.as_ref()?;
+        let root = Root::open(self.0.as_ref()?).ok()?;
         let read = root.read(&file(account), &ReadPolicy::inside(MOST)).ok()?;
         serde_json::from_slice(&read.bytes).ok()
     }
 
     /// Remembers how far an account is.
     pub(crate) fn keep(&self, account: &str, point: &Point) -> Result<(), String> {
-        let Some(root) = &self.0 else {
+        let Some(path) = &self.0 else {
             return Ok(());
         };
+        let (root, _) = Root::create(path).map_err(|error| error.to_string())?;
         let text = serde_json::to_vec(point).map_err(|error| error.to_string())?;
         let kept = root.replace(&file(account), &text);
         kept.map_err(|error| error.to_string())

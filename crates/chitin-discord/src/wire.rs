@@ -200,6 +200,19 @@ pub(crate) struct Guild {
     pub(crate) roles: Vec<Role>,
 }
 
+impl Guild {
+    /// A guild of which nothing is known.
+    pub(crate) fn bare(id: Id) -> Self {
+        Self {
+            id,
+            name: None,
+            channels: Vec::new(),
+            threads: Vec::new(),
+            roles: Vec::new(),
+        }
+    }
+}
+
 /// What the gateway says first.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Ready {

@@ -42,6 +42,8 @@ pub struct Live {
     /// How much of it was there when it was shown last, in bytes.
     seen: usize,
     shown: Vec<Shown>,
+    /// Whether it is not known if the next message is out.
+    doubtful: bool,
     /// Whether nothing more is shown before it is whole.
     over: bool,
 }
@@ -63,6 +65,8 @@ pub enum Step {
         piece: usize,
         /// What it says.
         text: Piece,
+        /// Whether it was tried before and nobody knows what came of it: a surface that takes it for that message may show older words.
+        again: bool,
     },
     /// A message is to say something else.
     Edit {
@@ -101,6 +105,7 @@ impl Live {
             next: Duration::ZERO,
             seen: 0,
             shown: Vec::new(),
+            doubtful: false,
             over: false,
         }
     }
@@ -158,7 +163,11 @@ impl Live {
 
     fn step(&self, piece: usize, text: Piece) -> Step {
         match self.shown.get(piece) {
-            None => Step::Send { piece, text },
+            None => Step::Send {
+                piece,
+                text,
+                again: self.doubtful && piece == self.shown.len(),
+            },
             Some(Shown { id, body }) => {
                 let id = id.clone();
                 if body.as_deref() == Some(text.body.as_str()) {
@@ -188,8 +197,9 @@ impl Live {
     /// Something could not be done. A surface that wants time gets it, and more of it from now on; otherwise nothing more is shown
     /// before the answer is whole.
     pub fn failed(&mut self, piece: usize, again: Again, now: Duration) {
-        if let Some(shown) = self.shown.get_mut(piece) {
-            shown.body = None;
+        match self.shown.get_mut(piece) {
+            Some(shown) => shown.body = None,
+            None => self.doubtful = again == Again::Soon,
         }
         match again {
             Again::After(milliseconds) => {

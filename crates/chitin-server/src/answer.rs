@@ -157,7 +157,7 @@ async fn by_route(
         Route::Agent(id, part) => api::agent(&shared, id, part, &query, request).await,
         Route::Explain => api::explain(&shared, &query),
         Route::Routes => Ok(api::routes(&shared)),
-        Route::Channels => api::channels(&shared).await,
+        Route::Channels => Ok(api::channels(&shared)),
         Route::Pairing => api::pairing(&shared).await,
         Route::Pair(pair) => api::pair(&shared, pair, request).await,
         Route::Send => api::send(shared, request).await,

@@ -1,6 +1,6 @@
 //! What a server has besides its gateway.
 
-use crate::desk::{Desk, Pairing};
+use crate::desk::Desk;
 use chitin_gateway::surface::{Network, Webhook};
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,6 @@ use std::sync::Arc;
 pub struct Attached {
     /// Answers what a page asks about workspaces.
     pub desk: Option<Arc<dyn Desk>>,
-    /// Knows who may talk to agents.
-    pub pairing: Option<Arc<dyn Pairing>>,
     /// The networks, for how they stand.
     pub networks: Vec<Arc<dyn Network>>,
     /// What networks call.
@@ -26,7 +24,6 @@ impl fmt::Debug for Attached {
         let webhooks: Vec<&str> = self.webhooks.iter().map(|webhook| webhook.path()).collect();
         f.debug_struct("Attached")
             .field("desk", &self.desk.is_some())
-            .field("pairing", &self.pairing.is_some())
             .field("networks", &networks)
             .field("webhooks", &webhooks)
             .finish_non_exhaustive()

@@ -182,24 +182,3 @@ impl From<HostError> for DeskError {
         }
     }
 }
-
-/// Knows who may talk to agents, and lets the owner say so. Called where waiting for the disk is fine.
-pub trait Pairing: Send + Sync {
-    /// Lists who asks and who may: `{"pending": […], "paired": […]}`.
-    fn list(&self) -> Result<Value, DeskError>;
-
-    /// Lists who was turned away lately.
-    fn turned_away(&self) -> Vec<Value>;
-
-    /// Says how many messages were turned away since the start.
-    fn turned_away_count(&self) -> u64;
-
-    /// Lets somebody in, by the code that they were told; as an owner if so said.
-    fn approve(&self, channel: &str, code: &str, owner: bool) -> Result<(), DeskError>;
-
-    /// Sends somebody away.
-    fn reject(&self, channel: &str, code: &str) -> Result<(), DeskError>;
-
-    /// Lets somebody in no more.
-    fn revoke(&self, channel: &str, sender_id: &str) -> Result<(), DeskError>;
-}

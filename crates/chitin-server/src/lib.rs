@@ -50,7 +50,7 @@ mod web;
 mod webhook;
 
 pub use attached::Attached;
-pub use desk::{Ask, Desk, DeskError, Pairing, Trouble};
+pub use desk::{Ask, Desk, DeskError, Trouble};
 pub use problem::Problem;
 pub use server::{Bound, Ended, Server};
 pub use settings::{BindError, Limits, Reach, ServerSettings};

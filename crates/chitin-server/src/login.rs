@@ -24,6 +24,15 @@ struct Login {
     seen: Instant,
 }
 
+/// Somebody who is in, without the name itself.
+pub(crate) struct Who([u8; 32]);
+
+impl Who {
+    pub(crate) fn named(name: &str) -> Self {
+        Self(digest(name))
+    }
+}
+
 /// Somebody who just came in.
 pub(crate) struct Fresh {
     /// What the cookie holds.
@@ -58,9 +67,17 @@ impl Logins {
 
     /// Says what somebody's page proves itself with; nothing when nobody of this name is in.
     pub(crate) fn csrf(&self, name: &str, now: Instant) -> Option<String> {
-        let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Looked up by digest: how long that takes says nothing about names.
-        let digest = digest(name);
+        self.seen(digest(name), now)
+    }
+
+    /// Tells whether somebody is still in, for a socket that stays open. While it does, they are.
+    pub(crate) fn stays(&self, who: &Who, now: Instant) -> bool {
+        self.seen(who.0, now).is_some()
+    }
+
+    fn seen(&self, digest: [u8; 32], now: Instant) -> Option<String> {
+        let mut logins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let login = logins.get_mut(&digest)?;
         if now.duration_since(login.seen) >= STAYS {
             logins.remove(&digest);

@@ -3,6 +3,7 @@
 use crate::body::Body;
 use crate::desk::{DeskError, Trouble};
 use bytes::Bytes;
+use chitin_gateway::trust::TrustError;
 use chitin_gateway::{HostError, Refusal};
 use chitin_store::StoreError;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -241,6 +242,26 @@ impl From<DeskError> for Problem {
         Self {
             hint: error.hint,
             ..Self::new(status, code, sentence(&error.message))
+        }
+    }
+}
+
+impl From<TrustError> for Problem {
+    fn from(error: TrustError) -> Self {
+        let (status, code) = match &error {
+            TrustError::NoCode => (StatusCode::BAD_REQUEST, "bad_code"),
+            TrustError::UnknownCode => (StatusCode::NOT_FOUND, "unknown_code"),
+            TrustError::UnknownSender { .. } => (StatusCode::NOT_FOUND, "unknown_sender"),
+            TrustError::TooManyWrong { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_wrong"),
+            TrustError::Full { .. } => (StatusCode::CONFLICT, "full"),
+            TrustError::File { .. } | TrustError::NoRandomness => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "trust")
+            }
+        };
+        let problem = Self::new(status, code, sentence(&error.to_string()));
+        match error.hint() {
+            Some(hint) => problem.hint(sentence(hint)),
+            None => problem,
         }
     }
 }

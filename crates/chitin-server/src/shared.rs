@@ -1,7 +1,7 @@
 //! What all connections of a server share.
 
 use crate::attached::Attached;
-use crate::desk::{Ask, DeskError, Pairing, Trouble};
+use crate::desk::{Ask, DeskError, Trouble};
 use crate::door::Door;
 use crate::login::Logins;
 use crate::metrics::Metrics;
@@ -154,31 +154,11 @@ impl Shared {
         let Some(desk) = self.attached.desk.clone() else {
             return Err(DeskError::not_here());
         };
-        off_the_threads(move || desk.answer(ask)).await
-    }
-
-    /// Asks whoever knows who may talk to agents, off the threads that serve.
-    pub(crate) async fn pairing<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&dyn Pairing) -> Result<T, DeskError> + Send + 'static,
-    ) -> Result<T, DeskError> {
-        let Some(pairing) = self.attached.pairing.clone() else {
-            return Err(DeskError::not_here());
+        let asking = tokio::task::spawn_blocking(move || desk.answer(ask));
+        let failed = |_| {
+            let message = "Something went wrong inside.";
+            Err(DeskError::new(Trouble::Failed, message))
         };
-        off_the_threads(move || work(&*pairing)).await
+        asking.await.unwrap_or_else(failed)
     }
-}
-
-async fn off_the_threads<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, DeskError> + Send + 'static,
-) -> Result<T, DeskError> {
-    let failed = |_| {
-        Err(DeskError::new(
-            Trouble::Failed,
-            "Something went wrong inside.",
-        ))
-    };
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(failed)
 }

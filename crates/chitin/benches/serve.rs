@@ -16,11 +16,12 @@
 
 mod floor;
 
-use floor::{median, nothing, released, time};
+use floor::yard::{Server, Yard};
+use floor::{median, nothing, time};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -34,7 +35,7 @@ const MODEL: Duration = Duration::from_millis(50);
 fn main() -> ExitCode {
     let is_test = !std::env::args().any(|argument| argument == "--bench");
     let (rounds, sessions, messages) = if is_test { (3, 50, 2) } else { (100, 2_000, 3) };
-    let yard = Yard::new();
+    let yard = Yard::new(MODEL);
     let health = health(&yard, rounds);
     let (rest, after, peak) = {
         let server = yard.serve();
@@ -55,155 +56,47 @@ fn main() -> ExitCode {
         "memory at rest after that: {after} KiB, {} bytes for each session that rests",
         after.saturating_sub(rest) * 1024 / (2 * sessions as u64)
     );
-    yard.check(sessions, messages);
+    check(&yard, sessions, messages);
     if !is_test && (health > HEALTH_BUDGET || rest > REST_BUDGET) {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
 }
 
-/// A home, a workspace and a script.
-struct Yard {
-    directory: tempfile::TempDir,
-    program: PathBuf,
-}
-
-impl Yard {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path();
-        std::fs::create_dir_all(path.join("home/.chitin")).unwrap();
-        std::fs::create_dir_all(path.join("home/.openclaw")).unwrap();
-        std::fs::create_dir_all(path.join("workspace")).unwrap();
-        std::fs::write(
-            path.join("workspace/AGENTS.md"),
-            "Keep the yard.\n".repeat(40),
-        )
-        .unwrap();
-        let script = format!(
-            "{{\"text\":\"Done.\",\"times\":0,\"delayMs\":{}}}\n",
-            MODEL.as_millis()
-        );
-        std::fs::write(path.join("script.jsonl"), script).unwrap();
-        std::fs::write(
-            path.join("home/.chitin/chitin.json5"),
-            "{ server: { maxConnections: 5000, requestsPerMinute: 600000 }, trace: { trajectory: false } }",
-        )
-        .unwrap();
-        std::fs::write(
-            path.join("home/.openclaw/openclaw.json"),
-            "{ agents: { defaults: { maxConcurrent: 4000 } } }",
-        )
-        .unwrap();
-        Self {
-            program: released(),
-            directory,
-        }
+/// Looks at every transcript: each message is there once, in order, with its answer.
+fn check(yard: &Yard, sessions: usize, messages: usize) {
+    let directory = yard.path().join("home/.chitin/agents/main/sessions");
+    let index = std::fs::read(directory.join("sessions.json")).unwrap();
+    let index: serde_json::Map<String, Value> = serde_json::from_slice(&index).unwrap();
+    let talks = index.iter().filter(|(key, _)| key.contains(":yard-"));
+    let mut count = 0;
+    for (key, entry) in talks {
+        count += 1;
+        let file = directory.join(format!("{}.jsonl", entry["sessionId"].as_str().unwrap()));
+        let text = std::fs::read_to_string(file).unwrap();
+        let said: Vec<String> = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|record| record["type"] == "message")
+            .map(|record| {
+                let message = &record["message"];
+                let text = message["content"][0]["text"].as_str().unwrap_or_default();
+                let text = text.rsplit("] ").next().unwrap_or_default();
+                format!("{} {text}", message["role"].as_str().unwrap_or_default())
+            })
+            .collect();
+        let expected: Vec<String> = (0..messages)
+            .flat_map(|number| {
+                [
+                    format!("user Message {number}"),
+                    "assistant Done.".to_owned(),
+                ]
+            })
+            .collect();
+        assert_eq!(said, expected, "{key}");
     }
-
-    fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    fn serve(&self) -> Server {
-        let mut command = Command::new(&self.program);
-        let model = format!("scripted/{}", self.path().join("script.jsonl").display());
-        let mut process = command
-            .args([
-                "serve",
-                "--json",
-                "--listen",
-                "127.0.0.1:0",
-                "--model",
-                &model,
-            ])
-            .arg(self.path().join("workspace"))
-            .env_clear()
-            .env("HOME", self.path().join("home"))
-            .env("PATH", "/usr/bin:/bin")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut said = String::new();
-        let mut out = BufReader::new(process.stdout.take().unwrap());
-        let address = loop {
-            assert!(out.read_line(&mut said).unwrap() > 0, "it ended: {said}");
-            if let Ok(value) = serde_json::from_str::<Value>(&said) {
-                let address = value["address"].as_str().unwrap();
-                break address.trim_start_matches("http://").to_owned();
-            }
-        };
-        let token = self.path().join("home/.chitin/server-token");
-        let token = std::fs::read_to_string(token).unwrap().trim().to_owned();
-        Server {
-            process,
-            address,
-            token,
-        }
-    }
-
-    /// Looks at every transcript: each message is there once, in order, with its answer.
-    fn check(&self, sessions: usize, messages: usize) {
-        let directory = self.path().join("home/.chitin/agents/main/sessions");
-        let index = std::fs::read(directory.join("sessions.json")).unwrap();
-        let index: serde_json::Map<String, Value> = serde_json::from_slice(&index).unwrap();
-        let talks = index.iter().filter(|(key, _)| key.contains(":yard-"));
-        let mut count = 0;
-        for (key, entry) in talks {
-            count += 1;
-            let file = directory.join(format!("{}.jsonl", entry["sessionId"].as_str().unwrap()));
-            let text = std::fs::read_to_string(file).unwrap();
-            let said: Vec<String> = text
-                .lines()
-                .map(|line| serde_json::from_str::<Value>(line).unwrap())
-                .filter(|record| record["type"] == "message")
-                .map(|record| {
-                    let message = &record["message"];
-                    let text = message["content"][0]["text"].as_str().unwrap_or_default();
-                    let text = text.rsplit("] ").next().unwrap_or_default();
-                    format!("{} {text}", message["role"].as_str().unwrap_or_default())
-                })
-                .collect();
-            let expected: Vec<String> = (0..messages)
-                .flat_map(|number| {
-                    [
-                        format!("user Message {number}"),
-                        "assistant Done.".to_owned(),
-                    ]
-                })
-                .collect();
-            assert_eq!(said, expected, "{key}");
-        }
-        assert_eq!(count, 2 * sessions, "sessions with all their messages");
-        println!("{count} sessions looked at: no message lost, doubled or out of order");
-    }
-}
-
-/// A server that runs.
-struct Server {
-    process: Child,
-    address: String,
-    token: String,
-}
-
-impl Server {
-    /// Returns what the kernel says of its memory, in KiB.
-    fn memory(&self, name: &str) -> u64 {
-        let status = format!("/proc/{}/status", self.process.id());
-        let status = std::fs::read_to_string(status).unwrap();
-        let mut lines = status.lines();
-        let line = lines.find_map(|line| line.strip_prefix(name)).unwrap();
-        line.trim().trim_end_matches("kB").trim().parse().unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    assert_eq!(count, 2 * sessions, "sessions with all their messages");
+    println!("{count} sessions looked at: no message lost, doubled or out of order");
 }
 
 /// Measures the time from the start to the first answer of the health check.

@@ -45,7 +45,7 @@ class Composer extends View {
       <textarea id="composer" rows="1" placeholder="Write to the agent" maxlength=${LONGEST_TEXT} .value=${this.text}
         aria-describedby="composer-help" @input=${this.typed} @keydown=${this.pressed} @paste=${this.pasted}></textarea>
       <div class="composer-row">
-        <span id="composer-help" class="quiet small">${waits || (this.running ? "A turn runs; what you send is heard by it or waits." : "Enter sends, Shift+Enter is a new line")}</span>
+        <span id="composer-help" class="quiet small">${waits || (this.running ? "A turn runs; what you send is heard by it or waits." : html`<span class="hint">Enter sends, Shift+Enter is a new line</span>`)}</span>
         <label class="button small file-button">Picture<input class="hidden" type="file" accept="image/png,image/jpeg,image/gif,image/webp" multiple @change=${this.chosen} /></label>
         ${this.running ? html`<button type="button" class="button small" @click=${() => this.stop()}>Stop</button>` : nothing}
         <button class="button small primary" ?disabled=${!this.text.trim() && !this.pictures.length}>Send</button>

@@ -38,6 +38,12 @@ class Editor extends View {
     }
   }
 
+  /** Whoever works by ear hears of a conflict by being taken to it. */
+  protected override updated(changed: PropertyValues): void {
+    const before = changed.get("editing") as Editing | undefined;
+    if (before && !before.conflict && this.editing.conflict) this.querySelector<HTMLElement>(".conflict")?.focus();
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.soon.cancel();
@@ -90,7 +96,7 @@ class Editor extends View {
   }
 
   private conflict(theirs: { text: string }): unknown {
-    return html`<div class="conflict" role="alertdialog" aria-labelledby="conflict-title" aria-describedby="conflict-text">
+    return html`<div class="conflict" role="alertdialog" tabindex="-1" aria-labelledby="conflict-title" aria-describedby="conflict-text">
       <h3 id="conflict-title">Not saved: the file was changed meanwhile</h3>
       <p id="conflict-text">Somebody, or the agent itself, wrote it after you opened it. Lines with − are on the disk, lines with + are yours.</p>
       ${compared(foldSame(diffText(theirs.text, this.editing.text), 3), "The disk's text against yours")}

@@ -1,10 +1,12 @@
 // One message of a conversation.
 
 import { html, nothing, type TemplateResult } from "lit";
+import { guard } from "lit/directives/guard.js";
 import type { Pending } from "../state/conversation.ts";
 import type { Entry, Piece } from "../state/entries.ts";
 import { clock, count, money, moment, short } from "../text/format.ts";
 import { prose } from "./prose.ts";
+import { sentence } from "./view.ts";
 
 /** Longer results are cut for the eye; the file of the session has all of it. */
 const LONGEST_RESULT = 20_000;
@@ -47,8 +49,8 @@ function drawEntry(entry: Entry, follows: boolean, took: Took | null): TemplateR
       ? html`<details><summary>${WHO[entry.role]}<span class="quiet"> ${text?.kind === "text" ? topic(text.text) : ""}</span>${time(entry)}</summary>
           <pre class="raw" role="group" tabindex="0" aria-label="Text">${entry.pieces.map((piece) => (piece.kind === "text" ? piece.text : ""))}</pre></details>`
       : html`<header class=${follows ? "hidden" : ""}><span class="who">${WHO[entry.role]}</span>${time(entry)}</header>
-          ${entry.pieces.map((piece) => drawPiece(piece, entry.role === "user"))}`}
-    ${entry.failed ? html`<p class="turn-note" data-kind="failed">${entry.failed}</p>` : nothing}
+          ${entry.pieces.map((piece) => guard([piece], () => drawPiece(piece, entry.role === "user")))}`}
+    ${entry.failed ? html`<p class="turn-note" data-kind="failed">${sentence(entry.failed)}</p>` : nothing}
     ${took
       ? html`<footer class="quiet small">${entry.model ? html`${entry.model} · ` : nothing}${count(took.input + took.cacheRead)} in${
           took.cacheRead ? html` (${count(took.cacheRead)} cached)` : nothing
@@ -113,7 +115,7 @@ export function drawPending(message: Pending, again: () => void, drop: () => voi
     <p class="written">${message.text}</p>
     ${message.pictures.map((picture) => html`<img class="picture" src=${`data:${picture.mimeType};base64,${picture.data}`} alt="A picture that you send" />`)}
     ${message.state === "failed"
-      ? html`<p class="turn-note" data-kind="failed" role="alert">${message.reason}</p>
+      ? html`<p class="turn-note" data-kind="failed" role="alert">${sentence(message.reason ?? "")}</p>
           <p class="buttons"><button class="button small" @click=${again}>Send again</button> <button class="button small" @click=${drop}>Back to the editor</button></p>`
       : nothing}
   </article>`;

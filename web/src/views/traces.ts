@@ -1,6 +1,7 @@
 // What turns left behind, event by event.
 
 import { html, nothing } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import { path, query } from "../api/http.ts";
 import type { Trace } from "../api/types.ts";
 import { Asked, empty, head, View } from "../parts/view.ts";
@@ -13,6 +14,7 @@ type Event = Record<string, unknown> & { type?: string; ts?: string; seq?: numbe
 class Traces extends View {
   private chosen = "";
   private sought = "";
+  private readonly opened = new Set<Event>();
   private readonly list = new Asked<{ traces: Trace[] }>(this);
   private readonly trace = new Asked<{ events: Event[]; truncated?: boolean }>(this);
 
@@ -31,6 +33,7 @@ class Traces extends View {
     if (route.value.view !== "traces") return;
     this.chosen = route.value.rest[0] ?? "";
     this.trace.forget();
+    this.opened.clear();
     const id = this.chosen;
     if (id) void this.trace.ask(() => client.get(path`/api/traces/${id}`));
     else void this.list.ask(() => client.get(query("/api/traces", { limit: 200 })));
@@ -42,7 +45,7 @@ class Traces extends View {
     return html`${head("Traces", "Every turn is recorded; secrets are taken out")}
       ${this.list.show(({ traces }) => traces.length === 0
         ? empty("Nothing is recorded yet.", "A turn leaves its trace by itself, unless `CHITIN_TRAJECTORY=0` says otherwise.")
-        : html`<div class="table-scroll" role="group" tabindex="0" aria-label="Traces"><table class="list wide"><thead><tr><th scope="col">Session</th><th scope="col">Last</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Size</th></tr></thead>
+        : html`<div class="table-scroll" role="group" tabindex="0" aria-label="Traces"><table class="list"><thead><tr><th scope="col">Session</th><th scope="col">Last</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Size</th></tr></thead>
             <tbody>${traces.map((trace) => html`<tr><th scope="row"><a href=${routeTo("traces", trace.id)}>${sessionName({ key: trace.sessionKey ?? trace.id })}</a> <code class="quiet small">${trace.sessionKey ?? ""}</code></th>
               <td>${clock(trace.at)}</td><td class="number">${trace.turns ?? "–"}</td><td class="number">${bytes(trace.bytes)}</td></tr>`)}</tbody></table></div>`)}`;
   }
@@ -54,15 +57,21 @@ class Traces extends View {
         <label class="field inline"><span>Find</span><input type="search" data-search .value=${this.sought} @input=${this.seek} /></label>`)}
       ${this.trace.show(({ truncated }) => html`
         <p class="quiet" role="status">${many(found.length, "event")}${truncated ? "; there are more than are shown here, `chitin trace` has them all" : ""}</p>
-        <ol class="events">${found.map((event) => this.event(event))}</ol>`)}`;
+        <ol class="events">${repeat(found, (event) => event, (event) => this.event(event))}</ol>`)}`;
   }
 
+  /** An event may be as long as a prompt: it is written out when it is opened. */
   private event(event: Event): unknown {
     const date = moment(event.ts);
-    const text = JSON.stringify(event.data ?? event, null, 2);
-    return html`<li><details><summary><code>${event.type ?? "event"}</code>
+    const toggled = (change: ToggleEvent): void => {
+      if ((change.target as HTMLDetailsElement).open) this.opened.add(event);
+      else this.opened.delete(event);
+      this.requestUpdate();
+    };
+    return html`<li><details @toggle=${toggled}><summary><code>${event.type ?? "event"}</code>
       ${date ? html`<time class="quiet small" datetime=${date.toISOString()}>${date.toISOString().slice(11, 23)}</time>` : nothing}
-      <span class="quiet small event-about">${short(JSON.stringify(event.data ?? ""), 110)}</span></summary><pre role="group" tabindex="0" aria-label="Event">${text}</pre></details></li>`;
+      <span class="quiet small event-about">${short(JSON.stringify(event.data ?? "").slice(0, 400), 110)}</span></summary>
+      ${this.opened.has(event) ? html`<pre role="group" tabindex="0" aria-label="Event">${JSON.stringify(event.data ?? event, null, 2)}</pre>` : nothing}</details></li>`;
   }
 
   private readonly seek = (event: InputEvent): void => {

@@ -64,6 +64,18 @@ fn needed<'a>(fields: &'a Fields, field: &str, action: &str) -> Result<&'a str, 
         .ok_or_else(|| SurfaceError::never(format!("`{action}` needs `{field}`.")))
 }
 
+/// Returns the server of a place. How far a session reaches is decided by its place, so no field leads elsewhere.
+async fn guild(account: &Account, to: &Address, fields: &Fields) -> Result<Id, SurfaceError> {
+    let guild = account.guild_of(to).await?;
+    let named = fields.get("guildId").and_then(Value::as_str);
+    if named.is_some_and(|named| Id::parse(named.trim()) != Some(guild)) {
+        return Err(SurfaceError::never(
+            "This place is in another server. Give a `target` that is in that one.",
+        ));
+    }
+    Ok(guild)
+}
+
 async fn pin(
     account: &Account,
     to: &Address,
@@ -103,10 +115,7 @@ async fn search(account: &Account, to: &Address, fields: &Fields) -> Result<Valu
             "`query` has at most {MOST_QUERY} bytes."
         )));
     }
-    let guild = match fields.get("guildId").and_then(Value::as_str) {
-        Some(guild) => places::id(guild, "server")?,
-        None => account.guild_of(to).await?,
-    };
+    let guild = guild(account, to, fields).await?;
     let me = account.me().await?.id;
     let limit = fields
         .get("limit")
@@ -147,10 +156,7 @@ async fn search(account: &Account, to: &Address, fields: &Fields) -> Result<Valu
 
 async fn member(account: &Account, to: &Address, fields: &Fields) -> Result<Value, SurfaceError> {
     let user = places::id(needed(fields, "userId", "member-info")?, "person")?;
-    let guild = match fields.get("guildId").and_then(Value::as_str) {
-        Some(guild) => places::id(guild, "server")?,
-        None => account.guild_of(to).await?,
-    };
+    let guild = guild(account, to, fields).await?;
     let told = account
         .rest
         .get(&format!("guilds/{guild}/members/{user}"))

@@ -30,6 +30,11 @@ pub(super) async fn create(
             "This is a thread already, and a thread has none of its own.",
         ));
     }
+    if room.guild_id.is_none() {
+        return Err(SurfaceError::never(
+            "There are no threads in direct messages.",
+        ));
+    }
     let mut body = json!({"name": name});
     if let Some(minutes) = minutes {
         body["auto_archive_duration"] = json!(archive(minutes));

@@ -23,12 +23,15 @@ pub(super) struct Attached {
     pub(super) files: Vec<Hanging>,
 }
 
+/// Names the files of a message.
+pub(super) fn named(message: &Message) -> Vec<Hanging> {
+    files(message).map(|file| hanging(file, None)).collect()
+}
+
 /// Fetches what is worth it.
 pub(super) async fn fetch(account: &Account, message: &Message) -> Attached {
     let mut attached = Attached::default();
-    let passed = message.passed_on.iter();
-    let passed = passed.flat_map(|snapshot| &snapshot.message.attachments);
-    for file in message.attachments.iter().chain(passed).take(MOST_NAMED) {
+    for file in files(message) {
         let mime = file.content_type.as_deref();
         if fetch::says_picture(&file.filename, mime)
             && attached.images.len() < MOST_IMAGES
@@ -42,14 +45,25 @@ pub(super) async fn fetch(account: &Account, message: &Message) -> Attached {
         } else {
             None
         };
-        attached.files.push(Hanging {
-            name: file.filename.chars().take(MOST_NAME).collect(),
-            mime: file.content_type.clone(),
-            bytes: file.size,
-            text,
-        });
+        attached.files.push(hanging(file, text));
     }
     attached
+}
+
+/// Returns the files of a message, also those that were passed on with it.
+fn files(message: &Message) -> impl Iterator<Item = &Attachment> {
+    let passed = message.passed_on.iter();
+    let passed = passed.flat_map(|snapshot| &snapshot.message.attachments);
+    message.attachments.iter().chain(passed).take(MOST_NAMED)
+}
+
+fn hanging(file: &Attachment, text: Option<String>) -> Hanging {
+    Hanging {
+        name: file.filename.chars().take(MOST_NAME).collect(),
+        mime: file.content_type.clone(),
+        bytes: file.size,
+        text,
+    }
 }
 
 async fn image(account: &Account, file: &Attachment) -> Option<ImageBlock> {

@@ -8,6 +8,7 @@ use crate::wire::{Channel, Message};
 use crate::words;
 use chitin_gateway::gateway::Refusal;
 use chitin_gateway::route::{Inbound, Peer};
+use chitin_gateway::trust::Verdict;
 use chitin_gateway::{Addressed, Gateway, Incoming, Noticed};
 use chitin_protocol::session_key::ChatType;
 use std::sync::atomic::Ordering;
@@ -38,9 +39,15 @@ pub(super) async fn hear(
     cancel: &CancellationToken,
     message: &Message,
 ) -> bool {
-    let Some(noticed) = notice(account, message).await else {
+    let Some(mut noticed) = notice(account, message).await else {
         return true;
     };
+    // Nothing is fetched for somebody who is not heard.
+    if matches!(gateway.trust().judge(&noticed), Verdict::Heard { .. }) {
+        let attached = attached::fetch(account, message).await;
+        noticed.incoming.images = attached.images;
+        noticed.files = attached.files;
+    }
     let mut wait = FIRST_WAIT;
     loop {
         let Err(refusal) = gateway.notice(noticed.clone()).await else {
@@ -80,7 +87,7 @@ fn may_pass(refusal: &Refusal) -> bool {
     }
 }
 
-/// Makes of a message what the gateway hears; nothing when there is nothing in it.
+/// Makes of a message what the gateway hears, with the names of its files; nothing when there is nothing in it.
 async fn notice(account: &Account, message: &Message) -> Option<Noticed> {
     let me = account.standing.me();
     let me_id = me.as_ref().map(|me| me.id);
@@ -101,8 +108,8 @@ async fn notice(account: &Account, message: &Message) -> Option<Noticed> {
         (false, false) => Addressed::No,
     };
     let mut text = words::said(message, &account.rooms, me_id);
-    let attached = attached::fetch(account, message).await;
-    if text.is_empty() && attached.images.is_empty() && attached.files.is_empty() {
+    let files = attached::named(message);
+    if text.is_empty() && files.is_empty() {
         if named {
             // Our name alone is a knock at the door.
             text = me.map_or_else(|| "@".to_owned(), |me| format!("@{}", me.name));
@@ -140,7 +147,6 @@ async fn notice(account: &Account, message: &Message) -> Option<Noticed> {
                 ..Inbound::default()
             },
             text,
-            images: attached.images,
             message_id: Some(message.id.to_string()),
             sender_name: Some(nick.unwrap_or_else(|| author.shown().to_owned())),
             ..Incoming::default()
@@ -155,7 +161,7 @@ async fn notice(account: &Account, message: &Message) -> Option<Noticed> {
             .and_then(|guild| account.rooms.guild_name(guild))
             .into_iter()
             .collect(),
-        files: attached.files,
+        files,
     })
 }
 

@@ -227,6 +227,13 @@ async fn pins_search_and_who_is_there() {
         (&info["name"], &info["thread"]),
         (&json!("berths"), &json!(false))
     );
+    let elsewhere = json!({"query": "larch", "guildId": "123"});
+    let error = yard.other("search", elsewhere).await.unwrap_err();
+    assert!(
+        error
+            .message
+            .starts_with("This place is in another server.")
+    );
     yard.other("reactions", json!({"messageId": said}))
         .await
         .unwrap();

@@ -1,9 +1,16 @@
 //! The connection: kept, resumed, given up when nothing helps. No message is lost or heard twice.
 
+use crate::stage::Setting;
 use crate::yard::Yard;
+use chitin_discord::{Discord, Memory, Note, Settings};
 use chitin_gateway::surface::{Connection, Network};
-use chitin_test::discord::FakeDiscord;
+use chitin_test::discord::{FakeDiscord, TOKEN};
+use secrecy::SecretString;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// So many answers, called after their number.
 fn numbered(count: usize) -> Vec<Value> {
@@ -143,6 +150,45 @@ async fn a_token_that_never_was_one_is_found_out_before_it_counts_as_a_failed_co
     ));
     assert_eq!(yard.discord.greetings().0, 0);
     assert_eq!(yard.discord.asked().len(), 1);
+}
+
+/// Two accounts, one of them with a token that is none.
+#[tokio::test]
+async fn an_account_that_fails_does_not_take_the_others_with_it() {
+    let discord = FakeDiscord::start();
+    let settings = Settings::read(&discord.section()).unwrap();
+    let tokens = [("default", TOKEN), ("Night", "wrong")];
+    let tokens = tokens.map(|(id, token)| (id.to_owned(), SecretString::from(token)));
+    let surface = Discord::new(
+        &settings,
+        BTreeMap::from(tokens),
+        Memory::none(),
+        &(Arc::new(|_: &str| {}) as Note),
+    )
+    .unwrap();
+    let stage = Setting::default().stage();
+    let cancel = CancellationToken::new();
+    let running = Arc::clone(&surface).run(stage.gateway.clone(), cancel.clone());
+    let running = tokio::spawn(running);
+    discord.until_connected().await;
+    let standing = || {
+        let accounts = surface.accounts().into_iter();
+        let standing = accounts.map(|account| (account.account_id, account.connection));
+        standing.collect::<BTreeMap<_, _>>()
+    };
+    for _ in 0..2_000 {
+        let standing = standing();
+        if standing["default"] == Connection::Connected
+            && matches!(standing["night"], Connection::Failed { .. })
+        {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(standing()["default"], Connection::Connected);
+    assert!(matches!(standing()["night"], Connection::Failed { .. }));
+    cancel.cancel();
+    running.await.unwrap();
 }
 
 #[tokio::test]

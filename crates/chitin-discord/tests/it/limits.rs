@@ -3,7 +3,7 @@
 use crate::yard::{Yard, message};
 use chitin_gateway::Surface;
 use chitin_gateway::surface::Again;
-use chitin_test::discord::Fault;
+use chitin_test::discord::{FakeDiscord, Fault};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -51,15 +51,7 @@ async fn too_many_on_one_route_wait_and_do_not_hold_up_others() {
     };
     let goes = async {
         // After the first is refused.
-        yard.discord
-            .until("a refusal", |discord| {
-                discord
-                    .asked()
-                    .iter()
-                    .any(|asked| asked.status == 429)
-                    .then_some(())
-            })
-            .await;
+        yard.discord.until("a refusal", refusal).await;
         yard.surface.send(&there, &going).await.unwrap();
     };
     let (waited, ()) = tokio::join!(waits, goes);
@@ -73,28 +65,47 @@ async fn too_many_on_one_route_wait_and_do_not_hold_up_others() {
 #[tokio::test]
 async fn too_many_everywhere_holds_up_everything_and_nothing_is_hammered() {
     let yard = Yard::closed(&[], &json!({}));
-    yard.discord.fail(
-        "POST",
-        "/messages",
-        1,
-        Fault::TooMany {
-            retry_after: 0.5,
-            global: true,
-        },
-    );
+    let office = yard.discord.channel(&yard.guild, "office");
+    let all = Fault::TooMany {
+        retry_after: 2.0,
+        global: true,
+    };
+    yard.discord.fail("POST", &yard.channel, 1, all);
+    let (first, second) = (message("a", "One"), message("b", "Two"));
+    let (here, there) = (yard.place(), crate::yard::channel(&office));
+    let mut waiting = yard.surface.send(&here, &first);
+    tokio::select! {
+        sent = &mut waiting => unreachable!("{sent:?}"),
+        () = yard.discord.until("a refusal", refusal) => {}
+    }
+    // It hears of the refusal, and waits.
+    let heard = tokio::time::timeout(Duration::from_millis(500), &mut waiting).await;
+    assert!(heard.is_err(), "{heard:?}");
     let begun = Instant::now();
-    yard.surface
-        .send(&yard.place(), &message("a", "One"))
-        .await
-        .unwrap();
-    assert!(begun.elapsed() >= Duration::from_millis(500));
+    yard.surface.send(&there, &second).await.unwrap();
+    let waited = begun.elapsed();
+    waiting.await.unwrap();
+    assert!(waited >= Duration::from_secs(1), "{waited:?}");
     let statuses: Vec<u16> = yard
         .discord
         .asked()
         .iter()
         .map(|asked| asked.status)
         .collect();
-    assert_eq!(statuses, [429, 200], "one refusal, one wait, one message");
+    assert_eq!(
+        statuses,
+        [429, 200, 200],
+        "one refusal, one wait, two messages"
+    );
+}
+
+/// Something was refused.
+fn refusal(discord: &FakeDiscord) -> Option<()> {
+    discord
+        .asked()
+        .iter()
+        .any(|asked| asked.status == 429)
+        .then_some(())
 }
 
 #[tokio::test]

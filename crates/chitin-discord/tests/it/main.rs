@@ -6,10 +6,12 @@
 )]
 
 mod acting;
+mod addressed;
 mod bad_input;
 mod connection;
 mod hearing;
 mod limits;
+mod live;
 mod patterns;
 mod restart;
 mod sending;

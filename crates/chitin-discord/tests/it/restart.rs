@@ -13,7 +13,7 @@ use std::time::Duration;
 impl Yard {
     /// Makes the surface anew, with a memory in a directory and other replies, as after a restart.
     async fn restarted(self, memory: &Path, replies: &[Value]) -> Self {
-        let memory = Memory::in_directory(memory).unwrap();
+        let memory = Memory::in_directory(memory);
         let config = self.stage.host.config.clone();
         let section = &config["channels"]["discord"];
         let (surface, notes) = crate::yard::remembering(&self.discord, section, memory);

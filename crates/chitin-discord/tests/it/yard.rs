@@ -76,11 +76,16 @@ impl Yard {
 
     /// Opens a yard that is there already, with other replies.
     pub(crate) async fn on(yard: Self, replies: &[Value]) -> Self {
-        let stage = Setting::replies(replies)
-            .config(yard.stage.host.config.clone())
-            .surface(Arc::clone(&yard.surface) as Arc<dyn Surface>)
+        yard.set(Setting::replies(replies)).connect().await
+    }
+
+    /// Sets another stage in it.
+    pub(crate) fn set(self, setting: Setting) -> Self {
+        let stage = setting
+            .config(self.stage.host.config.clone())
+            .surface(Arc::clone(&self.surface) as Arc<dyn Surface>)
             .stage();
-        Self { stage, ..yard }.connect().await
+        Self { stage, ..self }
     }
 
     /// The same yard with another surface and stage.

@@ -1,7 +1,5 @@
 //! Where the words of a turn go: silent ones nowhere, the others in pieces to the place that the job names.
-//!
-//! Two things run beside each other: one tells the events of the turn to whoever listens, the other speaks. So nobody waits for a
-//! surface that is slow, and what a surface is shown is the latest when it is ready for it.
+//! `listening.rs` says when.
 
 use super::drafting;
 use super::sessions::Marks;
@@ -11,18 +9,12 @@ use crate::address::Address;
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::live::Live;
 use crate::reply::{Reply, ReplyFilter};
-use crate::surface::{Action, Outgoing, Surface, SurfaceError};
+use crate::surface::{Outgoing, Surface, SurfaceError};
 use crate::text::Piece;
 use crate::text::previews::Showing;
 use crate::threads::AnswerThread;
-use chitin_protocol::event::TurnEvent;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
-
-/// How often it is shown that somebody types: networks forget it after about ten seconds.
-const TYPING_EVERY: Duration = Duration::from_secs(8);
 
 /// The words of one job on their way.
 pub(super) struct Delivery {
@@ -34,23 +26,23 @@ pub(super) struct Delivery {
     /// Which answers point at the message that began the turn.
     replies: Option<ReplyFilter>,
     /// The answer that is being written.
-    writing: Writing,
+    pub(super) writing: Writing,
     /// How many blocks of it went out.
     block: usize,
     /// Which answer of the turn it is: one more than the last that was whole.
-    answer: u32,
+    pub(super) answer: u32,
     /// Whether the thread that the words stand in is still to be opened.
     opens: bool,
     /// Whether anything went out.
     said: bool,
     /// When it is shown again that somebody types.
-    typing: Option<Instant>,
-    began: Instant,
+    pub(super) typing: Option<Instant>,
+    pub(super) began: Instant,
 }
 
 /// An answer that is being written.
 #[derive(Default)]
-enum Writing {
+pub(super) enum Writing {
     /// Nothing of it was heard.
     #[default]
     Unheard,
@@ -60,13 +52,6 @@ enum Writing {
     Blocks(Blocks),
     /// It is seen while it is written.
     Live(Box<Live>),
-}
-
-/// What whoever speaks hears of a turn.
-enum Heard {
-    Began,
-    Delta(String),
-    Said { index: u32, text: String },
 }
 
 impl Delivery {
@@ -102,81 +87,8 @@ impl Delivery {
         self.marks
     }
 
-    /// Tells the events of a turn, and sends what is said in it. Is done when both are.
-    pub(super) async fn listen(&mut self, mut events: mpsc::Receiver<TurnEvent>) {
-        // No larger than what the turn says.
-        let (tell, heard) = mpsc::unbounded_channel();
-        let (inner, job) = (Arc::clone(&self.inner), Arc::clone(&self.job));
-        let speaks = self.to.is_some() && !self.waits_for_the_end();
-        let listening = async move {
-            while let Some(event) = events.recv().await {
-                let news = match &event {
-                    TurnEvent::TurnStarted { .. } => Some(Heard::Began),
-                    TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),
-                    TurnEvent::Said { index, text } if speaks => Some(Heard::Said {
-                        index: *index,
-                        text: text.clone(),
-                    }),
-                    _ => None,
-                };
-                inner.tell(&job.session_key, &job.id, || What::Turn { event });
-                if let Some(news) = news {
-                    let _ = tell.send(news);
-                }
-            }
-        };
-        tokio::join!(listening, self.speak(heard));
-    }
-
-    /// Says what is heard, and shows what is written when it is time for it.
-    async fn speak(&mut self, mut heard: mpsc::UnboundedReceiver<Heard>) {
-        loop {
-            let due = self.due();
-            // All that came meanwhile goes first, so that the latest is shown.
-            let news = tokio::select! {
-                biased;
-                news = heard.recv() => news,
-                () = until(due) => {
-                    self.refresh().await;
-                    continue;
-                }
-            };
-            match news {
-                Some(Heard::Began) => self.refresh_typing(),
-                Some(Heard::Delta(delta)) => self.hear(&delta).await,
-                Some(Heard::Said { index, text }) => self.answered(index, &text).await,
-                None => return,
-            }
-        }
-    }
-
-    /// Says when something is to be shown.
-    fn due(&self) -> Option<Instant> {
-        let (live, is_out) = match &self.writing {
-            Writing::Live(live) => (live.due().map(|due| self.began + due), live.is_out()),
-            Writing::Unheard | Writing::Whole | Writing::Blocks(_) => (None, false),
-        };
-        let typing = self.typing.filter(|_| !is_out);
-        [live, typing].into_iter().flatten().min()
-    }
-
-    /// Shows what is due.
-    async fn refresh(&mut self) {
-        let now = Instant::now();
-        if self.typing.is_some_and(|due| due <= now) {
-            self.refresh_typing();
-        }
-        let part = self.answer.to_string();
-        if let Writing::Live(mut live) = std::mem::take(&mut self.writing) {
-            if live.due().is_some_and(|due| self.began + due <= now) {
-                self.show(&part, &mut live).await;
-            }
-            self.writing = Writing::Live(live);
-        }
-    }
-
     /// Hears some of an answer; blocks of it go out where that is wanted.
-    async fn hear(&mut self, delta: &str) {
+    pub(super) async fn hear(&mut self, delta: &str) {
         let Some((surface, address)) = &self.to else {
             return;
         };
@@ -214,7 +126,7 @@ impl Delivery {
     }
 
     /// One answer is whole. What of it went out in blocks is not said again.
-    async fn answered(&mut self, index: u32, text: &str) {
+    pub(super) async fn answered(&mut self, index: u32, text: &str) {
         let part = self.answer.to_string();
         let left = match std::mem::take(&mut self.writing) {
             Writing::Live(live) => {
@@ -252,7 +164,7 @@ impl Delivery {
     }
 
     /// Tells whether only the last answer is for people: nobody follows a turn that a clock began.
-    fn waits_for_the_end(&self) -> bool {
+    pub(super) fn waits_for_the_end(&self) -> bool {
         matches!(self.job.kind, JobKind::Heartbeat | JobKind::Cron)
     }
 
@@ -288,23 +200,6 @@ impl Delivery {
             _ => {}
         }
         None
-    }
-
-    /// Shows that somebody types, where that can be seen; nobody waits for it.
-    fn refresh_typing(&mut self) {
-        let Some((surface, address)) = &self.to else {
-            return;
-        };
-        if !surface.capabilities().typing {
-            return;
-        }
-        let again = !self.waits_for_the_end();
-        self.typing = again.then(|| Instant::now() + TYPING_EVERY);
-        let (surface, address) = (Arc::clone(surface), address.clone());
-        self.inner.tasks.spawn(async move {
-            let typing = surface.act(&address, &Action::Typing);
-            let _ = tokio::time::timeout(Duration::from_secs(5), typing).await;
-        });
     }
 
     /// Sends what people see of a text. Messages that show some of it already are made to show the whole.
@@ -410,17 +305,5 @@ impl Delivery {
         };
         let filter = self.replies.as_mut()?;
         filter.apply(reply).map(str::to_owned)
-    }
-
-    /// Returns how long this delivery is at work.
-    pub(super) fn now(&self) -> Duration {
-        self.began.elapsed()
-    }
-}
-
-async fn until(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due).await,
-        None => std::future::pending().await,
     }
 }

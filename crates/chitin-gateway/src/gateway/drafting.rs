@@ -67,7 +67,7 @@ impl Delivery {
         let steps = live.steps(self.now(), |text| inner.cut(&*surface, &address, text));
         for step in steps {
             let (piece, done) = match &step {
-                Step::Send { piece, text } => {
+                Step::Send { piece, text, .. } => {
                     let message = self.outgoing(part, *piece, text);
                     let sent = sending::send_once(&*surface, &address, &message).await;
                     let noted = sent.map(|sent| {
@@ -117,12 +117,16 @@ impl Delivery {
                     let done = done.await;
                     (piece, text, done)
                 }
-                Step::Send { piece, text } => {
+                Step::Send { piece, text, again } => {
                     let message = self.outgoing(part, piece, &text);
                     if self.is_out(part, piece) {
                         continue;
                     }
                     let sent = sending::send(&*surface, &address, &message).await;
+                    if let (Ok(sent), true) = (&sent, again) {
+                        let id = &sent.message_id;
+                        let _ = sending::edit_once(&*surface, &address, id, &text.body).await;
+                    }
                     (piece, text, sent.map(|sent| sent.message_id))
                 }
                 Step::Delete { id } => {

@@ -16,6 +16,7 @@ mod drafting;
 mod ending;
 mod hub;
 mod lanes;
+mod listening;
 mod noticing;
 mod places;
 mod queueing;

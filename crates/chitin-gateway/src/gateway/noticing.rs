@@ -3,7 +3,7 @@
 use super::accepting::Where;
 use super::{Gateway, Inner, Place, Refusal};
 use crate::address::Address;
-use crate::incoming::{Notice, Noticed};
+use crate::incoming::{Addressed, Notice, Noticed};
 use crate::surface::Outgoing;
 use crate::trust::{Asking, Trust, TrustError, TurnedAway, Verdict};
 use chitin_protocol::session_key::ChatType;
@@ -23,6 +23,12 @@ impl Gateway {
             return Err(Refusal::Closing);
         }
         let trust = &inner.parts.trust;
+        if noticed.addressed == Addressed::No {
+            let agent = || Some(inner.where_to(&noticed.incoming).ok()?.1);
+            if trust.is_called(&noticed.incoming.text, agent) {
+                noticed.addressed = Addressed::Named;
+            }
+        }
         match trust.judge(&noticed) {
             Verdict::Heard { owner } => {
                 noticed.incoming.is_owner = owner;

@@ -46,7 +46,10 @@ impl Inner {
                 Err(job) => *job,
             },
             QueueMode::Interrupt => {
-                session.stop(StopCause::Interrupted);
+                // A guest does not stop what the owner asked for.
+                if session.yields_to(&job) {
+                    session.stop(StopCause::Interrupted);
+                }
                 job
             }
             QueueMode::Followup | QueueMode::Collect => job,
@@ -253,6 +256,17 @@ impl Session {
             }
             Err(_) => Err(Box::new(job)),
         }
+    }
+
+    /// Tells whether the turn that runs may be stopped for a job: its sender's own, or the owner says so.
+    fn yields_to(&self, job: &Job) -> bool {
+        let sender = job.sender.as_ref();
+        let active = self
+            .active
+            .as_ref()
+            .map(|active| active.job.sender.as_ref());
+        sender.is_none_or(|sender| sender.is_owner)
+            || active.is_none_or(|active| Sender::may_the_same(active, sender))
     }
 
     /// Stops the turn that runs, or waits for room to run; tells whether there is one.

@@ -7,9 +7,11 @@
 mod away;
 mod code;
 mod document;
+mod entries;
 mod error;
 mod judge;
 mod overheard;
+mod patterns;
 mod people;
 mod record;
 mod rooms;
@@ -19,27 +21,25 @@ mod tools;
 mod words;
 
 pub use away::{MOST_TURNED_AWAY, TurnedAway};
-pub(crate) use document::{Asker, Asking};
-pub use document::{
-    CODE_LIVES_MS, MOST_PAIRED, MOST_PENDING, MOST_WRONG, Paired, Pending, TOLD_EVERY_MS,
-};
+pub use document::{CODE_LIVES_MS, MOST_PAIRED, MOST_PENDING, MOST_WRONG, TOLD_EVERY_MS};
+pub(crate) use entries::{Asker, Asking};
+pub use entries::{Paired, Pending};
 pub use error::TrustError;
 pub use judge::Verdict;
 pub(crate) use record::record;
 pub use tools::{ToolLimits, tool_limits};
-pub(crate) use words::GUIDANCE;
+pub(crate) use words::{GUIDANCE, spoken};
 pub use words::{Speaker, defused, head};
 
 use crate::address::Address;
 use crate::incoming::Noticed;
-use crate::surface::Past;
 use away::Away;
 use chitin_agent::clock::Clock;
 use chitin_protocol::agent_id::normalize_account_id;
 use chitin_protocol::text::trim_js;
 use overheard::Overheard;
+use patterns::Patterns;
 use serde_json::Value;
-use settings::Section;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::Store;
@@ -48,15 +48,11 @@ use store::Store;
 const MOST_NAME: usize = 80;
 /// The longest id that is taken for one, in bytes.
 const MOST_ID: usize = 256;
-/// What overheard words are called in their marks.
-const OVERHEARD: &str = "ROOM_HISTORY";
-/// Says what overheard words are.
-const OVERHEARD_INTRO: &str = "What was said here since you were last spoken to, the newest last.";
-
 /// Who is heard. One for all networks of a gateway.
 pub struct Trust {
     config: Arc<Value>,
     clock: Arc<dyn Clock>,
+    patterns: Patterns,
     store: Store,
     overheard: Mutex<Overheard>,
     away: Mutex<Away>,
@@ -82,6 +78,7 @@ impl Trust {
 
     fn of(store: Store, config: Arc<Value>, clock: Arc<dyn Clock>) -> Self {
         Self {
+            patterns: Patterns::read(&config),
             config,
             clock,
             store,
@@ -171,6 +168,16 @@ impl Trust {
         lock(&self.away).total()
     }
 
+    /// Tells whether a message calls an agent by words that the configuration names. `agent` says whose message it would be.
+    pub(crate) fn is_called<A: AsRef<str>>(
+        &self,
+        text: &str,
+        agent: impl FnOnce() -> Option<A>,
+    ) -> bool {
+        !self.patterns.is_empty()
+            && agent().is_some_and(|agent| self.patterns.call(agent.as_ref(), text))
+    }
+
     /// Counts a message that is not heard.
     pub(crate) fn turn_away(&self, noticed: &Noticed, reason: &str) {
         let inbound = &noticed.incoming.inbound;
@@ -200,7 +207,8 @@ impl Trust {
             .as_deref()
             .map(trim_js)
             .unwrap_or_default();
-        let Some(place) = Address::of(inbound).filter(|_| sender_id.len() <= MOST_ID) else {
+        let fits = |place: &Address| sender_id.len() <= MOST_ID && place.peer.id.len() <= MOST_ID;
+        let Some(place) = Address::of(inbound).filter(fits) else {
             return Ok(Asking::Full);
         };
         let name = noticed.incoming.sender_name.as_deref();
@@ -241,69 +249,6 @@ impl Trust {
     pub(crate) async fn approval(&self) {
         self.changed.notified().await;
     }
-
-    /// Keeps in mind what was not said to us.
-    pub(crate) fn overhear(&self, noticed: &Noticed) {
-        let incoming = &noticed.incoming;
-        let Some((place, section)) = self.place(noticed) else {
-            return;
-        };
-        let said = Past {
-            message_id: incoming.message_id.clone().unwrap_or_default(),
-            sender: incoming
-                .sender_name
-                .clone()
-                .or_else(|| incoming.inbound.sender_id.clone()),
-            own: false,
-            text: incoming.text.clone(),
-            at: Some(self.clock.now()),
-        };
-        lock(&self.overheard).keep(place, said, section.history_limit());
-    }
-
-    /// Returns what was overheard where a message was written, marked as others' words, and how far that goes.
-    pub(crate) fn overheard(&self, noticed: &Noticed) -> (Option<String>, u64) {
-        let Some((place, _)) = self.place(noticed) else {
-            return (None, 0);
-        };
-        let (mut said, until) = lock(&self.overheard).at(&place);
-        let own = noticed.incoming.message_id.as_deref().unwrap_or_default();
-        said.retain(|past| own.is_empty() || past.message_id != own);
-        (record(&said, OVERHEARD_INTRO, OVERHEARD), until)
-    }
-
-    /// Forgets what was overheard, as far as it was told.
-    pub(crate) fn forget_overheard(&self, noticed: &Noticed, until: u64) {
-        if let Some((place, _)) = self.place(noticed) {
-            lock(&self.overheard).forget(&place, until);
-        }
-    }
-
-    /// Returns the name of the place of a message, and what is said of its network.
-    fn place(&self, noticed: &Noticed) -> Option<(String, Section<'_>)> {
-        let inbound = &noticed.incoming.inbound;
-        let account = normalize_account_id(inbound.account_id.as_deref().unwrap_or_default());
-        let section = Section::of(&self.config, &plain(&inbound.channel), &account);
-        Some((format!("{account} {}", Address::of(inbound)?), section))
-    }
-}
-
-/// Puts together what a model hears of a message: who speaks, what they say, and what hangs on it. The words of the owner, said to us
-/// alone, are as they are.
-pub(crate) fn spoken(noticed: &Noticed, speaker: &Speaker<'_>) -> String {
-    let incoming = &noticed.incoming;
-    let text = if speaker.is_owner {
-        incoming.text.clone()
-    } else {
-        defused(&incoming.text)
-    };
-    let files = words::files(&noticed.files, incoming.message_id.as_deref());
-    let said = if speaker.is_owner && speaker.room.is_none() {
-        format!("{text}{files}")
-    } else {
-        format!("{}\n{text}{files}", head(speaker))
-    };
-    said.trim_start_matches('\n').to_owned()
 }
 
 /// Returns a network's name as configuration has it.

@@ -1,7 +1,12 @@
 //! What was said where we listen and not to us: kept in mind, little of it, until we are spoken to there.
 
-use super::record::cut;
+use super::record::{cut, record};
+use super::settings::Section;
+use super::{Trust, lock, plain};
+use crate::address::Address;
+use crate::incoming::Noticed;
 use crate::surface::Past;
+use chitin_protocol::agent_id::normalize_account_id;
 use std::collections::{HashMap, VecDeque};
 
 /// How many places are kept in mind.
@@ -12,6 +17,11 @@ pub(super) const MOST_OF_ONE: usize = 2 * 1024;
 const MOST_BYTES: usize = 16 << 20;
 /// What a message takes besides its words, in bytes.
 const EACH: usize = 256;
+
+/// What the record is called in its marks.
+const MARKER: &str = "ROOM_HISTORY";
+/// Says what it is.
+const INTRO: &str = "What was said here since you were last spoken to, the newest last.";
 
 /// What was overheard, by place.
 #[derive(Debug, Default)]
@@ -95,4 +105,51 @@ fn size(past: &Past) -> usize {
         Some(&past.text),
     ];
     EACH + parts.into_iter().flatten().map(String::len).sum::<usize>()
+}
+
+impl Trust {
+    /// Keeps in mind what was not said to us.
+    pub(crate) fn overhear(&self, noticed: &Noticed) {
+        let incoming = &noticed.incoming;
+        let Some((place, section)) = self.place(noticed) else {
+            return;
+        };
+        let said = Past {
+            message_id: incoming.message_id.clone().unwrap_or_default(),
+            sender: incoming
+                .sender_name
+                .clone()
+                .or_else(|| incoming.inbound.sender_id.clone()),
+            own: false,
+            text: incoming.text.clone(),
+            at: Some(self.clock.now()),
+        };
+        lock(&self.overheard).keep(place, said, section.history_limit());
+    }
+
+    /// Returns what was overheard where a message was written, marked as others' words, and how far that goes.
+    pub(crate) fn overheard(&self, noticed: &Noticed) -> (Option<String>, u64) {
+        let Some((place, _)) = self.place(noticed) else {
+            return (None, 0);
+        };
+        let (mut said, until) = lock(&self.overheard).at(&place);
+        let own = noticed.incoming.message_id.as_deref().unwrap_or_default();
+        said.retain(|past| own.is_empty() || past.message_id != own);
+        (record(&said, INTRO, MARKER), until)
+    }
+
+    /// Forgets what was overheard, as far as it was told.
+    pub(crate) fn forget_overheard(&self, noticed: &Noticed, until: u64) {
+        if let Some((place, _)) = self.place(noticed) {
+            lock(&self.overheard).forget(&place, until);
+        }
+    }
+
+    /// Returns the name of the place of a message, and what is said of its network.
+    fn place(&self, noticed: &Noticed) -> Option<(String, Section<'_>)> {
+        let inbound = &noticed.incoming.inbound;
+        let account = normalize_account_id(inbound.account_id.as_deref().unwrap_or_default());
+        let section = Section::of(&self.config, &plain(&inbound.channel), &account);
+        Some((format!("{account} {}", Address::of(inbound)?), section))
+    }
 }

@@ -95,7 +95,7 @@ async fn nothing_else_leaves_the_workspace() {
     stage.env.file("outside.txt", "x");
     stage.env.file("workspace/.env", "KEY=1");
     stage.env.file("workspace/notes/a.md", "x");
-    stage.env.file("workspace/large.bin", &"x".repeat(1_001));
+    stage.env.file("workspace/large.bin", "x".repeat(1_001));
     let workspace = stage.env.workspace();
     std::os::unix::fs::symlink("../outside.txt", workspace.join("link.txt")).unwrap();
     std::os::unix::fs::symlink("../.env", workspace.join("notes/secret")).unwrap();

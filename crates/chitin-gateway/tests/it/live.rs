@@ -194,17 +194,65 @@ async fn it_is_shown_that_somebody_types_until_there_are_words() {
     };
     let stage = setting.config(live()).stage();
     let mut events = say(&stage, "Board?").await;
-    while let Some(heard) = events.next().await {
-        if let Heard::Happening(happening) = heard
-            && matches!(happening.what, What::Finished { .. })
-        {
-            break;
-        }
-    }
+    over(&mut events).await;
     let acted = stage.surface.acted();
     let typing = acted.iter().filter(|(_, action)| *action == Action::Typing);
     assert_eq!(typing.count(), 3, "at once, after 8 and after 16 seconds");
     assert_eq!(stage.surface.seen(), [LONG]);
+}
+
+/// The model speaks for six seconds, a few words every tenth of one.
+#[tokio::test(start_paused = true)]
+async fn a_message_is_changed_no_more_often_than_its_surface_allows() {
+    let text = LONG.repeat(8);
+    let setting = Setting {
+        surface: Some(Arc::new(Chat::changing("chat", 1_000))),
+        ..Setting::replies(&[json!({"text": text})])
+    };
+    let pace = Words::Every(Duration::from_millis(100));
+    let stage = setting.config(live()).pace(pace).stage();
+    let began = tokio::time::Instant::now();
+    let mut events = say(&stage, "Board?").await;
+    over(&mut events).await;
+    let edits = edits(&stage.surface).len();
+    let seconds = usize::try_from(began.elapsed().as_secs()).unwrap();
+    assert!(edits >= 4, "{edits} in {seconds} s");
+    assert!(edits <= seconds + 1, "{edits} in {seconds} s");
+    assert_eq!(stage.surface.seen(), [text]);
+}
+
+#[tokio::test]
+async fn a_long_answer_goes_on_in_further_messages() {
+    let text = LONG.repeat(30);
+    let setting = Setting {
+        surface: Some(Arc::new(Chat::changing("chat", 5))),
+        ..Setting::replies(&[json!({"text": text})])
+    };
+    let pace = Words::Every(Duration::from_micros(100));
+    let stage = setting.config(live()).pace(pace).stage();
+    stage.say_and_wait("yard", "Board?").await;
+    let limits = Limits {
+        max_chars: 2_000,
+        ..Limits::of(Format::Markdown)
+    };
+    let whole: Vec<String> = pieces(&text, &limits, &RULES)
+        .into_iter()
+        .map(|piece| piece.body)
+        .collect();
+    assert_eq!(whole.len(), 3);
+    assert_eq!(stage.surface.seen(), whole);
+    assert_eq!(stage.surface.sent().len(), 3);
+}
+
+/// Waits until a job is over, however long that takes on a clock that jumps.
+async fn over(events: &mut chitin_gateway::Subscription) {
+    while let Some(heard) = events.next().await {
+        if let Heard::Happening(happening) = heard
+            && matches!(happening.what, What::Finished { .. })
+        {
+            return;
+        }
+    }
 }
 
 #[test]
@@ -304,7 +352,7 @@ impl Wall {
             }
             Step::Edit { piece, id, text } => {
                 let at: usize = id.parse().unwrap();
-                assert!(now - self.changed[at] >= every, "changed too soon");
+                assert!(now >= self.changed[at] + every, "changed too soon");
                 assert_ne!(
                     self.messages[at].as_ref(),
                     Some(&text.body),
@@ -314,7 +362,7 @@ impl Wall {
                 self.changed[at] = now;
                 live.edited(*piece, text);
             }
-            Step::Keep { .. } | Step::Delete { .. } => panic!("{step:?} before the end"),
+            Step::Keep { .. } | Step::Delete { .. } => unreachable!("{step:?} before the end"),
         }
         for shown in self.messages.iter().flatten() {
             assert!(
@@ -451,4 +499,28 @@ fn few_words_wait_a_second_and_a_slow_surface_is_given_time() {
     assert_eq!(live.due(), Some(first + every + Duration::from_secs(4)));
     live.failed(0, Again::Never, first);
     assert_eq!(live.due(), None, "nothing more is shown before the end");
+}
+
+/// Nobody knows whether it arrived. A surface that knows it by its name would keep showing the older words.
+#[test]
+fn a_message_that_may_be_out_is_sent_by_its_name_and_then_corrected() {
+    let cut = |text: &str| pieces(text, &Limits::of(Format::Markdown), &RULES);
+    let pace = Pace {
+        every: Duration::from_secs(1),
+        step: 1,
+        most: usize::MAX,
+    };
+    let again = |failure: Again| {
+        let mut live = Live::new(pace, RULES);
+        live.hear(LONG, Duration::ZERO);
+        assert_eq!(live.steps(Duration::ZERO, cut).len(), 1);
+        live.failed(0, failure, Duration::ZERO);
+        let steps = live.finish(cut(LONG));
+        let [Step::Send { again, .. }] = steps.as_slice() else {
+            panic!("{steps:?}");
+        };
+        *again
+    };
+    assert!(again(Again::Soon));
+    assert!(!again(Again::Never) && !again(Again::After(5)));
 }

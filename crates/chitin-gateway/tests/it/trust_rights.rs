@@ -213,6 +213,41 @@ async fn a_guests_words_do_not_slip_into_the_owners_turn() {
     assert_eq!(owners, [Some(true), Some(false)]);
 }
 
+#[tokio::test]
+async fn a_guest_does_not_stop_what_the_owner_asked_for_and_the_owner_stops_a_guests() {
+    let mut config = config();
+    config["messages"]["queue"]["mode"] = json!("interrupt");
+    let stage = Setting::replies(&[
+        json!({"text": "Owner first.", "delayMs": 300}),
+        json!({"text": "Never heard.", "delayMs": 20_000}),
+        json!({"text": "Owner again."}),
+    ])
+    .config(config)
+    .stage();
+    let say = |sender: &'static str| stage.gateway.notice(in_room("chat", "yard", sender, "Go"));
+    let asked = |count: usize| {
+        let stage = &stage;
+        async move {
+            while stage.host.asked().len() < count {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        }
+    };
+    say("ada").await.unwrap();
+    asked(1).await;
+    say("ben").await.unwrap();
+    asked(2).await;
+    say("ada").await.unwrap();
+    stage.rest().await;
+    assert_eq!(
+        stage.surface.sent(),
+        [
+            "chat:channel:yard: Owner first.",
+            "chat:channel:yard: Owner again."
+        ]
+    );
+}
+
 #[test]
 fn limits_survive_a_restart_with_the_job_that_has_them() {
     let limits = ToolLimits {

@@ -51,10 +51,10 @@ fn overheard(sender: &str, id: &str, text: &str) -> Noticed {
 
 #[tokio::test]
 async fn a_guests_message_says_who_speaks_and_the_owners_own_is_as_it_is() {
-    let guided = json!({"contains": ["Only a message without such a line"]});
+    let guided = json!({"contains": ["A message of somebody else than your owner"]});
     let stage = Setting::replies(&[
         json!({"text": "No.", "expect": guided}),
-        json!({"text": "Yes."}),
+        json!({"text": "Yes.", "expect": {"lacks": ["A message of somebody else than your owner"]}}),
     ])
     .config(config())
     .stage();
@@ -84,7 +84,7 @@ async fn a_guests_message_says_who_speaks_and_the_owners_own_is_as_it_is() {
 
 #[tokio::test]
 async fn where_others_are_every_message_says_who_speaks() {
-    let guided = json!({"contains": ["Only a message without such a line"]});
+    let guided = json!({"contains": ["A message of somebody else than your owner"]});
     let stage = Setting::replies(&[
         json!({"text": "One.", "expect": guided}),
         json!({"text": "Two."}),
@@ -143,6 +143,22 @@ async fn what_was_overheard_is_told_once_before_the_next_message_there() {
         "who is not listed is not overheard"
     );
     assert_eq!(heard[1], "[chat #yard · Ada (ada) · the owner]\nThanks");
+}
+
+#[tokio::test]
+async fn an_agent_may_be_called_by_words_that_the_configuration_names() {
+    let mut config = config();
+    config["messages"]["groupChat"]["mentionPatterns"] =
+        json!(["\\bharbo(u)?r\\b", "(", "a{999}{999}"]);
+    let stage = Setting::replies(&[json!({"text": "Here."})])
+        .config(config)
+        .stage();
+    let quiet = notice(&stage, overheard("ben", "1", "The harbormaster sleeps")).await;
+    assert_eq!(quiet, Notice::Overheard);
+    let called = notice(&stage, overheard("ben", "2", "Harbour, wake up")).await;
+    assert!(matches!(called, Notice::Taken(_)));
+    let stranger = notice(&stage, overheard("eve", "3", "Harbour, wake up")).await;
+    assert!(matches!(stranger, Notice::Ignored(_)));
 }
 
 #[tokio::test]

@@ -32,16 +32,13 @@ pub(crate) fn routes(shared: &Shared) -> Response<Body> {
 }
 
 /// Says how the networks stand, and who was turned away.
-pub(crate) async fn channels(shared: &Shared) -> Result<Response<Body>, Problem> {
-    let turned_away = match shared.attached.pairing {
-        Some(_) => shared.pairing(|pairing| Ok(pairing.turned_away())).await?,
-        None => Vec::new(),
-    };
+pub(crate) fn channels(shared: &Shared) -> Response<Body> {
     let channels = accounts(shared);
-    Ok(json(
+    let turned_away = shared.gateway.turned_away();
+    json(
         StatusCode::OK,
         &value!({"channels": channels, "turnedAway": turned_away}),
-    ))
+    )
 }
 
 /// Returns how every account of every network stands.
@@ -76,11 +73,11 @@ pub(crate) fn ready(shared: &Shared) -> Response<Body> {
 
 /// Lists who asks to talk to agents, and who may.
 pub(crate) async fn pairing(shared: &Shared) -> Result<Response<Body>, Problem> {
-    let listed = match shared.attached.pairing {
-        Some(_) => shared.pairing(|pairing| pairing.list()).await?,
-        None => value!({"pending": [], "paired": []}),
-    };
-    Ok(json(StatusCode::OK, &listed))
+    let listed = shared.blocking(|gateway| {
+        let trust = gateway.trust();
+        Ok(value!({"pending": trust.pending()?, "paired": trust.paired()?}))
+    });
+    Ok(json(StatusCode::OK, &listed.await?))
 }
 
 #[derive(Deserialize)]
@@ -112,10 +109,14 @@ pub(crate) async fn pair(
             return Err(Problem::bad(format!("`{name}` is needed.")).param(name));
         }
     }
-    let done = shared.pairing(move |pairing| match pair {
-        Pair::Approve => pairing.approve(&wish.channel, &wish.code, wish.owner),
-        Pair::Reject => pairing.reject(&wish.channel, &wish.code),
-        Pair::Revoke => pairing.revoke(&wish.channel, &wish.sender_id),
+    let done = shared.blocking(move |gateway| {
+        let (trust, channel) = (gateway.trust(), wish.channel.as_str());
+        match pair {
+            Pair::Approve => drop(trust.approve(Some(channel), &wish.code, wish.owner)?),
+            Pair::Reject => drop(trust.reject(Some(channel), &wish.code)?),
+            Pair::Revoke => drop(trust.revoke(channel, &wish.sender_id)?),
+        }
+        Ok(())
     });
     done.await?;
     Ok(json(StatusCode::OK, &value!({"ok": true})))

@@ -200,8 +200,7 @@ fn networks(shared: &Shared, sheet: &mut Sheet) {
         ];
         sheet.sample(name, &labels, connected);
     }
-    let pairing = shared.attached.pairing.as_ref();
-    let count = pairing.map_or(0, |pairing| pairing.turned_away_count());
+    let count = shared.gateway.trust().turned_away_count();
     let help = "Messages of people who are not known.";
     sheet.one("chitin_messages_turned_away_total", "counter", help, count);
 }

@@ -9,8 +9,9 @@ pub(crate) use written::Written;
 use crate::answer::Caller;
 use crate::api::{self, SendMessage};
 use crate::body::{Body, LONGEST_QUOTE};
-use crate::door::{PROTOCOL, protocols};
+use crate::door::{self, PROTOCOL, protocols};
 use crate::follow::End;
+use crate::login::{self, Who};
 use crate::phase::Phase;
 use crate::problem::{Face, Problem, at_most};
 use crate::shared::Shared;
@@ -58,12 +59,15 @@ pub(crate) fn upgrade(
         let protocol = HeaderValue::from_static(PROTOCOL);
         headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
+    let asked = request.headers();
+    let login = door::cookie(asked, login::COOKIE).filter(|_| !door::has_token(asked));
+    let login = login.map(Who::named);
     let upgrading = hyper::upgrade::on(&mut request);
     let tasks = shared.tasks.clone();
     let cut = shared.cut.clone();
     tasks.spawn(async move {
         if let Ok(upgraded) = upgrading.await {
-            let serving = Box::pin(serve(shared, caller, upgraded, room));
+            let serving = Box::pin(serve(shared, caller, login, upgraded, room));
             tokio::select! {
                 () = serving => {}
                 () = cut.cancelled() => {}
@@ -102,6 +106,7 @@ fn accept(headers: &HeaderMap) -> Result<HeaderValue, Problem> {
 async fn serve(
     shared: Arc<Shared>,
     caller: Caller,
+    login: Option<Who>,
     upgraded: Upgraded,
     room: OwnedSemaphorePermit,
 ) {
@@ -121,6 +126,7 @@ async fn serve(
         listening: Listening::default(),
         shared,
         caller,
+        login,
         _room: room,
     };
     // Whatever ended it, the other side hears that it is over, if it still listens.
@@ -135,6 +141,8 @@ struct Talk {
     listening: Listening,
     shared: Arc<Shared>,
     caller: Caller,
+    /// Who opened it, if not with the token.
+    login: Option<Who>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -181,6 +189,9 @@ impl Talk {
                 Next::Tick if last.elapsed() > keep_alive * 2 => {
                     return Some(farewell(CloseCode::Policy, "nothing was heard of you"));
                 }
+                Next::Tick if self.is_logged_out() => {
+                    return Some(farewell(CloseCode::Policy, "you are logged out"));
+                }
                 Next::Tick => self.send(Message::Ping(Bytes::new())).await,
                 Next::Phase => {
                     let phase = *self.phase.borrow_and_update();
@@ -196,6 +207,11 @@ impl Talk {
             };
             written?;
         }
+    }
+
+    fn is_logged_out(&self) -> bool {
+        let login = self.login.as_ref();
+        login.is_some_and(|who| !self.shared.logins.stays(who, Instant::now()))
     }
 
     async fn send(&mut self, message: Message) -> Option<()> {

@@ -2,7 +2,10 @@
 
 use crate::client::Served;
 use crate::stage::Setting;
-use chitin_server::{Ask, Attached, Desk, DeskError, Pairing, Trouble};
+use chitin_gateway::route::{Inbound, Peer};
+use chitin_gateway::{Incoming, Notice, Noticed};
+use chitin_protocol::session_key::ChatType;
+use chitin_server::{Ask, Attached, Desk, DeskError, Trouble};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -37,70 +40,18 @@ impl Desk for Echo {
     }
 }
 
-/// Knows one person who waits.
-#[derive(Default)]
-struct Gate {
-    done: Mutex<Vec<String>>,
-}
-
-impl Pairing for Gate {
-    fn list(&self) -> Result<Value, DeskError> {
-        Ok(json!({"pending": [{"code": "LARCH5"}], "paired": []}))
-    }
-
-    fn turned_away(&self) -> Vec<Value> {
-        vec![json!({"senderId": "42"})]
-    }
-
-    fn turned_away_count(&self) -> u64 {
-        7
-    }
-
-    fn approve(&self, channel: &str, code: &str, owner: bool) -> Result<(), DeskError> {
-        if code != "LARCH5" {
-            return Err(DeskError::new(Trouble::Missing, "No such code."));
-        }
-        self.done
-            .lock()
-            .unwrap()
-            .push(format!("{channel} {code} {owner}"));
-        Ok(())
-    }
-
-    fn reject(&self, channel: &str, code: &str) -> Result<(), DeskError> {
-        self.done
-            .lock()
-            .unwrap()
-            .push(format!("no {channel} {code}"));
-        Ok(())
-    }
-
-    fn revoke(&self, channel: &str, sender_id: &str) -> Result<(), DeskError> {
-        self.done
-            .lock()
-            .unwrap()
-            .push(format!("out {channel} {sender_id}"));
-        Ok(())
-    }
-}
-
-fn served() -> (Served, Arc<Echo>, Arc<Gate>) {
-    let (echo, gate) = (Arc::new(Echo::default()), Arc::new(Gate::default()));
+fn served() -> (Served, Arc<Echo>) {
+    let echo = Arc::new(Echo::default());
     let attached = Attached {
         desk: Some(Arc::clone(&echo) as Arc<dyn Desk>),
-        pairing: Some(Arc::clone(&gate) as Arc<dyn Pairing>),
         ..Attached::default()
     };
-    (
-        Served::attached(Setting::replies(&[]), attached),
-        echo,
-        gate,
-    )
+    (Served::attached(Setting::replies(&[]), attached), echo)
 }
 
 #[tokio::test]
 async fn every_question_of_the_page_reaches_the_desk() {
-    let (served, echo, _) = served();
+    let (served, echo) = served();
     let (main, key) = ("main".to_owned(), "agent:main:main".to_owned());
     let questions = [
         (
@@ -202,7 +153,7 @@ async fn every_question_of_the_page_reaches_the_desk() {
 
 #[tokio::test]
 async fn what_goes_wrong_is_said_and_a_conflict_shows_what_is_there() {
-    let (served, echo, _) = served();
+    let (served, echo) = served();
     let file = |path: &str| format!("/api/agents/main/file?path={path}");
     let gone = served.get(&file("gone.md")).await;
     assert_eq!(gone.problem(), "404 not_found");
@@ -249,40 +200,87 @@ async fn what_goes_wrong_is_said_and_a_conflict_shows_what_is_there() {
     );
 }
 
+/// Somebody whom nobody knows writes.
+async fn somebody_writes(served: &Served, sender: &str) -> String {
+    let inbound = Inbound {
+        channel: "chat".to_owned(),
+        peer: Some(Peer {
+            kind: ChatType::Direct,
+            id: sender.to_owned(),
+        }),
+        sender_id: Some(sender.to_owned()),
+        ..Inbound::default()
+    };
+    let incoming = Incoming {
+        inbound,
+        text: "Open the sluice".to_owned(),
+        ..Incoming::default()
+    };
+    let noticed = Noticed {
+        incoming,
+        ..Noticed::default()
+    };
+    let notice = served.stage.gateway.notice(noticed).await.unwrap();
+    assert_eq!(notice, Notice::Unknown);
+    let listed = served.get("/api/pairing").await.json();
+    let pending = listed["pending"].as_array().unwrap();
+    let own = pending.iter().find(|one| one["senderId"] == sender);
+    own.unwrap()["code"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn the_owner_lets_people_in_and_out() {
-    let (served, _, gate) = served();
-    assert_eq!(
-        served.get("/api/pairing").await.json()["pending"][0]["code"],
-        "LARCH5"
+    let served = Served::new(Setting::replies(&[]));
+    let (ada, eve) = (
+        somebody_writes(&served, "ada").await,
+        somebody_writes(&served, "eve").await,
     );
-    assert_eq!(
-        served.get("/api/channels").await.json()["turnedAway"][0]["senderId"],
-        "42"
-    );
+    let away = served.get("/api/channels").await.json();
+    assert_eq!(away["turnedAway"].as_array().unwrap().len(), 2);
+    let metrics = served.get("/metrics").await.body;
+    assert!(metrics.contains("chitin_messages_turned_away_total 2\n"));
     for (path, body, status) in [
         (
             "approve",
-            json!({"channel": "discord", "code": "LARCH5", "owner": true}),
+            json!({"channel": "chat", "code": "AAAAAAAA"}),
+            404,
+        ),
+        ("approve", json!({"channel": "chat", "code": "x"}), 400),
+        ("approve", json!({"channel": "chat"}), 400),
+        ("approve", json!({"channel": "slack", "code": ada}), 404),
+        (
+            "approve",
+            json!({"channel": "chat", "code": ada, "owner": true}),
             200,
         ),
         (
             "approve",
-            json!({"channel": "discord", "code": "OAK1"}),
+            json!({"channel": "chat", "code": ada, "owner": true}),
             404,
         ),
-        ("approve", json!({"channel": "discord"}), 400),
-        ("reject", json!({"channel": "slack", "code": "LARCH5"}), 200),
-        ("revoke", json!({"channel": "slack", "senderId": "U1"}), 200),
-        ("revoke", json!({"channel": "slack", "code": "U1"}), 400),
+        ("reject", json!({"channel": "chat", "code": eve}), 200),
     ] {
         let answer = served.post(&format!("/api/pairing/{path}"), &body).await;
         assert_eq!(answer.status, status, "{path} {body}: {}", answer.body);
     }
-    let done = ["discord LARCH5 true", "no slack LARCH5", "out slack U1"];
-    assert_eq!(*gate.done.lock().unwrap(), done);
-    let metrics = served.get("/metrics").await.body;
-    assert!(metrics.contains("chitin_messages_turned_away_total 7\n"));
+    let listed = served.get("/api/pairing").await.json();
+    assert_eq!(listed["pending"], json!([]));
+    assert_eq!(
+        (
+            &listed["paired"][0]["senderId"],
+            &listed["paired"][0]["owner"]
+        ),
+        (&json!("ada"), &json!(true))
+    );
+    for (body, status) in [
+        (json!({"channel": "chat", "code": "ada"}), 400),
+        (json!({"channel": "chat", "senderId": "eve"}), 404),
+        (json!({"channel": "chat", "senderId": "ada"}), 200),
+    ] {
+        let answer = served.post("/api/pairing/revoke", &body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.body);
+    }
+    assert_eq!(served.get("/api/pairing").await.json()["paired"], json!([]));
 }
 
 #[tokio::test]
@@ -295,11 +293,6 @@ async fn a_server_without_a_desk_says_so() {
     assert_eq!(
         served.get("/api/pairing").await.json(),
         json!({"pending": [], "paired": []})
-    );
-    let body = json!({"channel": "discord", "code": "X"});
-    assert_eq!(
-        served.post("/api/pairing/approve", &body).await.problem(),
-        "501 not_here"
     );
     let routes = served.get("/api/routes").await.json();
     assert_eq!(routes["defaultAgent"], "main");

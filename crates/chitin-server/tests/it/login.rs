@@ -5,6 +5,7 @@ use crate::socket::Socket;
 use crate::stage::Setting;
 use chitin_server::Attached;
 use serde_json::json;
+use std::time::Duration;
 
 fn served() -> Served {
     Served::new(Setting::replies(&[
@@ -244,6 +245,27 @@ async fn a_socket_opens_with_the_cookie_from_the_servers_own_page_alone() {
     ] {
         assert!(open(origin).await.is_err(), "{origin:?}");
     }
+}
+
+#[tokio::test]
+async fn a_socket_ends_when_its_owner_logs_out() {
+    let served = Served::with(Setting::replies(&[]), |limits| {
+        limits.keep_alive = Duration::from_millis(500);
+    });
+    let page = Page::open(&served).await;
+    let headers = [
+        ("cookie", page.cookie.as_str()),
+        ("origin", "http://localhost"),
+    ];
+    let mut socket = Socket::with(&served, &headers).await.unwrap();
+    assert_eq!(socket.ask(&json!({"type": "ping"})).await["type"], "pong");
+    let proof = [
+        ("origin", page.origin.as_str()),
+        ("x-chitin-csrf", &page.csrf),
+    ];
+    let answer = page.ask(&served, "POST", "/api/logout", &proof).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(socket.last_words().await, "you are logged out");
 }
 
 #[tokio::test]

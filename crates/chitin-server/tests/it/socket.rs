@@ -58,6 +58,15 @@ impl Socket {
         self.hear().await
     }
 
+    /// Waits for the end, and returns the last words.
+    pub(crate) async fn last_words(&mut self) -> String {
+        loop {
+            if let Message::Close(Some(frame)) = self.message().await.unwrap() {
+                return frame.reason.to_string();
+            }
+        }
+    }
+
     async fn hear_until(&mut self, kind: &str) -> Vec<Value> {
         let mut heard = Vec::new();
         loop {

@@ -31,7 +31,6 @@ pub enum Taken {
 ///
 /// A sentence that says why it stays.
 pub fn carry_out(workspace: &Path, path: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
-    let said = |problem: Problem| problem.to_string();
     let space = Space::open(workspace, &Arc::new(FileOptions::default())).map_err(said)?;
     let place = space.place(path).map_err(said)?;
     if is_hidden(&place.relative) {
@@ -70,7 +69,6 @@ pub fn carry_in(
     taken: Taken,
     may: impl Fn(&Path) -> bool,
 ) -> Result<String, String> {
-    let said = |problem: Problem| problem.to_string();
     let space = Space::open(workspace, &Arc::new(FileOptions::default())).map_err(said)?;
     for number in 1..=MOST_NAMES {
         let path = match number {
@@ -162,6 +160,16 @@ pub fn media_type(name: &str, bytes: &[u8]) -> &'static str {
         "application/octet-stream"
     } else {
         by_name
+    }
+}
+
+/// Puts a problem into words. Further roots do not count here.
+fn said(problem: Problem) -> String {
+    match problem {
+        Problem::Outside { path, .. } => {
+            format!("`{path}` is outside the workspace. Messages carry only files beneath it.")
+        }
+        problem => problem.to_string(),
     }
 }
 

@@ -30,8 +30,12 @@ pub(crate) struct Problem {
     pub(crate) hint: Option<String>,
 }
 
-/// Makes a network. Nothing is sent to it yet. `state` is where it may remember how far it was.
-pub(crate) fn open(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec<Problem>> {
+/// Makes a network. Nothing is sent to it yet. It remembers how far it was where it is told to, so that a restart goes on there.
+pub(crate) fn open(
+    plan: &Plan,
+    memory: Option<&Path>,
+    note: &Note,
+) -> Result<Opened, Vec<Problem>> {
     let first = plan.which.secrets()[0];
     let lacking = plan
         .accounts
@@ -49,7 +53,7 @@ pub(crate) fn open(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec
         }]);
     }
     match plan.which {
-        Which::Discord => discord(plan, state, note),
+        Which::Discord => discord(plan, memory, note),
         Which::Slack => slack(plan, note),
     }
 }
@@ -78,15 +82,18 @@ fn failed(error: &str) -> Problem {
 }
 
 #[cfg(feature = "discord")]
-fn discord(plan: &Plan, state: &Path, note: &Note) -> Result<Opened, Vec<Problem>> {
-    use chitin_discord::{Discord, Settings};
-    let _ = state;
+fn discord(plan: &Plan, memory: Option<&Path>, note: &Note) -> Result<Opened, Vec<Problem>> {
+    use chitin_discord::{Discord, Memory, Settings};
     let settings = Settings::read(&plan.section).map_err(|issues| {
         let issues = issues.into_iter();
         let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
-    let made = Discord::new(&settings, each(plan, Secret::Token), note);
+    let memory = match memory {
+        Some(directory) => Memory::in_directory(directory),
+        None => Memory::none(),
+    };
+    let made = Discord::new(&settings, each(plan, Secret::Token), memory, note);
     let network = made.map_err(|error| vec![failed(&error.to_string())])?;
     Ok(Opened {
         network,
@@ -123,7 +130,7 @@ fn slack(plan: &Plan, note: &Note) -> Result<Opened, Vec<Problem>> {
 }
 
 #[cfg(not(feature = "discord"))]
-fn discord(plan: &Plan, _: &Path, _: &Note) -> Result<Opened, Vec<Problem>> {
+fn discord(plan: &Plan, _: Option<&Path>, _: &Note) -> Result<Opened, Vec<Problem>> {
     Err(not_built_in(plan.which))
 }
 

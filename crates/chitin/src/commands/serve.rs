@@ -225,7 +225,6 @@ impl Args {
             memory: Some(resident),
             networks: networks.all(),
             webhooks: networks.webhooks(),
-            ..Attached::default()
         };
         let serving = bound.attach(attached).serve(gateway, shutdown);
         tokio::select! {

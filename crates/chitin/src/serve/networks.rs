@@ -16,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 /// How long networks may take to say goodbye.
 const FAREWELL: Duration = Duration::from_secs(5);
 
+/// Where networks remember how far they were, in Chitin's home.
+const REMEMBERED: &str = "channels";
+
 /// The networks that are to be connected.
 #[derive(Default)]
 pub(crate) struct Networks {
@@ -52,7 +55,8 @@ impl Networks {
             )),
             Wish::On => {
                 let say = printer.clone();
-                match open(plan, state, &(Arc::new(move |text: &str| say.note(text)) as _)) {
+                let memory = state.join(REMEMBERED);
+                match open(plan, Some(&memory), &(Arc::new(move |text: &str| say.note(text)) as _)) {
                     Ok(opened) => self.opened.push(opened),
                     Err(problems) => {
                         for problem in problems {

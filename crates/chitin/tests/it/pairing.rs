@@ -3,10 +3,6 @@
     clippy::disallowed_methods,
     reason = "tests look at files behind the program's back"
 )]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "files are looked at behind the program's back"
-)]
 
 use crate::process;
 use chitin_test::TestEnv;

@@ -6,6 +6,7 @@ mod carrying;
 mod reach;
 mod schema;
 pub mod target;
+mod telling;
 
 pub use reach::Reach;
 

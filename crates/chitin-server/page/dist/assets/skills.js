@@ -1,12 +1,13 @@
-import{B as e,C as t,D as n,L as r,N as i,S as a,_ as o,a as s,g as c,m as l,o as u,p as d,t as f,w as p,y as m,z as h}from"./app.js";var g=class extends l{agent=``;skills=new d(this);findings=new d(this);constructor(){super(),this.while(()=>n.subscribe(()=>this.choose())),this.while(()=>p.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){n.value.view===`skills`&&(this.agent=n.value.rest[0]??t(),this.load())}load(){let{agent:e}=this;this.skills.ask(()=>a.get(r`/api/agents/${e}/skills`)),this.findings.ask(()=>a.get(r`/api/agents/${e}/findings`))}render(){return e`
-      ${o(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,f(this.agent,e=>location.hash=i(`skills`,e)))}
+
+import{B as e,C as t,O as n,P as r,R as i,T as a,V as o,_ as s,a as c,b as l,h as u,m as d,o as f,t as p,v as m,w as h}from"./app.js";var g=class extends u{agent=``;skills=new d(this);findings=new d(this);constructor(){super(),this.while(()=>n.subscribe(()=>this.choose())),this.while(()=>a.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){n.value.view===`skills`&&(this.agent=n.value.rest[0]??h(),this.load())}load(){let{agent:e}=this;this.skills.ask(()=>t.get(i`/api/agents/${e}/skills`)),this.findings.ask(()=>t.get(i`/api/agents/${e}/findings`))}render(){return o`
+      ${m(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,p(this.agent,e=>location.hash=r(`skills`,e)))}
       <section class="section"><h2>Findings</h2>${this.findings.show(({findings:e})=>this.drawFindings(e))}</section>
-      <section class="section"><h2>Skills</h2>${this.skills.show(({skills:e})=>this.drawSkills(e))}</section>`}drawFindings(t){return t.length===0?e`<p class="notice good">Nothing is wrong.</p>`:e`<ul class="cards">${t.map(t=>e`<li class="card finding" data-severity=${t.severity}>
-      <p><span class="tag" data-severity=${t.severity}>${t.severity}</span> <strong>${m(t.message)}</strong></p>
-      <p class="quiet small">${t.path?e`<a href=${i(`files`,this.agent,...t.path.split(`/`))}>${t.path}${t.line?`:${t.line}`:``}</a> · `:h}<code>${t.code}</code></p>
-      ${t.remedy?e`<p class="small">${m(t.remedy)}</p>`:h}</li>`)}</ul>`}drawSkills(t){if(t.length===0)return c(`No skills.`,"A skill is a directory below `skills/` with a `SKILL.md` in it.");let n=t.filter(e=>e.eligible!==!1).length;return e`<p class="quiet">${u(t.length,`skill`)}, ${s(n)} usable here</p>
-      <ul class="cards">${t.map(t=>e`<li class="card" data-off=${t.eligible===!1||h}>
-        <p><strong>${t.name}</strong> ${t.eligible===!1?e`<span class="tag">not usable</span>`:h} ${t.inPrompt===!1&&t.eligible!==!1?e`<span class="tag">not in the prompt</span>`:h}</p>
-        ${t.description?e`<p>${t.description}</p>`:h}
-        ${(t.why??[]).map(t=>e`<p class="small warn-text">${m(t)}</p>`)}
-        <p class="quiet small">${t.source??``}${t.path?e` · ${this.place(t.path)}`:h}</p></li>`)}</ul>`}place(t){return t.startsWith(`/`)?e`<code>${t}</code>`:e`<a href=${i(`files`,this.agent,...t.split(`/`))}>${t}</a>`}};customElements.define(`chitin-skills`,g);
+      <section class="section"><h2>Skills</h2>${this.skills.show(({skills:e})=>this.drawSkills(e))}</section>`}drawFindings(t){return t.length===0?o`<p class="notice good">Nothing is wrong.</p>`:o`<ul class="cards">${t.map(t=>o`<li class="card finding" data-severity=${t.severity}>
+      <p><span class="tag" data-severity=${t.severity}>${t.severity}</span> <strong>${l(t.message)}</strong></p>
+      <p class="quiet small">${t.path?o`<a href=${r(`files`,this.agent,...t.path.split(`/`))}>${t.path}${t.line?`:${t.line}`:``}</a> · `:e}<code>${t.code}</code></p>
+      ${t.remedy?o`<p class="small">${l(t.remedy)}</p>`:e}</li>`)}</ul>`}drawSkills(t){if(t.length===0)return s(`No skills.`,"A skill is a directory below `skills/` with a `SKILL.md` in it.");let n=t.filter(e=>e.eligible!==!1).length;return o`<p class="quiet">${f(t.length,`skill`)}, ${c(n)} usable here</p>
+      <ul class="cards">${t.map(t=>o`<li class="card" data-off=${t.eligible===!1||e}>
+        <p><strong>${t.name}</strong> ${t.eligible===!1?o`<span class="tag">not usable</span>`:e} ${t.inPrompt===!1&&t.eligible!==!1?o`<span class="tag">not in the prompt</span>`:e}</p>
+        ${t.description?o`<p>${t.description}</p>`:e}
+        ${(t.why??[]).map(e=>o`<p class="small warn-text">${l(e)}</p>`)}
+        <p class="quiet small">${t.source??``}${t.path?o` · ${this.place(t.path)}`:e}</p></li>`)}</ul>`}place(e){return e.startsWith(`/`)?o`<code>${e}</code>`:o`<a href=${r(`files`,this.agent,...e.split(`/`))}>${e}</a>`}};customElements.define(`chitin-skills`,g);

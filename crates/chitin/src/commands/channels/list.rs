@@ -40,7 +40,7 @@ pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let plans = plans(host, &configuration, &state)?;
     let channels = plans.iter().map(|plan| {
         let problems = match plan.wish {
-            Wish::On => open(plan, &state, &(Arc::new(|_: &str| {}) as _)).err(),
+            Wish::On => open(plan, None, &(Arc::new(|_: &str| {}) as _)).err(),
             Wish::Off | Wish::Elsewhere | Wish::Absent => None,
         };
         Row::of(plan, problems.unwrap_or_default())

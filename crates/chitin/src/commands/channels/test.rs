@@ -10,7 +10,6 @@ use chitin_gateway::surface::{Lack, Probed};
 use futures_util::future::join_all;
 use serde::Serialize;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,11 +50,11 @@ pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exi
             "`chitin channels` lists them; `chitin channels login discord < token` sets one up",
         ));
     }
-    printer.result(&try_all(&plans, &state)?)
+    printer.result(&try_all(&plans)?)
 }
 
 /// Asks all of them at once.
-pub(crate) fn try_all(plans: &[Plan], state: &Path) -> Result<Tried, CliError> {
+pub(crate) fn try_all(plans: &[Plan]) -> Result<Tried, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -63,7 +62,7 @@ pub(crate) fn try_all(plans: &[Plan], state: &Path) -> Result<Tried, CliError> {
             CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
         })?;
     runtime.block_on(async {
-        let asking = join_all(plans.iter().map(|plan| try_one(plan, state)));
+        let asking = join_all(plans.iter().map(try_one));
         tokio::select! {
             channels = asking => Ok(Tried { channels }),
             _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")),
@@ -71,14 +70,14 @@ pub(crate) fn try_all(plans: &[Plan], state: &Path) -> Result<Tried, CliError> {
     })
 }
 
-async fn try_one(plan: &Plan, state: &Path) -> TriedChannel {
+async fn try_one(plan: &Plan) -> TriedChannel {
     let lacking = |what: String, hint: Option<String>| Probed {
         account_id: chitin_protocol::agent_id::DEFAULT_ACCOUNT.to_owned(),
         name: None,
         works: Vec::new(),
         lacks: vec![Lack { what, hint }],
     };
-    let accounts = match open(plan, state, &(Arc::new(|_: &str| {}) as _)) {
+    let accounts = match open(plan, None, &(Arc::new(|_: &str| {}) as _)) {
         Err(problems) => problems
             .into_iter()
             .map(|problem| lacking(problem.message, problem.hint))

@@ -27,7 +27,7 @@ pub(super) fn look(
 ) -> Result<Vec<Check>, CliError> {
     let mut checks = models(host, setup, model, offline)?;
     match channels::plans(host, &setup.configuration, state) {
-        Ok(plans) => checks.extend(networks(plans, state, offline)?),
+        Ok(plans) => checks.extend(networks(plans, offline)?),
         Err(error) => checks.push(Check::of_error("channels", &error)),
     }
     Ok(checks)
@@ -101,7 +101,7 @@ fn shown_place(endpoint: &Endpoint) -> String {
     }
 }
 
-fn networks(plans: Vec<Plan>, state: &Path, offline: bool) -> Result<Vec<Check>, CliError> {
+fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
     let area = "channels";
     let mut checks = Vec::new();
     for plan in plans.iter().filter(|plan| plan.wish == Wish::Elsewhere) {
@@ -138,7 +138,7 @@ fn networks(plans: Vec<Plan>, state: &Path, offline: bool) -> Result<Vec<Check>,
     if wanted.is_empty() {
         return Ok(checks);
     }
-    for channel in try_all(&wanted, state)?.channels {
+    for channel in try_all(&wanted)?.channels {
         for account in channel.accounts {
             let who = format!("{} ({})", channel.channel, account.account_id);
             for works in account.works {

@@ -1,12 +1,12 @@
 //! The files of a workspace: listed, read, and written whole or not at all.
 
-use super::lens::state;
+use super::parts::{budget, state};
 use super::said;
 use crate::commands::Tokens;
 use crate::host::Host;
 use crate::kit::Kit;
 use crate::turn::{Place, TurnArgs};
-use chitin_context::view::{FileState, View, view};
+use chitin_context::view::{FileState, view};
 use chitin_server::{DeskError, Trouble};
 use chitin_workspace::guard::{
     EntryKind, Expected, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
@@ -224,16 +224,6 @@ pub(super) fn list(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
     }
     files.extend(found.iter().map(|(path, entry)| other(path, entry)));
     Ok(json!({"files": files, "budget": budget(&view), "truncated": found.len() >= MOST}))
-}
-
-fn budget(view: &View) -> Value {
-    let limits = &view.limits;
-    let used: usize = view.files.iter().map(|file| file.injected.units).sum();
-    json!({
-        "perFile": Some(limits.per_file).filter(|limit| *limit != usize::MAX),
-        "total": limits.total, "used": used, "unit": limits.unit,
-        "systemChars": view.total.units, "systemTokens": view.total.tokens,
-    })
 }
 
 /// What stands in a directory.

@@ -4,6 +4,7 @@ mod diff;
 mod files;
 mod lens;
 mod memory;
+mod parts;
 mod preview;
 mod prompt;
 mod recorded;

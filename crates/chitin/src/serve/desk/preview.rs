@@ -1,7 +1,7 @@
 //! What the next turn would hold if a file said something else. Nothing is written.
 
 use super::files::checked;
-use super::lens::{cut, state};
+use super::parts::{cut, state};
 use super::prompt::{below, counter};
 use super::said;
 use crate::commands::Tokens;

@@ -1,5 +1,6 @@
 //! What was recorded of a session's turns.
 
+use super::prompt::Prompt;
 use super::said;
 use crate::commands::trace;
 use crate::error::{CliError, Kind};
@@ -10,6 +11,10 @@ use chitin_context::sections::ToolFact;
 use chitin_server::DeskError;
 use chitin_store::SessionStore;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The part of a prompt that is about the session alone.
+const EXTRA: &str = "extra-context";
 
 /// Finds the files of all recorded sessions.
 pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, DeskError> {
@@ -66,6 +71,18 @@ pub(super) fn tools(run: &RecordedRun<'_>) -> Option<Vec<ToolFact>> {
         facts.sort_by_key(place);
     }
     Some(facts)
+}
+
+/// Returns what a turn was told about its session alone, such as the task of a run that another one began.
+pub(super) fn extra(prompt: &Prompt) -> Option<Arc<str>> {
+    let part = prompt.parts.iter().find(|part| part.name == EXTRA)?;
+    let text = prompt.text[part.range.clone()].trim_matches('\n');
+    // The heading is ours.
+    let own = match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with("## ") => rest,
+        Some(_) | None => text,
+    };
+    Some(own.into())
 }
 
 fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> DeskError {

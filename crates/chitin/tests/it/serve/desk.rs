@@ -31,12 +31,12 @@ fn say(serving: &Serving, text: &str) {
 fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
     value[name]
         .as_array()
-        .unwrap_or_else(|| panic!("no `{name}`: {value}"))
+        .unwrap_or_else(|| unreachable!("no `{name}`: {value}"))
 }
 
 fn named<'a>(items: &'a [Value], field: &str, name: &str) -> &'a Value {
     let found = items.iter().find(|item| item[field] == name);
-    found.unwrap_or_else(|| panic!("no `{name}` among {items:?}"))
+    found.unwrap_or_else(|| unreachable!("no `{name}` among {items:?}"))
 }
 
 /// The prompt that a lens shows, put together again.
@@ -123,6 +123,38 @@ fn the_lens_shows_every_turn_and_what_an_edit_did_to_the_cache() {
 }
 
 #[test]
+fn a_run_that_another_began_hangs_below_it_and_has_a_lens_too() {
+    let spawn = json!({"name": "sessions_spawn", "arguments": {"task": "Count the lanterns", "label": "lanterns"}});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[
+            json!({"when": "[Subagent Task]: Count", "times": 0, "text": "Seven."}),
+            json!({"when": "[Internal task completion event]", "times": 0, "text": "Noted."}),
+            json!({"when": "Begin", "text": "At once.", "toolCalls": [spawn]}),
+            json!({"times": 0, "text": "It is at work."}),
+        ],
+    );
+    let serving = Serving::start(&talk, &[]);
+    say(&serving, "Begin");
+    serving.rest();
+    let tree = get(&serving, "/api/tree");
+    let child = named(list(&tree, "sessions"), "label", "lanterns");
+    assert_eq!(
+        (&child["kind"], &child["parent"]),
+        (&json!("subagent"), &json!("agent:main:main"))
+    );
+    assert_eq!(
+        (&child["state"], &child["agentId"]),
+        (&json!("idle"), &json!("main"))
+    );
+    let key = child["key"].as_str().unwrap();
+    let lens = get(&serving, &format!("/api/sessions/{key}/lens"));
+    assert_eq!(lens["before"]["same"], true, "{}", lens["before"]);
+    // What it is told about itself is known from its last turn.
+    named(list(&lens, "fragments"), "name", "extra-context");
+}
+
+#[test]
 fn a_cut_file_shows_what_was_cut_and_the_budget_moves_as_one_types() {
     let talk = talk();
     let lines: String = (0..3_000).fold(String::new(), |text, at| {
@@ -144,7 +176,7 @@ fn a_cut_file_shows_what_was_cut_and_the_budget_moves_as_one_types() {
         cut["text"].as_str().unwrap(),
     );
     assert!(
-        words.contains(&format!("line {} of", from)),
+        words.contains(&format!("line {from} of")),
         "{from}: {}",
         &words[..80]
     );

@@ -1,0 +1,127 @@
+//! A delivery at work: what it hears of a turn, and when it shows something.
+//!
+//! Two things run beside each other: one tells the events of the turn to whoever listens, the other speaks. So nobody waits for a
+//! surface that is slow, and what a surface is shown is the latest when it is ready for it.
+
+use super::What;
+use super::delivering::{Delivery, Writing};
+use crate::surface::Action;
+use chitin_protocol::event::TurnEvent;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// How often it is shown that somebody types: networks forget it after about ten seconds.
+const TYPING_EVERY: Duration = Duration::from_secs(8);
+
+/// What whoever speaks hears of a turn.
+enum Heard {
+    Began,
+    Delta(String),
+    Said { index: u32, text: String },
+}
+
+impl Delivery {
+    /// Tells the events of a turn, and sends what is said in it. Is done when both are.
+    pub(super) async fn listen(&mut self, mut events: mpsc::Receiver<TurnEvent>) {
+        // No larger than what the turn says.
+        let (tell, heard) = mpsc::unbounded_channel();
+        let (inner, job) = (Arc::clone(&self.inner), Arc::clone(&self.job));
+        let speaks = self.to.is_some() && !self.waits_for_the_end();
+        let listening = async move {
+            while let Some(event) = events.recv().await {
+                let news = match &event {
+                    TurnEvent::TurnStarted { .. } => Some(Heard::Began),
+                    TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),
+                    TurnEvent::Said { index, text } if speaks => Some(Heard::Said {
+                        index: *index,
+                        text: text.clone(),
+                    }),
+                    _ => None,
+                };
+                inner.tell(&job.session_key, &job.id, || What::Turn { event });
+                if let Some(news) = news {
+                    let _ = tell.send(news);
+                }
+            }
+        };
+        tokio::join!(listening, self.speak(heard));
+    }
+
+    /// Says what is heard, and shows what is written when it is time for it.
+    async fn speak(&mut self, mut heard: mpsc::UnboundedReceiver<Heard>) {
+        loop {
+            let due = self.due();
+            // All that came meanwhile goes first, so that the latest is shown.
+            let news = tokio::select! {
+                biased;
+                news = heard.recv() => news,
+                () = until(due) => {
+                    self.refresh().await;
+                    continue;
+                }
+            };
+            match news {
+                Some(Heard::Began) => self.refresh_typing(),
+                Some(Heard::Delta(delta)) => self.hear(&delta).await,
+                Some(Heard::Said { index, text }) => self.answered(index, &text).await,
+                None => return,
+            }
+        }
+    }
+
+    /// Says when something is to be shown.
+    fn due(&self) -> Option<Instant> {
+        let (live, is_out) = match &self.writing {
+            Writing::Live(live) => (live.due().map(|due| self.began + due), live.is_out()),
+            Writing::Unheard | Writing::Whole | Writing::Blocks(_) => (None, false),
+        };
+        let typing = self.typing.filter(|_| !is_out);
+        [live, typing].into_iter().flatten().min()
+    }
+
+    /// Shows what is due.
+    async fn refresh(&mut self) {
+        let now = Instant::now();
+        if self.typing.is_some_and(|due| due <= now) {
+            self.refresh_typing();
+        }
+        let part = self.answer.to_string();
+        if let Writing::Live(mut live) = std::mem::take(&mut self.writing) {
+            if live.due().is_some_and(|due| self.began + due <= now) {
+                self.show(&part, &mut live).await;
+            }
+            self.writing = Writing::Live(live);
+        }
+    }
+
+    /// Shows that somebody types, where that can be seen; nobody waits for it.
+    fn refresh_typing(&mut self) {
+        let Some((surface, address)) = &self.to else {
+            return;
+        };
+        if !surface.capabilities().typing {
+            return;
+        }
+        let again = !self.waits_for_the_end();
+        self.typing = again.then(|| Instant::now() + TYPING_EVERY);
+        let (surface, address) = (Arc::clone(surface), address.clone());
+        self.inner.tasks.spawn(async move {
+            let typing = surface.act(&address, &Action::Typing);
+            let _ = tokio::time::timeout(Duration::from_secs(5), typing).await;
+        });
+    }
+
+    /// Returns how long this delivery is at work.
+    pub(super) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
