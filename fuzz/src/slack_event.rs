@@ -79,12 +79,20 @@ fn check_message(message: &Message) {
         (1..=64).contains(&id.len()) && id.bytes().all(plain)
     };
     assert!(is_plain(&message.channel) && is_plain(&message.ts));
-    for id in [&message.user, &message.thread_ts, &message.bot_id, &message.parent_user] {
+    for id in [
+        &message.user,
+        &message.thread_ts,
+        &message.bot_id,
+        &message.parent_user,
+    ] {
         assert!(id.as_deref().is_none_or(is_plain), "{message:?}");
     }
     assert!(message.files.len() <= 32);
     for file in &message.files {
-        assert!(!file.name.is_empty() && !file.name.contains(['/', '\\', '\0', '\n']), "{file:?}");
+        assert!(
+            !file.name.is_empty() && !file.name.contains(['/', '\\', '\0', '\n']),
+            "{file:?}"
+        );
     }
     novelty::note((
         message.kind.is_some(),

@@ -199,7 +199,7 @@ test("keys alone lead everywhere", () =>
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     await page.keyboard.press("g");
     await page.keyboard.press("4");
-    await page.locator('main[data-view="files"] h1').waitFor();
+    await page.waitForFunction(() => document.activeElement.matches('main[data-view="files"] h1'));
     await page.keyboard.press("/");
     assert.equal(await page.evaluate(() => document.activeElement.type), "search");
     // What is typed into a field is typed, and goes nowhere.
@@ -208,6 +208,7 @@ test("keys alone lead everywhere", () =>
     await page.locator("main h1").focus();
     await page.keyboard.press("g");
     await page.keyboard.press("1");
+    await page.locator("#composer").waitFor();
     await page.keyboard.press("c");
     assert.equal(await page.evaluate(() => document.activeElement.id), "composer");
   }));

@@ -7,7 +7,7 @@ import { gate } from "./model.mjs";
 import { openPage, say, serve, shot, signIn } from "./serving.mjs";
 
 const HOSTILE = `<script>window.pwned = 1</script><img src=x onerror="window.pwned = 2"> [press](javascript:window.pwned=3) <style>body{display:none}</style>`;
-const gates = { words: gate(), child: gate(), stopped: gate(), queued: gate() };
+const gates = { words: gate(), cut: gate(), child: gate(), stopped: gate(), queued: gate() };
 const rules = [
   { when: "[Internal task completion event]", reply: { text: "The lanterns are counted: seven." } },
   { when: "[Subagent Task]: Count the lanterns", reply: { text: [gates.child, "Seven lanterns."] } },
@@ -15,6 +15,7 @@ const rules = [
   { when: "childSessionKey", reply: { text: "Somebody is on the way." } },
   { when: "What boats", reply: { thinking: "The boats are in a file.", text: "Let me look.", calls: [{ name: "read", input: { path: "docs/boats.md" } }] } },
   { when: "Boats in the yard", reply: { text: ["There are **four** ", gates.words, "boats."] } },
+  { when: "Cut me off", reply: { thinking: "Slowly now.", text: ["The first half, ", gates.cut, "and the second."] } },
   { when: "Never end", reply: { text: ["I begin ", gates.stopped, "and never end."] } },
   { when: "Slowly", reply: { text: ["Slow ", gates.queued, "answer."] } },
   { when: "And then", reply: { text: "Then this." } },
@@ -145,6 +146,52 @@ test("a picture goes along, and is shown", () =>
     await page.locator("input[type=file]").setInputFiles({ name: "page.html", mimeType: "text/html", buffer: dot });
     await page.getByRole("alert").getByText("is no picture").waitFor();
   }));
+
+test("a line that is cut in the middle of an answer is mended, and the answer is whole", async () => {
+  const { page, faults, close } = await openPage(browser, serving);
+  try {
+    const lines = [];
+    await page.routeWebSocket(/\/api\/socket$/, (line) => {
+      line.connectToServer();
+      lines.push(line);
+    });
+    await signIn(page, serving, "#/chat/agent:main:cut");
+    await page.locator("#composer").fill("Cut me off.");
+    await page.keyboard.press("Enter");
+    await page.locator(".entry[data-growing]").getByText("The first half,").waitFor();
+    await lines.at(-1).close({ code: 4000, reason: "cut" });
+    await page.locator('.status:not([data-state="open"])').waitFor();
+    await page.locator('.status[data-state="open"]').waitFor();
+    gates.cut.open();
+    await page.locator(".log").getByText("The first half, and the second.", { exact: true }).waitFor();
+    await page.locator(".log[aria-busy=false]").waitFor();
+    assert.equal(await page.locator(".log").getByText("and the second.").count(), 1);
+    assert.equal(await page.locator(".entry").count(), 2);
+    assert.equal(lines.length, 2);
+    assert.deepEqual(faults, []);
+  } finally {
+    await close();
+  }
+});
+
+test("a second tab that signs in does not shut out the first", async () => {
+  const first = await openPage(browser, serving);
+  try {
+    await signIn(first.page, serving, "#/chat/agent:main:tabs");
+    await first.context.clearCookies();
+    const second = await first.context.newPage();
+    await second.goto(`${serving.url}/`);
+    await second.getByLabel("Token of the server").fill(serving.token);
+    await second.getByRole("button", { name: "Sign in" }).click();
+    await second.locator('.status[data-state="open"]').waitFor({ state: "attached" });
+    const refused = first.page.waitForResponse((answer) => answer.status() === 403);
+    await say(first.page, "And then in the first tab?");
+    assert.equal((await (await refused).json()).error.code, "bad_csrf");
+    assert.equal(await first.page.locator(".entry[data-role=user]").count(), 1);
+  } finally {
+    await first.close();
+  }
+});
 
 test("a server that goes away and comes back costs no word", () =>
   visit("#/chat/agent:main:gap", async (page) => {

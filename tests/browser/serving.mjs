@@ -103,14 +103,14 @@ export async function openPage(browser, serving, options = {}) {
   page.on("request", (request) => {
     if (!request.url().startsWith(serving.url) && !request.url().startsWith("data:")) faults.push(`request: ${request.url()}`);
   });
-  if (process.env.CHITIN_PAGE_DIST) await fromDisk(page, process.env.CHITIN_PAGE_DIST);
+  if (process.env.CHITIN_PAGE_DIST) await fromDisk(context, process.env.CHITIN_PAGE_DIST);
   return { context, page, faults, close: () => context.close() };
 }
 
 /** For work on the page: takes its files from a directory instead of from the program. */
-async function fromDisk(page, directory) {
+async function fromDisk(context, directory) {
   const types = { ".js": "text/javascript", ".css": "text/css", ".html": "text/html" };
-  await page.route(/^[^?#]*\/(assets\/[a-z]+\.(js|css))?(#.*)?$/, async (route) => {
+  await context.route(/^[^?#]*\/(assets\/[a-z]+\.(js|css))?(#.*)?$/, async (route) => {
     const name = new URL(route.request().url()).pathname.slice(1) || "index.html";
     const real = await route.fetch();
     const headers = { ...real.headers(), "content-type": types[path.extname(name)] };

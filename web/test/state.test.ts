@@ -86,3 +86,16 @@ test("everything that changes something carries the page's own word, and a refus
   assert.equal((asked[0]?.headers as Record<string, string>)["x-chitin-csrf"], undefined);
   assert.equal((asked[1]?.headers as Record<string, string>)["x-chitin-csrf"], "word");
 });
+
+test("when another tab signed in, the new word is asked for and the wish goes through, once", async () => {
+  const asked: [string, string | undefined][] = [];
+  const client = new Client((address, init) => {
+    const word = (init.headers as Record<string, string>)["x-chitin-csrf"];
+    asked.push([address, word]);
+    if (address === "/api/me") return Promise.resolve(new Response('{"csrf":"new"}'));
+    return Promise.resolve(word === "new" ? new Response("{}") : new Response('{"error":{"code":"bad_csrf","message":"No."}}', { status: 403 }));
+  });
+  client.csrf = "old";
+  await client.send("POST", "/api/messages", {});
+  assert.deepEqual(asked, [["/api/messages", "old"], ["/api/me", undefined], ["/api/messages", "new"]]);
+});

@@ -12,7 +12,7 @@ const VERSION: &str = "v0";
 const BLOCK: usize = 64;
 
 /// Why a call is not believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Unsigned {
     /// A header is missing or odd.
     #[error("The call is not signed.")]

@@ -63,20 +63,42 @@ impl Workspace {
         &self.records
     }
 
-    /// Returns the same snapshot with another text for a file, as if somebody had written it. A file that the snapshot does not know
-    /// stays unknown.
+    /// Returns the same snapshot with another text for a file, as if somebody had written it. A file that the contract does not load
+    /// changes nothing.
     #[must_use]
     pub fn with_text(&self, path: &Path, text: &str) -> Self {
-        let records = self
-            .records
-            .iter()
-            .map(|record| record.with_text(path, text));
+        let records = self.records.iter();
+        let mut records: Vec<Record> = records.map(|one| one.with_text(path, text)).collect();
+        if records.iter().all(|record| record.path != path)
+            && let Some(at) = self.place_of(path)
+        {
+            let name = self.contract.loading.files[at].name;
+            let before = |record: &Record| {
+                self.contract.loading.files[..at]
+                    .iter()
+                    .any(|file| *file.name == *record.name)
+            };
+            let place = records.iter().rposition(before).map_or(0, |last| last + 1);
+            let record = Record {
+                name: name.into(),
+                path: path.to_owned(),
+                state: RecordState::Missing,
+                extra: false,
+            };
+            records.insert(place, record.with_text(path, text));
+        }
         Self {
             path: self.path.clone(),
             exists: self.exists,
             contract: self.contract,
-            records: records.collect(),
+            records,
         }
+    }
+
+    /// Returns the place of a file among those that the contract loads.
+    fn place_of(&self, path: &Path) -> Option<usize> {
+        let mut files = self.contract.loading.files.iter();
+        files.position(|file| self.path.join(file.name) == path)
     }
 
     /// Returns one line for each file that was refused or cut, in load order.

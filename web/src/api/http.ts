@@ -43,7 +43,20 @@ export class Client {
     return this.ask<T>(method, path, body, headers);
   }
 
+  /** Asks. When another tab signed in meanwhile, the cookie is a new one and so is the word: it is asked for, once. */
   private async ask<T>(method: string, path: string, body: unknown, more: Record<string, string>, signal?: AbortSignal): Promise<T> {
+    try {
+      return await this.askOnce<T>(method, path, body, more, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === "bad_csrf")) throw error;
+      const before = this.csrf;
+      this.csrf = (await this.askOnce<{ csrf: string }>("GET", "/api/me", undefined, {})).csrf;
+      if (this.csrf === before) throw error;
+      return this.askOnce<T>(method, path, body, more, signal);
+    }
+  }
+
+  private async askOnce<T>(method: string, path: string, body: unknown, more: Record<string, string>, signal?: AbortSignal): Promise<T> {
     const headers: Record<string, string> = { accept: "application/json", ...more };
     if (method !== "GET") {
       headers["content-type"] = "application/json";

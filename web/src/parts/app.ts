@@ -168,7 +168,8 @@ class App extends View {
   /** A new view begins at its heading, for eyes and for screen readers. */
   protected override updated(_changed: PropertyValues): void {
     const view = me.value ? route.value.view : null;
-    if (view === this.shown) return;
+    // A view that is still being loaded has no heading yet.
+    if (view === this.shown || (view && !this.loaded.has(view))) return;
     const first = this.shown === null;
     this.shown = view;
     document.title = view ? `${NAMES[view]} · Chitin` : "Chitin";

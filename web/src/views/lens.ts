@@ -128,10 +128,15 @@ class LensView extends View {
     if (!before) return nothing;
     if (before.same) return html`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;
     const at = before.firstDifference;
+    const difference = html`<button class="link" @click=${() => this.show("before")}>Show the difference</button>`;
+    if (!before.lostTokens) {
+      return html`<p class="notice">Other than in the turn before${at ? html` from <code>${at.fragment}</code> on, line ${count(at.line)} of the prompt` : nothing}; nothing that was cached is lost.
+        ${before.cause ? sentence(before.cause) : nothing} ${difference}</p>`;
+    }
     return html`<div class="notice warn" role="note"><strong>The cache breaks${at ? html` in <code>${at.fragment}</code>, line ${count(at.line)} of the prompt` : nothing}.</strong>
-      ${before.lostTokens ? html` ${many(before.lostTokens, "token")} behind it must be read again${before.lostCostUsd ? html`, which costs ${money(before.lostCostUsd)}` : nothing}.` : nothing}
+      ${many(before.lostTokens, "token")} behind it must be read again${before.lostCostUsd ? html`, which costs ${money(before.lostCostUsd)}` : nothing}.
       ${before.cause ? html` ${sentence(before.cause)}` : nothing}
-      <button class="link" @click=${() => this.show("before")}>Show the difference</button></div>`;
+      ${difference}</div>`;
   }
 
   private list(lens: Lens, chosen: number): unknown {

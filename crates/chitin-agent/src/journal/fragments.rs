@@ -96,3 +96,50 @@ pub fn read(metadata: &Value, system: &str) -> Option<Vec<Part>> {
     }
     (at == system.len() && !parts.is_empty()).then_some(parts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn metadata(parts: &Value) -> Value {
+        json!({"prompting": {FRAGMENTS: parts, TOOLS: ["read", "exec"]}})
+    }
+
+    fn part(name: &str, bytes: usize) -> Value {
+        json!({"name": name, "cache": "stable", "bytes": bytes})
+    }
+
+    #[test]
+    fn a_prompt_is_taken_apart_where_its_parts_make_it_up() {
+        let metadata = metadata(&json!([part("safety", 3), part("AGENTS.md", 4)]));
+        let parts = read(&metadata, "abcdefg").unwrap();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["safety", "AGENTS.md"]);
+        assert_eq!(tools(&metadata), Some(vec!["read", "exec"]));
+        assert_eq!(read(&metadata, "a secret was taken out"), None);
+        assert_eq!(read(&json!({}), "abcdefg"), None);
+        assert_eq!(read(&json!({"prompting": {FRAGMENTS: "odd"}}), ""), None);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn parts_that_are_read_always_make_up_the_prompt(
+            system in "[aä船]{0,12}",
+            lengths in proptest::collection::vec(0usize..10, 0..6),
+        ) {
+            let parts: Vec<Value> = lengths.iter().map(|bytes| part("part", *bytes)).collect();
+            if let Some(parts) = read(&metadata(&json!(parts)), &system) {
+                let mut at = 0;
+                for part in parts {
+                    prop_assert!(system.get(at..at + part.bytes).is_some());
+                    at += part.bytes;
+                }
+                prop_assert_eq!(at, system.len());
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Messages of one channel are handed in one after the other; those of others need not wait for them, nor the heartbeats.
 
 use super::hear;
-use super::progress::Progress;
+use super::progress::{Number, Progress};
 use crate::account::Account;
 use crate::wire::Message;
 use chitin_gateway::Gateway;
@@ -19,7 +19,7 @@ const MOST_WAITING: usize = 256;
 const ENDING: Duration = Duration::from_secs(5);
 
 /// A message, and the number of its event.
-type Waiting = (u64, Box<Message>);
+type Waiting = (Number, Box<Message>);
 
 /// The lanes of one account.
 pub(super) struct Lanes {

@@ -17,13 +17,22 @@ pub(super) struct Progress {
     known: Mutex<Known>,
 }
 
+/// The number of an event. Each session counts anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Number {
+    session: u64,
+    sequence: u64,
+}
+
 #[derive(Default)]
 struct Known {
     session: Option<(String, String)>,
     /// The last event that came.
     heard: u64,
     /// Messages that are on their way.
-    open: BTreeSet<u64>,
+    open: BTreeSet<Number>,
+    /// How many sessions there were.
+    sessions: u64,
     kept: Option<Point>,
 }
 
@@ -47,33 +56,37 @@ impl Progress {
     }
 
     /// Hears how far the connection is. Returns the number of the event; one that is a message is on its way until it is done.
-    pub(super) fn heard(&self, session: Option<&Session>, url: Option<&str>, message: bool) -> u64 {
+    pub(super) fn heard(
+        &self,
+        session: Option<&Session>,
+        url: Option<&str>,
+        message: bool,
+    ) -> Number {
         self.look(|known| {
             let Some(session) = session else {
-                return 0;
+                return Number::default();
             };
-            let sequence = session.sequence();
-            if known
-                .session
-                .as_ref()
-                .is_none_or(|(id, _)| id != session.id())
-            {
-                // Numbers of another session mean nothing in this one.
-                known.open.clear();
+            let same = known.session.as_ref();
+            if same.is_none_or(|(id, _)| id != session.id()) {
+                known.sessions += 1;
             }
             let url = url.unwrap_or_default().to_owned();
             known.session = Some((session.id().to_owned(), url));
-            known.heard = sequence;
+            known.heard = session.sequence();
+            let number = Number {
+                session: known.sessions,
+                sequence: known.heard,
+            };
             if message {
-                known.open.insert(sequence);
+                known.open.insert(number);
             }
-            sequence
+            number
         })
     }
 
     /// A message was handed in, or never will be.
-    pub(super) fn done(&self, sequence: u64) {
-        self.look(|known| known.open.remove(&sequence));
+    pub(super) fn done(&self, number: Number) {
+        self.look(|known| known.open.remove(&number));
     }
 
     /// Writes down how far it is, now and then, until this is dropped.
@@ -111,7 +124,12 @@ impl Progress {
         }
         self.look(|known| {
             let (session_id, resume_url) = known.session.clone()?;
-            let first_open = known.open.first().map(|first| first.saturating_sub(1));
+            let first = known.open.first();
+            if first.is_some_and(|first| first.session < known.sessions) {
+                // What is remembered still leads to a message of the session before, and this one's does not.
+                return None;
+            }
+            let first_open = first.map(|first| first.sequence.saturating_sub(1));
             let point = Point {
                 session_id,
                 resume_url,

@@ -194,9 +194,11 @@ impl Inner {
         if let Some(bound) = self.bound_session(&inbound) {
             return Ok(bound);
         }
+        let guests = self.guest_routing.as_ref().filter(|_| !incoming.is_owner);
+        let routing = guests.unwrap_or(&self.routing);
         let route = match &agent {
-            Some(agent) => self.routing.for_agent(&inbound, agent),
-            None => self.routing.resolve(&inbound)?,
+            Some(agent) => routing.for_agent(&inbound, agent),
+            None => routing.resolve(&inbound)?,
         };
         self.must_be_known(route.agent_id.as_str())?;
         Ok((route.key().to_owned(), route.agent_id.to_string()))

@@ -121,6 +121,8 @@ impl std::fmt::Debug for WeakGateway {
 pub(crate) struct Inner {
     pub(crate) parts: GatewayParts,
     pub(crate) routing: Routing,
+    /// The same for those who are not the owner, where that differs.
+    guest_routing: Option<Routing>,
     pub(crate) hub: Hub,
     busy: Busy,
     bindings: Bindings,
@@ -236,8 +238,10 @@ impl Gateway {
     /// Makes a gateway of its parts.
     pub fn new(parts: GatewayParts) -> Self {
         let rules = &parts.contract.runtime.dispatch;
+        let routing = Routing::read(&parts.config, parts.contract);
         Self(Arc::new(Inner {
-            routing: Routing::read(&parts.config, parts.contract),
+            guest_routing: routing.for_guests(&parts.config, rules.surfaces),
+            routing,
             hub: Hub::default(),
             busy: Busy::default(),
             bindings: Bindings::default(),

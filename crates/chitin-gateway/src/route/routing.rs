@@ -6,7 +6,9 @@ use super::inbound::{Inbound, Peer};
 use super::people::People;
 use super::sessions::{Keys, Sharing};
 use chitin_protocol::agent_id::{self, AgentId};
-use chitin_protocol::rules::{BindingScopes, MainKeyRule, RouteRules, ScopeReport, UnknownAgent};
+use chitin_protocol::rules::{
+    BindingScopes, GuestSession, MainKeyRule, RouteRules, ScopeReport, SurfaceRules, UnknownAgent,
+};
 use chitin_protocol::session_key::{self, DmScope, GroupScope};
 use chitin_workspace::agents::{self, SelectionRequired};
 use chitin_workspace::contract::Contract;
@@ -133,6 +135,19 @@ impl Routing {
             },
             rules,
         }
+    }
+
+    /// Returns the same for those who are not the owner: their direct messages have sessions of their own, where the contract has it so and the
+    /// configuration says nothing. None when they share the owner's.
+    pub fn for_guests(&self, config: &Value, rules: SurfaceRules) -> Option<Self> {
+        let said = !config["session"]["dmScope"].is_null();
+        (rules.guests == GuestSession::Own && !said).then(|| Self {
+            sharing: Sharing {
+                dm_scope: DmScope::PerChannelPeer,
+                ..self.sharing.clone()
+            },
+            ..self.clone()
+        })
     }
 
     /// Returns the key of an agent's main session.

@@ -261,3 +261,24 @@ fn limits_survive_a_restart_with_the_job_that_has_them() {
     assert_eq!(text, r#"{"room":{"deny":["exec"]}}"#);
     assert_eq!(serde_json::from_str::<ToolLimits>(&text).unwrap(), limits);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_has_a_conversation_of_their_own_and_an_owner_the_main_one() {
+    let config = json!({
+        "channels": {"chat": {"dmPolicy": "open", "allowFrom": ["*"]}},
+        "commands": {"ownerAllowFrom": ["chat:1"]},
+    });
+    let stage = Setting::replies(&[json!({"text": "Hello."}), json!({"text": "Hello."})])
+        .config(config)
+        .stage();
+    let session = async |sender: &str| {
+        let heard = stage.gateway.notice(direct("chat", sender, "Hello?")).await.unwrap();
+        match heard {
+            Notice::Taken(accepted) => accepted.session_key,
+            other => unreachable!("{other:?}"),
+        }
+    };
+    assert_eq!(session("1").await, "agent:main:main");
+    assert_eq!(session("2").await, "agent:main:chat:direct:2");
+    stage.rest().await;
+}

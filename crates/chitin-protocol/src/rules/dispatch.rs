@@ -183,6 +183,18 @@ pub struct SurfaceRules {
     pub thread_history: u32,
     /// Where the `message` tool speaks in a heartbeat that names no place.
     pub heartbeat_target: HeartbeatTarget,
+    /// Which session the direct messages of those have who are not the owner, when nothing is said.
+    pub guests: GuestSession,
+}
+
+/// Which session the direct messages of those have who are not the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum GuestSession {
+    /// That of the owner: everybody who writes shares one conversation.
+    Main,
+    /// One of their own, by channel and person: nobody sees what the owner says.
+    Own,
 }
 
 /// Where the `message` tool speaks in a heartbeat that names no place.
@@ -202,6 +214,7 @@ impl DispatchRules {
     pub const CANONICAL: Self = Self {
         surfaces: SurfaceRules {
             thread_history: 100,
+            guests: GuestSession::Own,
             ..Self::OPENCLAW_2026_4.surfaces
         },
         ..Self::OPENCLAW_2026_4
@@ -236,6 +249,7 @@ impl DispatchRules {
         surfaces: SurfaceRules {
             thread_history: 20,
             heartbeat_target: HeartbeatTarget::OwnPlace,
+            guests: GuestSession::Main,
         },
     };
     /// What OpenClaw 2026.9 does.

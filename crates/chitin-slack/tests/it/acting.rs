@@ -16,7 +16,7 @@ async fn other(yard: &Yard, name: &str, fields: Value) -> Result<Done, SurfaceEr
 #[tokio::test]
 async fn reactions_go_by_name_and_twice_is_once() {
     let yard = yard().await;
-    let ts = yard.slack.say("C1", "U1", "Well done");
+    let ts = yard.write("U1", "Well done", &json!({}));
     let react = |emoji: &str, remove: bool| Action::React {
         message_id: ts.clone(),
         emoji: emoji.to_owned(),
@@ -46,11 +46,10 @@ async fn reactions_go_by_name_and_twice_is_once() {
 async fn what_was_said_is_read_the_newest_last() {
     let yard = yard().await;
     for number in 1..=5 {
-        yard.slack
-            .say("C1", "U1", &format!("Plank {number} &amp; more"));
+        yard.write("U1", &format!("Plank {number} &amp; more"), &json!({}));
     }
-    let root = yard.slack.say("C1", "U2", "A thread");
-    yard.slack.reply("C1", "U1", &root, "In it");
+    let root = yard.write("U2", "A thread", &json!({}));
+    yard.write("U1", "In it", &json!({"thread_ts": root}));
     let ours = message("k", "Ours");
     yard.surface.send(&channel("C1"), &ours).await.unwrap();
     let read = |limit, before: Option<&str>| Action::Read {
@@ -79,11 +78,19 @@ async fn what_was_said_is_read_the_newest_last() {
         texts(act(&yard, read(2, Some(&root))).await.unwrap()),
         ["Ada: Plank 4 & more", "Ada: Plank 5 & more"]
     );
+    // Slack tells a thread from its beginning, and the newest of it are wanted.
+    yard.write("U2", "Still in it", &json!({"thread_ts": root}));
+    let mut thread = channel("C1");
+    thread.thread_id = Some(root.clone());
+    assert_eq!(
+        texts(yard.surface.act(&thread, &read(2, None)).await.unwrap()),
+        ["Ada: In it", "Ben: Still in it"]
+    );
     let Done::Other { value } = other(&yard, "thread-list", json!({})).await.unwrap() else {
         unreachable!()
     };
     assert_eq!(value["threads"][0]["threadId"], root);
-    assert_eq!(value["threads"][0]["replies"], 1);
+    assert_eq!(value["threads"][0]["replies"], 2);
 }
 
 #[tokio::test]
@@ -135,9 +142,9 @@ async fn a_file_of_a_message_is_fetched_by_name_or_number() {
     let yard = yard().await;
     let one = yard.slack.file("one.txt", "text/plain", b"1");
     let two = yard.slack.file("two.pdf", "application/pdf", b"22");
-    let root = yard.slack.say("C1", "U1", "Files below");
+    let root = yard.write("U1", "Files below", &json!({}));
     let fields = json!({"files": [one, two], "thread_ts": root});
-    let ts = yard.slack.write("C1", "U1", "Here", &fields);
+    let ts = yard.write("U1", "Here", &fields);
     let fetch = |file: Option<&str>| Action::Download {
         message_id: ts.clone(),
         file: file.map(str::to_owned),
@@ -168,7 +175,7 @@ async fn actions_that_are_switched_off_are_neither_shown_nor_done() {
         actions,
         "send broadcast reply edit delete read thread-create thread-reply thread-list download-file member-info emoji-list"
     );
-    let ts = yard.slack.say("C1", "U1", "Hi");
+    let ts = yard.write("U1", "Hi", &json!({}));
     let error = other(&yard, "pin", json!({"messageId": ts}))
         .await
         .unwrap_err();

@@ -105,7 +105,7 @@ async fn files_go_up_beside_their_message() {
         file("a.txt", b"one".to_vec()),
         file("b.txt", b"two".to_vec()),
     ];
-    with_files.reply_to = Some(yard.slack.say("C1", "U1", "Files?"));
+    with_files.reply_to = Some(yard.write("U1", "Files?", &json!({})));
     // The upload fails half way: the text is not said again.
     yard.slack.status("files.completeUploadExternal", 502);
     let error = send(&yard, with_files.clone()).await.unwrap_err();
@@ -147,7 +147,7 @@ async fn a_message_is_changed_and_no_change_wakes_everybody() {
         .await
         .unwrap();
     assert_eq!(yard.slack.said(), ["C1: Larch &lt;!here>"]);
-    let theirs = yard.slack.say("C1", "U1", "Mine");
+    let theirs = yard.write("U1", "Mine", &json!({}));
     let error = act(&yard, edit(&theirs, "Ours")).await.unwrap_err();
     assert!(error.message.contains("not ours"), "{}", error.message);
     let error = act(&yard, edit("../1", "x")).await.unwrap_err();

@@ -123,13 +123,11 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
     let Some((status, more, body)) = told else {
         return Err(Lost);
     };
-    let mut response = whole(status, "application/json", body.to_string().into_bytes());
-    if let Value::String(words) = &body {
-        response = whole(status, "text/html", words.clone().into_bytes());
-    }
-    if body.is_null() {
-        response = whole(status, "application/json", Vec::new());
-    }
+    let mut response = match body {
+        Value::Null => whole(status, "application/json", Vec::new()),
+        Value::String(words) => whole(status, "text/html", words.into_bytes()),
+        body => whole(status, "application/json", body.to_string().into_bytes()),
+    };
     response.headers_mut().extend(more);
     Ok(response)
 }

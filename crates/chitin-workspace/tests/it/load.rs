@@ -73,6 +73,30 @@ fn an_unchanged_workspace_is_the_same_snapshot_and_allocates_nothing() {
 }
 
 #[test]
+fn an_edit_in_mind_shows_what_the_same_edit_on_the_disk_would() {
+    let env = eight_files();
+    let look = || load(&env.workspace(), &CANONICAL, &LoadOptions::default()).unwrap();
+    let before = look();
+    for (name, text) in [("SOUL.md", "Another soul.\n"), ("USER.md", "")] {
+        let in_mind = before.with_text(&env.workspace().join(name), text);
+        assert_eq!(show(&look()), show(&before), "nothing was written");
+        let old = env.file(&format!("workspace/{name}"), text);
+        assert_eq!(show(&in_mind), show(&look()));
+        fs::write(old, format!("# {}\n", name.trim_end_matches(".md"))).unwrap();
+    }
+    fs::remove_file(env.workspace().join("MEMORY.md")).unwrap();
+    let without = look();
+    let in_mind = without.with_text(&env.workspace().join("MEMORY.md"), "# MEMORY\n");
+    assert_eq!(
+        show(&in_mind),
+        show(&before),
+        "a file that is not there yet"
+    );
+    let unknown = without.with_text(&env.workspace().join("else.md"), "x");
+    assert_eq!(show(&unknown), show(&without));
+}
+
+#[test]
 fn every_kind_of_edit_is_seen_on_the_next_load() {
     let env = eight_files();
     let loader = Loader::new(env.workspace(), &CANONICAL, &LoadOptions::default());

@@ -87,6 +87,10 @@ fn arrows_point_one_way() {
     let mut below_server = [&["chitin-gateway"], below_gateway.as_slice()].concat();
     below_server.sort_unstable();
     assert_eq!(ours("chitin-server"), below_server);
+    // What lies on the gateway knows nothing of what lies beside it.
+    for network in ["chitin-discord", "chitin-slack", "chitin-telemetry"] {
+        assert_eq!(ours(network), below_server, "{network}");
+    }
     assert_eq!(ours("chitin-pack"), ["chitin-protocol", "chitin-workspace"]);
     let below_registry = ["chitin-pack", "chitin-protocol", "chitin-workspace"];
     assert_eq!(ours("chitin-registry"), below_registry);
@@ -97,11 +101,13 @@ fn arrows_point_one_way() {
     let mut all = [
         &[
             "chitin-agent",
+            "chitin-discord",
             "chitin-gateway",
             "chitin-memory",
             "chitin-pack",
             "chitin-registry",
             "chitin-server",
+            "chitin-slack",
         ],
         below_agent.as_slice(),
     ]

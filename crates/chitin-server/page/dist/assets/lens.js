@@ -46,10 +46,11 @@ import{A as e,B as t,C as n,E as r,O as i,P as a,R as o,S as s,T as c,V as l,_ a
       ${n.costUsd===void 0?t:a(p(n.costUsd),`to send it once`)}
       ${a(d(e.fragments.length),`fragments`)}
       ${i?.total?a(v(i.used??0,i.total),`of the budget for files (${d(i.total)})`):t}
-    </div>`}broken(e){let n=e.before;if(!n)return t;if(n.same)return l`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;let r=n.firstDifference;return l`<div class="notice warn" role="note"><strong>The cache breaks${r?l` in <code>${r.fragment}</code>, line ${d(r.line)} of the prompt`:t}.</strong>
-      ${n.lostTokens?l` ${x(n.lostTokens,`token`)} behind it must be read again${n.lostCostUsd?l`, which costs ${p(n.lostCostUsd)}`:t}.`:t}
+    </div>`}broken(e){let n=e.before;if(!n)return t;if(n.same)return l`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;let r=n.firstDifference,i=l`<button class="link" @click=${()=>this.show(`before`)}>Show the difference</button>`;return n.lostTokens?l`<div class="notice warn" role="note"><strong>The cache breaks${r?l` in <code>${r.fragment}</code>, line ${d(r.line)} of the prompt`:t}.</strong>
+      ${x(n.lostTokens,`token`)} behind it must be read again${n.lostCostUsd?l`, which costs ${p(n.lostCostUsd)}`:t}.
       ${n.cause?l` ${f(n.cause)}`:t}
-      <button class="link" @click=${()=>this.show(`before`)}>Show the difference</button></div>`}list(e,n){let r=e.totals.tokens;return l`<table class="list"><caption class="hidden">Fragments in their order</caption>
+      ${i}</div>`:l`<p class="notice">Other than in the turn before${r?l` from <code>${r.fragment}</code> on, line ${d(r.line)} of the prompt`:t}; nothing that was cached is lost.
+        ${n.cause?f(n.cause):t} ${i}</p>`}list(e,n){let r=e.totals.tokens;return l`<table class="list"><caption class="hidden">Fragments in their order</caption>
       <thead><tr><th scope="col">Fragment</th><th scope="col">Fate</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Share</th></tr></thead>
       <tbody>${e.fragments.map((i,a)=>l`
         <tr ?data-chosen=${a===n}>
