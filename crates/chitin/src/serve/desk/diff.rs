@@ -31,11 +31,16 @@ pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> 
     if let Some(cost) = model.price_of_rewriting(lost) {
         compared["lostCostUsd"] = json!(dollars(cost));
     }
-    if let Some(part) = after.part_at(same_bytes) {
+    if let Some((name, what)) = culprit(before, after, same_bytes) {
         let line = 1 + memchr::memchr_iter(b'\n', &after.text.as_bytes()[..same_bytes]).count();
+        let place = if same_bytes < cacheable {
+            "above the cache boundary"
+        } else {
+            "below the cache boundary, where nothing is cached"
+        };
         compared["firstDifference"] =
-            json!({"fragment": part.name, "line": line, "offset": same_bytes});
-        compared["cause"] = json!(cause(before, after, same_bytes));
+            json!({"fragment": name, "line": line, "offset": same_bytes});
+        compared["cause"] = json!(format!("`{name}` {what}, {place}."));
     }
     let (lines, shortened) = lines(&before.text, &after.text);
     compared["diff"] = Value::Array(lines);
@@ -45,19 +50,25 @@ pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> 
     compared
 }
 
-/// Says in a sentence what broke the prefix.
-fn cause(before: &Prompt, after: &Prompt, offset: usize) -> String {
-    let name = |prompt: &Prompt| prompt.part_at(offset).map(|part| part.name.clone());
-    let place = if offset < after.cacheable() {
-        "above the cache boundary"
-    } else {
-        "below the cache boundary, where nothing is cached"
+/// Finds the part that broke the prefix, and what became of it. Text that is added at the end of a part stands where the next one began, and text
+/// that goes from there lets the next one begin earlier: so it is the part that is not as it was.
+fn culprit<'a>(
+    before: &'a Prompt,
+    after: &'a Prompt,
+    offset: usize,
+) -> Option<(&'a str, &'static str)> {
+    let new = after.part_at(offset)?;
+    let Some(was) = before.text_of(&new.name) else {
+        return Some((&new.name, "is new"));
     };
-    match (name(before), name(after)) {
-        (Some(old), Some(new)) if old == new => format!("`{new}` changed, {place}."),
-        (Some(old), Some(new)) => format!("`{new}` stands in place of `{old}`, {place}."),
-        (None, Some(new)) => format!("`{new}` is new, {place}."),
-        (_, None) => "The prompt is empty.".to_owned(),
+    if was != &after.text[new.range.clone()] {
+        return Some((&new.name, "changed"));
+    }
+    let old = before.part_at(offset)?;
+    match after.text_of(&old.name) {
+        None => Some((&old.name, "is gone")),
+        Some(is) if is != &before.text[old.range.clone()] => Some((&old.name, "changed")),
+        Some(_) => Some((&new.name, "has another place")),
     }
 }
 
@@ -111,8 +122,53 @@ fn lines(before: &str, after: &str) -> (Vec<Value>, bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::prompt::Part;
     use super::*;
     use proptest::prelude::*;
+
+    fn prompt(parts: &[(&str, &str)]) -> Prompt {
+        let mut text = String::new();
+        let parts = parts.iter().map(|(name, words)| {
+            let begin = text.len();
+            text.push_str(words);
+            Part {
+                name: (*name).to_owned(),
+                path: None,
+                cache: "stable".to_owned(),
+                range: begin..text.len(),
+                raw: None,
+                decision: "kept".to_owned(),
+                cause: None,
+                boundary: false,
+            }
+        });
+        let parts = parts.collect();
+        Prompt {
+            id: String::new(),
+            parts,
+            text,
+        }
+    }
+
+    #[test]
+    fn the_part_that_broke_the_prefix_is_named_wherever_in_it_the_change_is() {
+        let before = prompt(&[("A", "one\n"), ("B", "two\n"), ("C", "three\n")]);
+        let told = |parts: &[(&str, &str)]| {
+            let after = prompt(parts);
+            let offset = common_prefix(&before.text, &after.text);
+            let (name, what) = culprit(&before, &after, offset).unwrap();
+            format!("{name} {what}")
+        };
+        let appended = [("A", "one\n"), ("B", "two\nmore\n"), ("C", "three\n")];
+        assert_eq!(told(&appended), "B changed");
+        let cut = [("A", "one\n"), ("B", "tw"), ("C", "three\n")];
+        assert_eq!(told(&cut), "B changed");
+        assert_eq!(told(&[("A", "one\n"), ("C", "three\n")]), "B is gone");
+        let put_in = [("A", "one\n"), ("N", "new\n"), ("B", "two\n"), ("C", "three\n")];
+        assert_eq!(told(&put_in), "N is new");
+        let moved = [("A", "one\n"), ("C", "three\n"), ("B", "two\n")];
+        assert_eq!(told(&moved), "C has another place");
+    }
 
     /// Puts a side together again from what is shown; lines that are only counted are taken from the text itself.
     fn side(lines: &[Value], own: &str, text: &str) -> String {

@@ -112,6 +112,12 @@ impl Prompt {
         boundary.map_or(self.text.len(), |part| part.range.start)
     }
 
+    /// Returns the text of the part of that name.
+    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+        let part = self.parts.iter().find(|part| part.name == name)?;
+        self.text.get(part.range.clone())
+    }
+
     /// Returns the part in which a byte stands.
     pub(super) fn part_at(&self, offset: usize) -> Option<&Part> {
         let mut parts = self.parts.iter();
