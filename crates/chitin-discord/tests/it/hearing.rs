@@ -38,7 +38,7 @@ async fn a_channel_a_direct_message_and_a_thread_are_sessions_of_their_own() {
     let mut sessions = yard.sessions();
     sessions.sort();
     let mut wanted = vec![
-        "agent:main:main".to_owned(),
+        format!("agent:main:discord:direct:{}", yard.ada),
         format!("agent:main:discord:channel:{}", yard.channel),
         format!("agent:main:discord:channel:{thread}"),
     ];

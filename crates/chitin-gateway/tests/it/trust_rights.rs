@@ -272,7 +272,11 @@ async fn a_guest_has_a_conversation_of_their_own_and_an_owner_the_main_one() {
         .config(config)
         .stage();
     let session = async |sender: &str| {
-        let heard = stage.gateway.notice(direct("chat", sender, "Hello?")).await.unwrap();
+        let heard = stage
+            .gateway
+            .notice(direct("chat", sender, "Hello?"))
+            .await
+            .unwrap();
         match heard {
             Notice::Taken(accepted) => accepted.session_key,
             other => unreachable!("{other:?}"),

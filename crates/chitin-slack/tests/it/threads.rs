@@ -101,7 +101,7 @@ async fn a_direct_message_is_the_persons_own_conversation() {
     yard.slack.add_room("D9", "", "im");
     yard.slack.say("D9", "U1", "Hi");
     yard.until_said(&["D9: Hello.".to_owned()]).await;
-    assert!(yard.has_session("agent:main:main"));
+    assert!(yard.has_session("agent:main:slack:direct:u1"));
     // A place that names the person is the same conversation.
     let to = crate::yard::place(chitin_protocol::session_key::ChatType::Direct, "U1");
     let message = chitin_gateway::Outgoing {

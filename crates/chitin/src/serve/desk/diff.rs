@@ -38,8 +38,7 @@ pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> 
         } else {
             "below the cache boundary, where nothing is cached"
         };
-        compared["firstDifference"] =
-            json!({"fragment": name, "line": line, "offset": same_bytes});
+        compared["firstDifference"] = json!({"fragment": name, "line": line, "offset": same_bytes});
         compared["cause"] = json!(format!("`{name}` {what}, {place}."));
     }
     let (lines, shortened) = lines(&before.text, &after.text);
@@ -164,7 +163,12 @@ mod tests {
         let cut = [("A", "one\n"), ("B", "tw"), ("C", "three\n")];
         assert_eq!(told(&cut), "B changed");
         assert_eq!(told(&[("A", "one\n"), ("C", "three\n")]), "B is gone");
-        let put_in = [("A", "one\n"), ("N", "new\n"), ("B", "two\n"), ("C", "three\n")];
+        let put_in = [
+            ("A", "one\n"),
+            ("N", "new\n"),
+            ("B", "two\n"),
+            ("C", "three\n"),
+        ];
         assert_eq!(told(&put_in), "N is new");
         let moved = [("A", "one\n"), ("C", "three\n"), ("B", "two\n")];
         assert_eq!(told(&moved), "C has another place");
