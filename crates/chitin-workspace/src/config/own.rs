@@ -90,17 +90,24 @@ const SERVER: &[Field] = &[
     ("requestsPerMinute", MANY),
 ];
 
+/// What a network takes is judged where the network is known.
+const CHANNEL: Shape = Shape::Open(&[&[("enabled", Shape::Flag)]]);
+
+/// The surfaces that there are.
+const CHANNELS: &[Field] = &[
+    ("directory", CHANNEL),
+    ("discord", CHANNEL),
+    ("slack", CHANNEL),
+    ("web", CHANNEL),
+];
+
 const CHITIN: Shape = Shape::Object(&[
     OVERRIDES,
     RUN,
     &[
         ("$schema", Shape::Text),
         ("agents", Shape::Map(&Shape::Object(&[OVERRIDES, RUN]))),
-        // What a network takes is judged where the network is known.
-        (
-            "channels",
-            Shape::Map(&Shape::Open(&[&[("enabled", Shape::Flag)]])),
-        ),
+        ("channels", Shape::Object(&[CHANNELS])),
         ("models", Shape::Map(&Shape::Object(&[MODEL]))),
         ("providers", Shape::Map(&Shape::Object(&[PROVIDER]))),
         ("server", Shape::Object(&[SERVER])),

@@ -134,6 +134,24 @@ fn a_doctor_says_what_is_in_the_way_and_what_to_do() {
     );
 
     std::fs::set_permissions(&home, PermissionsExt::from_mode(0o600)).unwrap();
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ channels: { slack: { enabled: true, mode: 'pigeon', botToken: 'xoxb-not-a-real-token' }, irc: { enabled: true } } }",
+    );
+    let odd = chitin(&env, &["doctor", "workspace", "--offline"]);
+    let said = String::from_utf8_lossy(&odd.stdout);
+    assert_eq!(odd.status.code(), Some(1), "{said}");
+    assert!(said.contains("slack: `channels.slack.mode`"), "{said}");
+    let noted = String::from_utf8_lossy(&chitin(&env, &["channels"]).stderr).into_owned();
+    assert!(
+        noted.contains("irc"),
+        "a network that nobody knows is said: {noted}"
+    );
+
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ model: 'yard/none', providers: { yard: { api: 'openai-chat', baseUrl: 'http://127.0.0.1:9/v1' } }, server: { port: 0 } }",
+    );
     let well = chitin(&env, &["doctor", "workspace", "--offline"]);
     let said = String::from_utf8_lossy(&well.stdout);
     assert_eq!(well.status.code(), Some(0), "{said}");

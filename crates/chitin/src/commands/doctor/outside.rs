@@ -12,6 +12,7 @@ use chitin_model::http::{Endpoint, make_client};
 use chitin_workspace::compat::OPENCLAW_PORT;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a provider may take to answer.
@@ -127,18 +128,15 @@ fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
             "two programs on one bot answer twice: switch the channel off in one of them",
         ));
     }
-    if offline {
-        let skipped = wanted.iter().map(|plan| {
-            let what = format!("{} was not asked", plan.which.id());
-            Check::new(area, Verdict::Skipped, what, None)
-        });
-        checks.extend(skipped);
-        return Ok(checks);
-    }
-    if wanted.is_empty() {
-        return Ok(checks);
-    }
-    for channel in try_all(&wanted)?.channels {
+    let tried = if offline {
+        offline_checks(&wanted, &mut checks);
+        Vec::new()
+    } else if wanted.is_empty() {
+        Vec::new()
+    } else {
+        try_all(&wanted)?.channels
+    };
+    for channel in tried {
         for account in channel.accounts {
             let who = format!("{} ({})", channel.channel, account.account_id);
             for works in account.works {
@@ -154,6 +152,23 @@ fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
         }
     }
     Ok(checks)
+}
+
+/// Says what can be said of networks without asking them.
+fn offline_checks(wanted: &[Plan], checks: &mut Vec<Check>) {
+    for plan in wanted {
+        let id = plan.which.id();
+        match channels::open(plan, None, &(Arc::new(|_: &str| {}) as _)) {
+            Ok(_) => {
+                let what = format!("{id} was not asked");
+                checks.push(Check::new("channels", Verdict::Skipped, what, None));
+            }
+            Err(problems) => checks.extend(problems.into_iter().map(|problem| {
+                let what = format!("{id}: {}", problem.message);
+                Check::new("channels", Verdict::Wrong, what, problem.hint)
+            })),
+        }
+    }
 }
 
 fn runtime() -> Result<tokio::runtime::Runtime, CliError> {

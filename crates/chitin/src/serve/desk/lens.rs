@@ -35,7 +35,41 @@ pub(super) fn look(
                 .hint("`GET /api/sessions/{key}/turns` lists them."),
         );
     };
-    past(kit, &runs, at)
+    let mut shown = past(kit, &runs, at)?;
+    if shown["fragments"]
+        .as_array()
+        .is_some_and(|all| all.iter().any(is_cut))
+    {
+        let now = next(host, kit, session, runs.last(), model_named)?;
+        show_cuts(&mut shown, &now);
+    }
+    Ok(shown)
+}
+
+fn is_cut(fragment: &Value) -> bool {
+    fragment["decision"] == "cut"
+}
+
+/// A recording holds what was sent and not what was left out. Where a part is the same today, so is what is left out of it.
+fn show_cuts(past: &mut Value, now: &Value) {
+    const LOST: &str = "The file is another one now, so what was left out is not known any more.";
+    let text = |fragment: &Value| -> String {
+        let pieces = fragment["pieces"].as_array().into_iter().flatten();
+        pieces.filter_map(|piece| piece["text"].as_str()).collect()
+    };
+    let fragments = past["fragments"].as_array_mut().into_iter().flatten();
+    for fragment in fragments.filter(|fragment| is_cut(fragment)) {
+        let mut today = now["fragments"].as_array().into_iter().flatten();
+        let same = today
+            .find(|today| today["origin"] == fragment["origin"] && text(today) == text(fragment));
+        if let Some(same) = same {
+            fragment["pieces"] = same["pieces"].clone();
+            fragment["cutText"] = same["cutText"].clone();
+        } else {
+            let cause = fragment["cause"].as_str().unwrap_or_default();
+            fragment["cause"] = json!(format!("{cause} {LOST}").trim());
+        }
+    }
 }
 
 /// The next turn, as if somebody wrote now. What only a turn knows is taken from the last one.

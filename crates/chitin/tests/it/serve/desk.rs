@@ -200,6 +200,21 @@ fn a_cut_file_shows_what_was_cut_and_the_budget_moves_as_one_types() {
         std::fs::read_to_string(talk.env.workspace().join("MEMORY.md")).unwrap(),
         lines
     );
+
+    // A turn of the past shows what was left out as long as that can be known.
+    say(&serving, "hello");
+    let past = || {
+        let turns = get(&serving, &format!("{MAIN}/turns"));
+        let id = list(&turns, "turns")[0]["id"].as_str().unwrap().to_owned();
+        let lens = get(&serving, &format!("{MAIN}/lens?turn={id}"));
+        named(list(&lens, "fragments"), "name", "MEMORY.md").clone()
+    };
+    assert_eq!(past()["cutText"], memory["cutText"]);
+    talk.env.file("workspace/MEMORY.md", "- One line.\n");
+    let changed = past();
+    assert!(changed.get("cutText").is_none());
+    let cause = changed["cause"].as_str().unwrap();
+    assert!(cause.contains("not known any more"), "{cause}");
 }
 
 #[test]
