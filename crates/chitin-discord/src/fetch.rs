@@ -50,31 +50,6 @@ impl Files {
     }
 }
 
-/// Says what kind of picture it is, by its first bytes; what somebody says of it does not count.
-pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Some("image/webp"),
-        _ => None,
-    }
-}
-
 /// Tells whether a file says that it is a picture.
 pub(crate) fn says_picture(name: &str, mime: Option<&str>) -> bool {
     let ending = [".png", ".jpg", ".jpeg", ".gif", ".webp"];

@@ -2,7 +2,6 @@
 
 use crate::account::Account;
 use crate::compat::{MOST_FILE_BYTES, MOST_FILES, message};
-use crate::fetch;
 use crate::ids::Id;
 use crate::places;
 use crate::rest::{Body, Method, Upload};
@@ -90,7 +89,7 @@ fn uploads(account: &Account, outgoing: &Outgoing) -> Result<Vec<Upload>, Surfac
         let bytes = STANDARD
             .decode(image.data.as_bytes())
             .map_err(|_| SurfaceError::never("A picture cannot be read."))?;
-        let mime = fetch::picture(&bytes)
+        let mime = chitin_tools::files::picture(&bytes)
             .ok_or_else(|| SurfaceError::never("A picture is of a kind that is not known."))?;
         let ending = mime.trim_start_matches("image/");
         uploads.push(Upload {

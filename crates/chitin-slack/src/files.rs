@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_gateway::Hanging;
 use chitin_protocol::message::ImageBlock;
+use chitin_tools::files::picture;
 
 /// The most files of one message that are fetched.
 const MOST_FETCHED: usize = 8;
@@ -42,16 +43,19 @@ impl Account {
             };
             if number < MOST_FETCHED && wanted && fits {
                 match self.fetch(&facts).await {
-                    Ok(bytes) if is_picture && is_image(&bytes) => {
-                        pictures.push(ImageBlock {
-                            data: STANDARD.encode(&bytes),
-                            mime_type: mime.to_owned(),
-                            ..ImageBlock::default()
-                        });
-                        continue;
-                    }
                     Ok(bytes) if is_text => hanging.text = String::from_utf8(bytes).ok(),
-                    Ok(_) => self.tell(&facts, "Slack sent something that is no picture"),
+                    // Without rights Slack sends a page to log in.
+                    Ok(bytes) => match picture(&bytes) {
+                        Some(kind) => {
+                            pictures.push(ImageBlock {
+                                data: STANDARD.encode(&bytes),
+                                mime_type: kind.to_owned(),
+                                ..ImageBlock::default()
+                            });
+                            continue;
+                        }
+                        None => self.tell(&facts, "Slack sent something that is no picture"),
+                    },
                     Err(error) => self.tell(&facts, &error.reason()),
                 }
             } else if wanted && !fits {
@@ -88,12 +92,4 @@ impl Account {
             self.id, facts.name
         ));
     }
-}
-
-/// Tells whether bytes begin as a picture does. Without rights Slack sends a page to log in.
-fn is_image(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x89PNG\r\n\x1a\n")
-        || bytes.starts_with(b"\xff\xd8\xff")
-        || bytes.starts_with(b"GIF8")
-        || (bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP"))
 }

@@ -84,7 +84,7 @@ pub(super) async fn download(
     }
     let bytes = account.files.get(&file.url, most).await?;
     let said = file.content_type.as_deref();
-    let mime = crate::fetch::picture(&bytes)
+    let mime = chitin_tools::files::picture(&bytes)
         .or(said)
         .unwrap_or("application/octet-stream");
     // A name from the network is a name and nothing else.

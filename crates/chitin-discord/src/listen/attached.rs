@@ -68,7 +68,7 @@ fn hanging(file: &Attachment, text: Option<String>) -> Hanging {
 
 async fn image(account: &Account, file: &Attachment) -> Option<ImageBlock> {
     let bytes = bytes(account, file, account.settings.media_max).await?;
-    let mime = fetch::picture(&bytes)?;
+    let mime = chitin_tools::files::picture(&bytes)?;
     Some(ImageBlock {
         data: STANDARD.encode(bytes),
         mime_type: mime.to_owned(),

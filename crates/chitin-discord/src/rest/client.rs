@@ -161,17 +161,8 @@ impl std::fmt::Debug for Rest {
 
 /// Makes the client that all accounts share: HTTP/1.1, one TLS stack, no redirects, no proxy of the surroundings.
 pub(crate) fn client() -> Result<Client, String> {
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let roots = rustls::RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
     Client::builder()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(chitin_model::http::tls()?)
         .http1_only()
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())

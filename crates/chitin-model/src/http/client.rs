@@ -13,19 +13,11 @@ const KEEP: Duration = Duration::from_secs(50);
 /// Makes a client. Certificates are loaded only when the endpoint needs them: most of what a local server costs at the
 /// start would be that.
 pub fn make(endpoint: &Endpoint) -> Result<Client, String> {
-    let roots = if endpoint.needs_certificates() {
-        RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        }
+    let tls = if endpoint.needs_certificates() {
+        tls()?
     } else {
-        RootCertStore::empty()
+        tls_with(RootCertStore::empty())?
     };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
     let mut builder = Client::builder()
         .tls_backend_preconfigured(tls)
         .http1_only()
@@ -44,4 +36,19 @@ pub fn make(endpoint: &Endpoint) -> Result<Client, String> {
     builder
         .build()
         .map_err(|error| format!("the HTTP client cannot be made: {error}"))
+}
+
+/// Returns the one way in which the program speaks TLS: rustls with ring, and the usual authorities.
+pub fn tls() -> Result<ClientConfig, String> {
+    tls_with(RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    })
+}
+
+fn tls_with(roots: RootCertStore) -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

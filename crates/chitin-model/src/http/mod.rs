@@ -5,7 +5,7 @@ mod client;
 mod endpoint;
 pub(crate) mod secrets;
 
-pub use client::make as make_client;
+pub use client::{make as make_client, tls};
 pub use endpoint::{Endpoint, Timeouts};
 
 use crate::error::ModelError;

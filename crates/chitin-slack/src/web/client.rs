@@ -1,6 +1,6 @@
 //! The HTTP client and the TLS that sockets share with it: one stack, no redirects, no proxy of the environment.
 
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,15 +18,7 @@ pub(crate) struct Client {
 
 /// Makes a client. It follows no redirects: a token must not go where somebody else sends it.
 pub(crate) fn make() -> Result<Client, String> {
-    let roots = RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let tls = chitin_model::http::tls()?;
     let http = reqwest::Client::builder()
         .tls_backend_preconfigured(tls.clone())
         .http1_only()

@@ -68,3 +68,11 @@ pub(super) fn kind(head: &[u8]) -> Kind {
         None => Kind::Binary("binary data"),
     }
 }
+
+/// Says what kind of picture a file is that models can see, by its first bytes; what somebody says of it does not count.
+pub fn picture(bytes: &[u8]) -> Option<&'static str> {
+    match kind(&bytes[..bytes.len().min(SNIFFED)]) {
+        Kind::Image(media_type) => Some(media_type),
+        Kind::Text | Kind::Binary(_) => None,
+    }
+}

@@ -25,6 +25,7 @@ pub use apply_patch::ApplyPatchTool;
 pub use carry::{Taken, carry_in, carry_out, media_type, safe_name};
 pub use edit::EditTool;
 pub use hunks::{AtEnd, Hunk, HunkLine, HunkProblem, LastLine, apply_hunks};
+pub use kind::picture;
 pub use list::ListTool;
 pub use nearest_lines::{Differs, Nearest};
 pub use patch::{FileChange, PatchError, parse_patch};

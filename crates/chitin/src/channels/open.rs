@@ -109,18 +109,24 @@ fn slack(plan: &Plan, note: &Note) -> Result<Opened, Vec<Problem>> {
         let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
+    let bots = each(plan, Secret::BotToken);
     let mut apps = each(plan, Secret::AppToken);
+    let lacking = |account: &String| settings.uses_socket(account) && !apps.contains_key(account);
+    if bots.keys().all(lacking) {
+        return Err(vec![Problem {
+            message: "Socket Mode needs the token of the app.".to_owned(),
+            hint: Some(format!("keep {}", Secret::AppToken.whereabouts())),
+        }]);
+    }
     let mut signing = each(plan, Secret::Signing);
-    let tokens = each(plan, Secret::BotToken)
-        .into_iter()
-        .map(|(account, bot)| {
-            let tokens = Tokens {
-                bot,
-                app: apps.remove(&account),
-                signing_secret: signing.remove(&account),
-            };
-            (account, tokens)
-        });
+    let tokens = bots.into_iter().map(|(account, bot)| {
+        let tokens = Tokens {
+            bot,
+            app: apps.remove(&account),
+            signing_secret: signing.remove(&account),
+        };
+        (account, tokens)
+    });
     let made = Slack::new(&settings, tokens.collect(), note);
     let network = made.map_err(|error| vec![failed(&error.to_string())])?;
     Ok(Opened {

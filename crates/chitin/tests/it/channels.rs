@@ -98,6 +98,28 @@ fn what_openclaw_answers_already_is_connected_only_when_its_owner_says_so() {
 }
 
 #[test]
+fn a_network_that_lacks_what_its_mode_needs_is_said_before_it_is_served() {
+    let env = TestEnv::new();
+    piped(
+        &env,
+        &["channels", "login", "slack"],
+        &format!("{SLACK_BOT}\n"),
+    );
+    let listed = transcript(&env, &["channels"]);
+    assert!(listed.contains("slack     cannot be connected"), "{listed}");
+    assert!(
+        listed.contains("Socket Mode needs the token of the app"),
+        "{listed}"
+    );
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ channels: { slack: { mode: 'http' } } }",
+    );
+    let listed = transcript(&env, &["channels"]);
+    assert!(!listed.contains("Socket Mode"), "{listed}");
+}
+
+#[test]
 fn a_doctor_says_what_is_in_the_way_and_what_to_do() {
     let env = TestEnv::new();
     env.files([("AGENTS.md", "# Rules\n")]);

@@ -33,31 +33,9 @@ fn one(path: &Path) -> Result<ImageBlock, CliError> {
     if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
         return Err(unusable("is larger than 20 MiB"));
     }
-    let mime_type = match bytes.as_slice() {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-        [b'G', b'I', b'F', b'8', ..] => "image/gif",
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => "image/webp",
-        _ => {
-            return Err(
-                unusable("is no picture that models take").hint("PNG, JPEG, GIF and WebP are")
-            );
-        }
-    };
+    let mime_type = chitin_tools::files::picture(&bytes).ok_or_else(|| {
+        unusable("is no picture that models take").hint("PNG, JPEG, GIF and WebP are")
+    })?;
     Ok(ImageBlock {
         data: STANDARD.encode(&bytes),
         mime_type: mime_type.to_owned(),
