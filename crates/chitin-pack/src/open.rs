@@ -4,16 +4,14 @@ use crate::error::{ErrorClass, PackError};
 use crate::materialize::{self, Contents, Options, Plan};
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::Contract;
-use chitin_workspace::guard::{EntryKind, Links, NewMode, Root, Scratch, WriteError};
+use chitin_workspace::guard::{NewMode, Root, Scratch, WriteError};
 use chitin_workspace::load::{LoadOptions, load};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 const PREFIX: &str = "artifact-";
 /// How many artifacts one process may hold open at once.
 const MAX_OPEN: u32 = 256;
-/// How many names are looked at for what killed processes left.
-const MAX_NAMES: usize = 10_000;
 
 /// A workspace that came out of an artifact. The private copy behind it is removed when this is dropped.
 #[derive(Debug)]
@@ -42,7 +40,6 @@ pub fn open_workspace<'a>(
 ) -> Result<OpenedWorkspace, PackError> {
     let contents = contents.into();
     let plan = materialize::plan(contents, options)?;
-    sweep(parent);
     let scratch = make(parent)?;
     for directory in plan.directories() {
         scratch.directory(Path::new(directory)).map_err(unwritten)?;
@@ -70,31 +67,11 @@ pub fn open_workspace<'a>(
 }
 
 fn make(parent: &Root) -> Result<Scratch, PackError> {
-    let process = std::process::id();
-    for count in 0..MAX_OPEN {
-        let name = PathBuf::from(format!("{PREFIX}{process}-{count}"));
-        if let Some(scratch) = parent.make_scratch(&name).map_err(unwritten)? {
-            return Ok(scratch);
-        }
-    }
-    let message = format!("more than {MAX_OPEN} artifacts are open at once");
-    Err(PackError::new(ErrorClass::Io, message))
-}
-
-/// Removes what killed processes left; a place in use is claimed and stays.
-fn sweep(parent: &Root) {
-    let Ok(entries) = parent.list(Path::new(""), &Links::Refuse, MAX_NAMES) else {
-        return;
-    };
-    for entry in entries {
-        let is_ours = entry
-            .name
-            .to_str()
-            .is_some_and(|name| name.starts_with(PREFIX));
-        if is_ours && entry.kind == EntryKind::Directory {
-            drop(parent.take_abandoned_scratch(Path::new(&entry.name)));
-        }
-    }
+    let made = parent.scratch_of_process(PREFIX, MAX_OPEN);
+    made.map_err(unwritten)?.ok_or_else(|| {
+        let message = format!("more than {MAX_OPEN} artifacts are open at once");
+        PackError::new(ErrorClass::Io, message)
+    })
 }
 
 fn unwritten(error: WriteError) -> PackError {

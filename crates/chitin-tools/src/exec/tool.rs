@@ -176,7 +176,7 @@ impl ExecTool {
     /// Finds out what holds commands, away from this thread: the first time takes a moment.
     async fn reach(&self) -> Result<Result<SandboxReport, Refusal>, String> {
         let sandbox = Arc::clone(&self.sandbox);
-        tokio::task::spawn_blocking(move || sandbox.reach().cloned().map_err(Clone::clone))
+        tokio::task::spawn_blocking(move || sandbox.reach().cloned())
             .await
             .map_err(|error| format!("The sandbox could not be tried: {error}."))
     }
@@ -259,14 +259,16 @@ impl ExecTool {
 }
 
 fn refused(refusal: &Refusal) -> ToolOutcome {
-    let tried: BTreeMap<_, _> = refusal
-        .tried
-        .iter()
-        .map(|(level, reason)| (level.name(), reason))
-        .collect();
+    let tried: BTreeMap<_, _> = match refusal {
+        Refusal::NoLevel { tried } => tried
+            .iter()
+            .map(|(level, reason)| (level.name(), reason))
+            .collect(),
+        Refusal::NoScratch { .. } => BTreeMap::new(),
+    };
     ToolOutcome::error(format!(
         "The command was not run: {refusal}. {}",
-        Refusal::HINT
+        refusal.hint()
     ))
     .with_details(json!({ "status": "denied", "sandboxTried": tried }))
 }

@@ -69,7 +69,7 @@ pub(super) async fn start(
             sandbox
                 .reach()
                 .map(|report| report.level)
-                .map_err(ToString::to_string)
+                .map_err(|refusal| refusal.to_string())
         })
         .await
         .map_err(|error| error.to_string())??
@@ -96,6 +96,7 @@ pub(super) async fn start(
         sink: Arc::new(|_| {}),
     };
     let launch = surroundings.sandbox.launch(level, &request);
+    let launch = launch.map_err(|refusal| refusal.to_string())?;
     let AsyncParts {
         mut child,
         first_frame,

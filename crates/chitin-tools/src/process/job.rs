@@ -60,7 +60,7 @@ impl Job {
         keep: usize,
         redact: Redact,
     ) -> Result<Self, StartError> {
-        let report = sandbox.reach().map_err(Clone::clone)?.clone();
+        let report = sandbox.reach()?.clone();
         let output = Arc::new(Mutex::new(Collector::new(keep)));
         let grew = Arc::new(Notify::new());
         let (sink, bell) = (Arc::clone(&output), Arc::clone(&grew));

@@ -12,7 +12,7 @@ pub struct SandboxConfig {
     pub helper: PathBuf,
     /// The workspace.
     pub workspace: PathBuf,
-    /// A directory in which a private directory for temporary files can be made.
+    /// A directory of Chitin's in which a private directory for temporary files can be made; it comes into being when needed.
     pub scratch: PathBuf,
     /// What must never be visible: Chitin's home, OpenClaw's state, the user's home.
     pub hidden: Vec<PathBuf>,

@@ -44,11 +44,6 @@ pub(super) fn beginning_with(directory: &Path, prefix: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Makes a directory.
-pub(super) fn make_directory(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)
-}
-
 /// Returns the processes of the machine with their parents, as far as they can be seen.
 #[cfg(target_os = "linux")]
 pub(super) fn processes() -> Vec<(i32, i32)> {

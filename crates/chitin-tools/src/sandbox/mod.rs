@@ -18,6 +18,7 @@ mod environment;
 mod helper;
 mod level;
 mod policy;
+mod prepared;
 mod reach;
 mod running;
 mod wire;
@@ -27,7 +28,7 @@ pub use environment::is_loader_variable;
 pub use helper::helper;
 pub use level::{Guard, SandboxLevel, SandboxReport};
 pub use policy::PolicyError;
-pub use reach::{Refusal, Sandbox, SandboxError, StartError};
+pub use reach::{Refusal, Sandbox, StartError};
 pub use running::{Ending, Request, Running, Sink};
 pub use wire::{Cause, ErrorOutput};
 

@@ -76,6 +76,10 @@ const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
+/// Where temporary files are in the private directory.
+pub(super) const TMP: &str = "tmp";
+/// Where the home is in the private directory.
+pub(super) const HOME: &str = "home";
 /// Where temporary files are inside namespaces.
 pub(super) const INNER_TMP: &str = "/tmp";
 /// Where the home is inside namespaces.
@@ -123,9 +127,18 @@ pub enum PolicyError {
     },
 }
 
-impl Policy {
-    /// Makes the policy of a configuration; `private` is the directory for temporary files.
-    pub(super) fn new(config: &SandboxConfig, private: &Path) -> Result<Self, PolicyError> {
+/// What the user opens and what stays hidden, judged before anything runs. All paths are absolute, with links resolved.
+#[derive(Debug)]
+pub(super) struct Roots {
+    pub(super) workspace: PathBuf,
+    hidden: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+}
+
+impl Roots {
+    /// Judges the roots of a configuration.
+    pub(super) fn new(config: &SandboxConfig) -> Result<Self, PolicyError> {
         let workspace = root(&config.workspace)?;
         let hidden: Vec<_> = config
             .hidden
@@ -149,8 +162,25 @@ impl Policy {
             }
             Ok(found)
         };
-        let mut readable = extra(&config.readable)?;
-        let writable = extra(&config.writable)?;
+        Ok(Self {
+            readable: extra(&config.readable)?,
+            writable: extra(&config.writable)?,
+            workspace,
+            hidden,
+        })
+    }
+}
+
+impl Policy {
+    /// Makes the policy of a configuration. `private` holds two directories, [`TMP`] and [`HOME`].
+    pub(super) fn new(config: &SandboxConfig, roots: &Roots, private: &Path) -> Self {
+        let Roots {
+            workspace,
+            hidden,
+            readable,
+            writable,
+        } = roots;
+        let mut readable = readable.clone();
         let mut system = present(&SYSTEM);
         // Settings of interpreters, which have their version in their names.
         system.extend(door::beginning_with(Path::new("/etc"), "python"));
@@ -162,40 +192,32 @@ impl Policy {
                     .filter_map(|path| door::resolved(Path::new(path)).ok()),
             );
         }
-        let roots = || {
-            [&workspace]
+        let opened = || {
+            [workspace]
                 .into_iter()
                 .chain(&system)
                 .chain(&readable)
-                .chain(&writable)
+                .chain(writable)
         };
         let masked = hidden
-            .into_iter()
-            .filter(|hidden| roots().any(|root| hidden != root && hidden.starts_with(root)))
+            .iter()
+            .filter(|hidden| opened().any(|root| *hidden != root && hidden.starts_with(root)))
             .filter(|hidden| !workspace.starts_with(hidden))
+            .cloned()
             .collect();
-        let inner = |name: &str| -> Result<PathBuf, PolicyError> {
-            let path = private.join(name);
-            door::make_directory(&path)
-                .and_then(|()| door::resolved(&path))
-                .map_err(|error| PolicyError::Unusable {
-                    path: path.clone(),
-                    reason: error.to_string(),
-                })
-        };
-        Ok(Self {
+        Self {
             system,
             machine: present(&MACHINE),
             devices: present(&DEVICES),
             masked,
-            tmp: inner("tmp")?,
-            home: inner("home")?,
+            tmp: private.join(TMP),
+            home: private.join(HOME),
             network: config.network,
             unix_sockets: config.unix_sockets,
             readable,
-            writable,
-            workspace,
-        })
+            writable: writable.clone(),
+            workspace: workspace.clone(),
+        }
     }
 
     /// Says whether a path may be read by commands.

@@ -2,17 +2,17 @@
 
 use super::config::SandboxConfig;
 use super::level::{Guard, SandboxLevel, SandboxReport};
-use super::policy::{Policy, PolicyError};
+use super::policy::{PolicyError, Roots};
+use super::prepared::Prepared;
 use super::running::{Request, Running};
 use super::wire::{Cause, ErrorOutput, Facts, Launch};
-use super::{bwrap, door, environment};
+use super::{door, environment};
 use chitin_protocol::settings::SandboxSetting;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tempfile::TempDir;
 use thiserror::Error;
 
 /// How long a trial may take.
@@ -20,97 +20,109 @@ const TRIAL: Duration = Duration::from_secs(10);
 /// From this version on Landlock keeps signals inside.
 const SIGNALS_SINCE: u8 = 6;
 
-/// A place to run commands in: made once for a workspace, and shared. Its private directory goes away with it.
+/// A place to run commands in: made once for a workspace, and shared. Its private directory comes with the first command
+/// and goes away with this value.
 #[derive(Debug)]
 pub struct Sandbox {
-    choice: SandboxSetting,
-    policy: Policy,
-    helper: PathBuf,
-    bwrap: Option<PathBuf>,
-    environment: BTreeMap<String, String>,
-    inner_path: String,
-    outer_path: String,
+    /// Its environment is what commands get of Chitin's, and the path that programs are looked for in.
+    config: SandboxConfig,
+    roots: Roots,
+    prepared: OnceLock<Prepared>,
     reached: OnceLock<Result<SandboxReport, Refusal>>,
-    _private: TempDir,
 }
 
-/// Why there is no sandbox.
-#[derive(Debug, Error)]
-pub enum SandboxError {
-    /// The roots are wrong.
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
+/// Why commands don't run here.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// No level that was asked for works.
+    #[error("no sandbox works here: {}", .tried.iter().map(|(level, reason)| format!("`{}`: {reason}", level.name())).collect::<Vec<_>>().join("; "))]
+    NoLevel {
+        /// What was tried, and why it does not work.
+        tried: Vec<(SandboxLevel, String)>,
+    },
     /// There is no private directory.
-    #[error("no private directory in `{path}`: {source}")]
-    Scratch {
+    #[error("there is no private directory for commands in `{path}`: {reason}")]
+    NoScratch {
         /// Where it should be.
         path: PathBuf,
         /// Why there is none.
-        source: io::Error,
+        reason: String,
     },
-}
-
-/// Why commands don't run here: no level that was asked for works.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no sandbox works here: {}", .tried.iter().map(|(level, reason)| format!("`{}`: {reason}", level.name())).collect::<Vec<_>>().join("; "))]
-pub struct Refusal {
-    /// What was tried, and why it does not work.
-    pub tried: Vec<(SandboxLevel, String)>,
 }
 
 impl Refusal {
     /// Says what to do about it.
-    pub const HINT: &'static str = "Install `bwrap`, use a kernel with Landlock, or set `exec.sandbox` to \"none\" to run commands without any protection.";
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NoLevel { .. } => {
+                "Install `bwrap`, use a kernel with Landlock, or set `exec.sandbox` to \"none\" to run commands without any protection."
+            }
+            Self::NoScratch { .. } => {
+                "Chitin must be able to write there, and the disk must have room."
+            }
+        }
+    }
 }
 
 impl Sandbox {
-    /// Makes a sandbox. Nothing is started yet.
-    pub fn new(config: &SandboxConfig) -> Result<Self, SandboxError> {
-        let private = tempfile::Builder::new()
-            .prefix("chitin-exec-")
-            .tempdir_in(&config.scratch)
-            .map_err(|source| SandboxError::Scratch {
-                path: config.scratch.clone(),
-                source,
-            })?;
-        let policy = Policy::new(config, private.path())?;
-        let search = config.environment.get("PATH").map_or("", String::as_str);
+    /// Makes a sandbox. Nothing is started or written yet.
+    pub fn new(mut config: SandboxConfig) -> Result<Self, PolicyError> {
+        let roots = Roots::new(&config)?;
+        let search = config.environment.remove_entry("PATH");
+        config.environment = environment::base(&config);
+        config.environment.extend(search);
         Ok(Self {
-            choice: config.choice,
-            helper: config.helper.clone(),
-            bwrap: bwrap::find(search),
-            environment: environment::base(config),
-            inner_path: environment::path(config, &policy, SandboxLevel::Bwrap),
-            outer_path: environment::path(config, &policy, SandboxLevel::None),
-            policy,
+            config,
+            roots,
+            prepared: OnceLock::new(),
             reached: OnceLock::new(),
-            _private: private,
         })
     }
 
     /// Returns the level that commands run at, with what it holds. The first call tries it out and takes a moment; call it
     /// where blocking is fine.
-    pub fn reach(&self) -> Result<&SandboxReport, &Refusal> {
-        self.reached.get_or_init(|| self.try_levels()).as_ref()
+    pub fn reach(&self) -> Result<&SandboxReport, Refusal> {
+        // A full disk may have room the next time; a kernel stays what it is.
+        let prepared = self.prepared()?;
+        let reached = self.reached.get_or_init(|| self.try_levels(prepared));
+        reached.as_ref().map_err(Clone::clone)
+    }
+
+    fn prepared(&self) -> Result<&Prepared, Refusal> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
+        }
+        let prepared = Prepared::new(&self.config, &self.roots);
+        let prepared = prepared.map_err(|reason| Refusal::NoScratch {
+            path: self.config.scratch.clone(),
+            reason,
+        })?;
+        // Where two came at once, one is used and the other goes away.
+        Ok(self.prepared.get_or_init(|| prepared))
     }
 
     /// Returns the workspace, links resolved.
     pub fn workspace(&self) -> &Path {
-        &self.policy.workspace
+        &self.roots.workspace
     }
 
     /// Returns the directory that a call names, when commands may work there.
     pub fn workdir(&self, asked: Option<&str>) -> Result<PathBuf, String> {
         let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
-            return Ok(self.policy.workspace.clone());
+            return Ok(self.roots.workspace.clone());
         };
-        let path = self.policy.workspace.join(asked);
+        let path = self.roots.workspace.join(asked);
         let found = door::resolved(&path)
             .map_err(|error| format!("The directory `{asked}` can't be used: {error}."))?;
         if door::kind(&found) != Some(door::Kind::Directory) {
             return Err(format!("`{asked}` is not a directory."));
         }
-        let open = self.choice == SandboxSetting::None || self.policy.reads(&found);
+        let open = self.config.choice == SandboxSetting::None
+            || self
+                .prepared()
+                .map_err(|refusal| refusal.to_string())?
+                .policy
+                .reads(&found);
         if !open || found.to_str().is_none() {
             return Err(format!(
                 "The directory `{asked}` lies outside of what commands may use."
@@ -121,25 +133,31 @@ impl Sandbox {
 
     /// Starts a command at the level that was reached. It may block for the moment that a start takes.
     pub fn start(&self, request: &Request) -> Result<Running, StartError> {
-        let level = self.reach().map_err(Clone::clone)?.level;
-        Ok(Running::start(&self.launch(level, request), &request.sink)?)
+        let level = self.reach()?.level;
+        self.start_at(level, request)
+    }
+
+    fn start_at(&self, level: SandboxLevel, request: &Request) -> Result<Running, StartError> {
+        let launch = self.launch(level, request)?;
+        Ok(Running::start(&launch, &request.sink)?)
     }
 
     /// Returns what the helper is told, at a level or at that of commands.
-    pub(crate) fn launch(&self, level: SandboxLevel, request: &Request) -> Launch {
+    pub(crate) fn launch(&self, level: SandboxLevel, request: &Request) -> Result<Launch, Refusal> {
+        let prepared = self.prepared()?;
         let path = match level {
-            SandboxLevel::Bwrap | SandboxLevel::Landlock => &self.inner_path,
-            SandboxLevel::None => &self.outer_path,
+            SandboxLevel::Bwrap | SandboxLevel::Landlock => &prepared.inner_path,
+            SandboxLevel::None => &prepared.outer_path,
         };
-        Launch {
+        Ok(Launch {
             level,
-            bwrap: self.bwrap.clone(),
-            helper: self.helper.clone(),
-            policy: self.policy.clone(),
+            bwrap: prepared.bwrap.clone(),
+            helper: self.config.helper.clone(),
+            policy: prepared.policy.clone(),
             program: request.program.clone(),
             environment: environment::complete(
-                self.environment.clone(),
-                &self.policy,
+                self.config.environment.clone(),
+                &prepared.policy,
                 level,
                 path,
                 &request.environment,
@@ -147,16 +165,16 @@ impl Sandbox {
             workdir: request
                 .workdir
                 .clone()
-                .unwrap_or_else(|| self.policy.workspace.clone()),
+                .unwrap_or_else(|| self.roots.workspace.clone()),
             timeout_ms: request
                 .timeout
                 .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
             errors: request.errors,
-        }
+        })
     }
 
-    fn try_levels(&self) -> Result<SandboxReport, Refusal> {
-        let levels: &[SandboxLevel] = match self.choice {
+    fn try_levels(&self, prepared: &Prepared) -> Result<SandboxReport, Refusal> {
+        let levels: &[SandboxLevel] = match self.config.choice {
             SandboxSetting::Auto => &[SandboxLevel::Bwrap, SandboxLevel::Landlock],
             SandboxSetting::Bwrap => &[SandboxLevel::Bwrap],
             SandboxSetting::Landlock => &[SandboxLevel::Landlock],
@@ -164,25 +182,26 @@ impl Sandbox {
         };
         let mut tried = Vec::new();
         for level in levels {
+            if *level == SandboxLevel::Bwrap && prepared.bwrap.is_none() {
+                tried.push((*level, "it is not installed".to_owned()));
+                continue;
+            }
             match self.trial(*level) {
                 Ok(facts) => return Ok(self.report(*level, facts)),
                 Err(reason) => tried.push((*level, reason)),
             }
         }
-        Err(Refusal { tried })
+        Err(Refusal::NoLevel { tried })
     }
 
     /// Runs a command that does nothing, the way that every command runs.
     fn trial(&self, level: SandboxLevel) -> Result<Facts, String> {
-        if level == SandboxLevel::Bwrap && self.bwrap.is_none() {
-            return Err("it is not installed".to_owned());
-        }
         let request = Request {
             timeout: Some(TRIAL),
             ..Request::shell(":", Arc::new(|_| {}))
         };
-        let running = Running::start(&self.launch(level, &request), &request.sink)
-            .map_err(|error| error.to_string())?;
+        let running = self.start_at(level, &request);
+        let running = running.map_err(|error| error.to_string())?;
         let ending = running.wait_blocking();
         match (ending.cause, ending.code, ending.facts) {
             (Cause::Exited, Some(0), Some(facts)) => Ok(facts),
@@ -194,7 +213,7 @@ impl Sandbox {
     }
 
     fn report(&self, level: SandboxLevel, facts: Facts) -> SandboxReport {
-        let network = match (self.policy.network, facts.filter) {
+        let network = match (self.config.network, facts.filter) {
             (true, _) => Guard::Opened,
             (false, true) => Guard::Enforced,
             (false, false) => Guard::Missing,
@@ -219,12 +238,12 @@ impl Sandbox {
             }
             (SandboxLevel::Landlock | SandboxLevel::None, _) => Guard::Missing,
         };
-        if self.policy.unix_sockets {
+        if self.config.unix_sockets {
             note(
                 "Sockets of the local machine are open by the settings; a service behind one may lead outside.",
             );
         }
-        if level == SandboxLevel::Bwrap && self.policy.network && self.policy.unix_sockets {
+        if level == SandboxLevel::Bwrap && self.config.network && self.config.unix_sockets {
             note("Sockets with abstract names can be reached, because the network is open.");
         }
         SandboxReport {
@@ -240,7 +259,7 @@ impl Sandbox {
 /// Why a command did not start.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// No level works.
+    /// Commands don't run here.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The helper did not start.

@@ -10,6 +10,7 @@ use chitin_protocol::settings::{ApprovalSetting, ExecSettings, SandboxSetting};
 use chitin_tools::approval::{Gate, Rules};
 use chitin_tools::exec::{ExecLimits, ExecTool};
 use chitin_tools::process::{Jobs, ProcessTool};
+use chitin_tools::sandbox::Refusal;
 use chitin_tools::{Approval, Approver, CallContext, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -311,7 +312,7 @@ async fn where_no_sandbox_works_the_command_is_refused_with_a_hint() {
         config.helper = "/nothing/here".into();
     });
     let refusal = lab.sandbox.reach().unwrap_err();
-    assert_eq!(refusal.tried.len(), 2);
+    assert!(matches!(refusal, Refusal::NoLevel { tried } if tried.len() == 2));
     let exec = ExecTool::new(
         Arc::clone(&lab.sandbox),
         Arc::new(Gate::default()),

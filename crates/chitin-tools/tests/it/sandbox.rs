@@ -11,13 +11,16 @@ use crate::sandbox_lab::{
 };
 use chitin_protocol::settings::SandboxSetting;
 use chitin_tools::sandbox::{
-    Cause, ErrorOutput, Guard, PolicyError, Request, Sandbox, SandboxError, SandboxLevel,
+    Cause, ErrorOutput, Guard, PolicyError, Refusal, Request, Sandbox, SandboxLevel,
 };
+use std::ffi::OsString;
+use std::fs;
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,7 +53,7 @@ fn the_strongest_level_is_taken_and_said_as_it_is() {
                 "{report:?}"
             );
         }
-        (None, Err(refusal)) => assert_eq!(refusal.tried.len(), 2),
+        (None, Err(Refusal::NoLevel { tried })) => assert_eq!(tried.len(), 2),
         (offered, reached) => panic!("{offered:?} is offered and {reached:?} reached"),
     }
     let open = Lab::new(SandboxSetting::None);
@@ -431,15 +434,49 @@ fn what_is_hidden_inside_a_workspace_stays_hidden_or_nothing_runs() {
 }
 
 #[test]
+fn the_private_directory_comes_with_the_first_command_and_goes_with_the_sandbox() {
+    let mut gone = Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let lab = Lab::new(SandboxSetting::None);
+    let scratch = lab.env.path().join("scratch");
+    let names = || -> Vec<_> {
+        let entries = fs::read_dir(&scratch).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!(names(), Vec::<OsString>::new());
+    // A process that was killed in the middle of a command could not tidy up.
+    let left = scratch.join(format!("exec-{}-0", gone.id()));
+    fs::create_dir_all(left.join("tmp")).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(0o700)).unwrap();
+    let (printed, _) =
+        lab.run("cd \"$TMPDIR\" && mkdir -p a/b && touch a/b/c && ln -s / up && pwd");
+    let ours = format!("exec-{}-0", std::process::id());
+    assert_eq!(names(), [OsString::from(&ours)]);
+    assert!(printed.contains(&ours), "{printed}");
+    drop(lab.sandbox);
+    assert_eq!(names(), Vec::<OsString>::new());
+}
+
+#[test]
+fn without_room_for_the_private_directory_commands_are_refused_until_there_is_some() {
+    let lab = Lab::new(SandboxSetting::None);
+    let scratch = lab.env.path().join("scratch");
+    fs::remove_dir(&scratch).unwrap();
+    fs::write(&scratch, "in the way").unwrap();
+    let refusal = lab.sandbox.reach().unwrap_err();
+    assert!(matches!(refusal, Refusal::NoScratch { .. }), "{refusal}");
+    assert!(refusal.hint().contains("able to write there"));
+    fs::remove_file(&scratch).unwrap();
+    assert_eq!(lab.run("echo now").0, "now\n");
+}
+
+#[test]
 fn roots_that_would_open_too_much_are_refused() {
     let lab = Lab::new(SandboxSetting::Auto);
     let refusal = |change: &dyn Fn(&mut chitin_tools::sandbox::SandboxConfig)| {
         let mut config = crate::sandbox_lab::config(&lab.env, SandboxSetting::Auto);
         change(&mut config);
-        match Sandbox::new(&config) {
-            Err(SandboxError::Policy(error)) => error,
-            other => panic!("{other:?}"),
-        }
+        Sandbox::new(config).unwrap_err()
     };
     assert!(matches!(
         refusal(&|config| config.workspace = "/".into()),

@@ -32,7 +32,7 @@ impl Lab {
         env.directory_at("scratch");
         let mut config = config(&env, choice);
         change(&mut config);
-        let sandbox = Arc::new(Sandbox::new(&config).unwrap());
+        let sandbox = Arc::new(Sandbox::new(config).unwrap());
         Self { env, sandbox }
     }
 

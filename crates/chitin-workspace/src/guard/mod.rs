@@ -4,6 +4,7 @@
 //! [`Links`] policy. A file is opened once, then judged and read through the same descriptor, so no rename or link swap
 //! can put other bytes in its place. Nothing here blocks on a FIFO.
 
+mod cache;
 mod change;
 mod fingerprint;
 mod growing;

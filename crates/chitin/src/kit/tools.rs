@@ -126,7 +126,7 @@ impl Making<'_> {
         let memory = Some(&memory).filter(|_| self.memory.options.enabled);
         let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
         offers.extend(remembering.into_iter().map(Offer::Own));
-        let sandbox = Sandbox::new(&sandbox_config(
+        let sandbox = Sandbox::new(sandbox_config(
             self.host,
             self.setup,
             &self.own.exec,
@@ -271,10 +271,9 @@ pub(crate) fn sandbox_config(
     exec: &ExecSettings,
     state: &Path,
 ) -> SandboxConfig {
-    let scratch = host.env.get("TMPDIR").filter(|path| !path.is_empty());
+    let scratch = state.join("cache");
     let mut sandbox =
-        SandboxConfig::new(Host::program(), &setup.directory, scratch.unwrap_or("/tmp"))
-            .with_settings(exec);
+        SandboxConfig::new(Host::program(), &setup.directory, scratch).with_settings(exec);
     sandbox.hidden.push(state.to_owned());
     sandbox
         .hidden

@@ -4,14 +4,12 @@ use super::links::Original;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::setup;
-use chitin_workspace::guard::{EntryKind, Links, Root, Scratch, WriteError};
+use chitin_workspace::guard::{Root, Scratch, WriteError};
 use chitin_workspace::home::normalized;
 use std::path::{Path, PathBuf};
 
 const CACHE: &str = "cache";
 const PREFIX: &str = "revision-";
-/// How many names of the cache are looked at for leftovers.
-const MAX_NAMES: usize = 10_000;
 /// How many revisions one process may hold at once.
 const MAX_REVISIONS: u32 = 64;
 
@@ -37,42 +35,14 @@ pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, CliE
     }
     let (home, _) = Root::create(&home).map_err(failed)?;
     home.make_directories(Path::new(CACHE)).map_err(failed)?;
-    sweep(&home);
-    let process = std::process::id();
-    for count in 0..MAX_REVISIONS {
-        let name = Path::new(CACHE).join(format!("{PREFIX}{process}-{count}"));
-        if let Some(place) = home.make_scratch(&name).map_err(failed)? {
-            return Ok(place);
-        }
-    }
-    Err(CliError::new(
-        Kind::Internal,
-        format!("More than {MAX_REVISIONS} revisions are open at once."),
-    ))
-}
-
-/// Removes what killed processes left.
-fn sweep(home: &Root) {
-    let Ok(entries) = home.list(Path::new(CACHE), &Links::Refuse, MAX_NAMES) else {
-        return;
-    };
-    for entry in entries {
-        let process = entry.name.to_str().and_then(process_of);
-        if entry.kind == EntryKind::Directory && process.is_some_and(is_gone) {
-            // A process of that number may live in another container: then the claim on its place still holds.
-            drop(home.take_abandoned_scratch(&Path::new(CACHE).join(&entry.name)));
-        }
-    }
-}
-
-/// Returns the process that a place belongs to.
-fn process_of(name: &str) -> Option<rustix::process::Pid> {
-    let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
-    rustix::process::Pid::from_raw(process.parse().ok().filter(|number| *number > 0)?)
-}
-
-fn is_gone(process: rustix::process::Pid) -> bool {
-    rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+    let cache = home.enter(Path::new(CACHE)).map_err(failed)?;
+    let made = cache.scratch_of_process(PREFIX, MAX_REVISIONS);
+    made.map_err(failed)?.ok_or_else(|| {
+        CliError::new(
+            Kind::Internal,
+            format!("More than {MAX_REVISIONS} revisions are open at once."),
+        )
+    })
 }
 
 /// Returns a path with the links in its existing part resolved.

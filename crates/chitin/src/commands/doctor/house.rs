@@ -215,7 +215,7 @@ fn open_files() -> Check {
 fn sandbox(host: &Host, setup: &Setup, state: &Path) -> Check {
     let area = "sandbox";
     let own = setup.configuration.layers.settings(Some(&setup.agent));
-    let sandbox = match Sandbox::new(&sandbox_config(host, setup, &own.exec, state)) {
+    let sandbox = match Sandbox::new(sandbox_config(host, setup, &own.exec, state)) {
         Ok(sandbox) => sandbox,
         Err(error) => {
             return Check::wrong(area, format!("there is none for commands: {error}"), "");
@@ -242,7 +242,7 @@ fn sandbox(host: &Host, setup: &Setup, state: &Path) -> Check {
         Err(refusal) => Check::wrong(
             area,
             format!("commands cannot run: {refusal}"),
-            chitin_tools::sandbox::Refusal::HINT,
+            refusal.hint(),
         ),
     }
 }
