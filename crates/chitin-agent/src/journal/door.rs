@@ -6,18 +6,15 @@
     reason = "this is the door: logs are no files of the workspace, and bundles go where the user says"
 )]
 
-use rustix::fs::OFlags;
+use rustix::fs::{FlockOperation, OFlags};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Only the owner reads logs.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
-/// Longer than one write of another process takes.
-const TORN_WAIT: Duration = Duration::from_millis(5);
 
 /// A file that lines are appended to.
 #[derive(Debug)]
@@ -40,18 +37,15 @@ impl Appender {
             .mode(FILE_MODE)
             .custom_flags(OFlags::CLOEXEC.bits().cast_signed())
             .open(path)?;
-        let mut opened = Self {
-            bytes: file.metadata()?.len(),
-            file,
-        };
-        // Another process may be in the middle of a write: only what stays as it is was cut short.
-        if opened.is_torn() {
-            std::thread::sleep(TORN_WAIT);
-            let bytes = opened.file.metadata()?.len();
-            if bytes == opened.bytes && opened.is_torn() {
-                opened.append(b"\n")?;
-            }
+        let mut opened = Self { file, bytes: 0 };
+        // Whoever writes shares a claim. Alone, nobody is in the middle of a line: one without an end was cut short.
+        let alone = rustix::fs::flock(&opened.file, FlockOperation::NonBlockingLockExclusive);
+        opened.bytes = opened.file.metadata()?.len();
+        if alone.is_ok() && opened.is_torn() {
+            opened.file.write_all(b"\n")?;
+            opened.bytes += 1;
         }
+        let _ = rustix::fs::flock(&opened.file, FlockOperation::Unlock);
         Ok(opened)
     }
 
@@ -63,7 +57,11 @@ impl Appender {
 
     /// Appends in one write: the lines of several processes follow each other, never mix.
     pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        self.file.write_all(line)?;
+        // A file system without locks still has the line.
+        let _ = rustix::fs::flock(&self.file, FlockOperation::LockShared);
+        let written = self.file.write_all(line);
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        written?;
         self.bytes += line.len() as u64;
         Ok(())
     }
