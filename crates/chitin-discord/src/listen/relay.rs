@@ -20,6 +20,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// How long it may take to connect.
 const LONGEST: Duration = Duration::from_secs(10);
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(1);
 /// The longest request that opens a WebSocket.
 const MOST_HEAD: usize = 8 * 1024;
 /// How many connections there are at once; one is enough, and an old one may not be gone yet.
@@ -150,9 +152,17 @@ impl Shared {
             return;
         };
         let _ = near.set_nodelay(true);
+        // The end is to be seen as a break: after a quiet end the library connects again by itself, past the relay.
+        let _ = near.set_zero_linger();
         if far.write_all(head.as_bytes()).await.is_ok() {
-            let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+            let (mut near_in, mut near_out) = near.split();
+            let (mut far_in, mut far_out) = tokio::io::split(&mut far);
+            tokio::select! {
+                _ = tokio::io::copy(&mut far_in, &mut near_out) => {}
+                _ = tokio::io::copy(&mut near_in, &mut far_out) => {}
+            }
         }
+        let _ = tokio::time::timeout(GOODBYE, far.shutdown()).await;
     }
 
     async fn connect(&self, place: &Url) -> Result<Box<dyn Stream>, String> {

@@ -43,9 +43,10 @@ impl Line {
         }
         let config = config.build();
         let point = listening.progress.recall(account);
+        let point = point.filter(|point| Url::read(&point.resume_url, "wss", "ws").is_ok());
         let earlier = point.map(|point| {
             let session = Session::new(point.sequence, point.session_id);
-            (session, point.resume_url)
+            (session, Some(point.resume_url))
         });
         Ok(Self {
             shard: shard(&config, relay.as_ref(), earlier),
@@ -62,7 +63,7 @@ impl Line {
         }
         let session = self.shard.session().cloned();
         let url = self.resume_url().map(Cow::into_owned);
-        let earlier = session.map(|session| (session, url.unwrap_or_default()));
+        let earlier = session.map(|session| (session, url));
         self.shard = shard(&self.config, self.relay.as_ref(), earlier);
     }
 
@@ -101,16 +102,17 @@ impl Line {
     }
 }
 
-/// Makes a connection, which goes on with a session if there is one and its address can be used.
-fn shard(config: &Config, relay: Option<&Relay>, earlier: Option<(Session, String)>) -> Shard {
+/// Makes a connection, which goes on with a session if there is one; where no address is known, that is where sessions begin.
+fn shard(
+    config: &Config,
+    relay: Option<&Relay>,
+    earlier: Option<(Session, Option<String>)>,
+) -> Shard {
     let mut config = ConfigBuilder::from(config.clone());
     if let Some((session, url)) = earlier {
-        if Url::read(&url, "wss", "ws").is_ok() {
-            let url = by_way(relay, To::Resume, &url).unwrap_or(url);
-            config = config.session(session).resume_url(url);
-        } else if relay.is_some() {
-            // Where it begins it can go on too.
-            config = config.session(session);
+        config = config.session(session);
+        if let Some(url) = url {
+            config = config.resume_url(by_way(relay, To::Resume, &url).unwrap_or(url));
         }
     }
     Shard::with_config(ShardId::ONE, config.build())

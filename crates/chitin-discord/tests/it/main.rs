@@ -18,4 +18,5 @@ mod sending;
 mod settings;
 #[path = "../../../chitin-gateway/tests/it/stage.rs"]
 mod stage;
+mod tls;
 mod yard;

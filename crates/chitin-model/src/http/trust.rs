@@ -114,7 +114,8 @@ pub fn certificate_problem(error: &(dyn Error + 'static)) -> Option<String> {
         return None;
     };
     Some(match why {
-        CertificateError::UnknownIssuer => format!(
+        // A renewed authority may have the name of the one that is known, and another key.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
             "the certificate is signed by an authority that is not trusted; if it is your company's, name its PEM file in \
              `{OWN_AUTHORITIES}`"
         ),

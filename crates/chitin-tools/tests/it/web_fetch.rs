@@ -3,7 +3,7 @@
 use crate::kit::{call, call_with, call_within, done, failed};
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_test::TestEnv;
-use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, WebFetchTool, page_text};
+use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, Tls, WebFetchTool, page_text};
 use proptest::prelude::*;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
@@ -71,6 +71,11 @@ fn html(body: &str) -> Server {
     })
 }
 
+/// Nothing is fetched over TLS here, and nothing of it is set up.
+fn no_tls() -> Tls {
+    Arc::new(|| Err("TLS is not wanted here".to_owned()))
+}
+
 fn opened() -> FetchOptions {
     FetchOptions {
         allowed: AllowedAddresses::new(["127.0.0.1"]),
@@ -80,13 +85,13 @@ fn opened() -> FetchOptions {
 
 #[test]
 fn it_is_off_unless_turned_on() {
-    assert!(WebFetchTool::from_settings(None).is_none());
-    assert!(WebFetchTool::from_settings(Some(&WebFetchSettings::default())).is_none());
+    assert!(WebFetchTool::from_settings(None, no_tls()).is_none());
+    assert!(WebFetchTool::from_settings(Some(&WebFetchSettings::default()), no_tls()).is_none());
     let on = WebFetchSettings {
         enabled: Some(true),
         ..WebFetchSettings::default()
     };
-    assert!(WebFetchTool::from_settings(Some(&on)).is_some());
+    assert!(WebFetchTool::from_settings(Some(&on), no_tls()).is_some());
 }
 
 #[test]
@@ -94,7 +99,7 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
     let env = TestEnv::new();
     let server = html("secret");
     let port = server.address.port();
-    let closed = WebFetchTool::new(FetchOptions::default());
+    let closed = WebFetchTool::new(FetchOptions::default(), no_tls());
     for url in [
         server.url("/"),
         format!("http://localhost:{port}/"),
@@ -115,7 +120,7 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
         );
     }
     assert_eq!(server.asked.load(Ordering::SeqCst), 0);
-    let open = WebFetchTool::new(opened());
+    let open = WebFetchTool::new(opened(), no_tls());
     assert!(done(&call(&env, &open, json!({"url": server.url("/")}))).ends_with("secret"));
     assert_eq!(server.asked.load(Ordering::SeqCst), 1);
 }
@@ -141,7 +146,7 @@ fn redirects_are_judged_like_the_first_address() {
         };
         send(stream, "302 Found", &format!("Location: {target}\r\n"), b"");
     });
-    let tool = WebFetchTool::new(opened());
+    let tool = WebFetchTool::new(opened(), no_tls());
     let fetch = |path: &str| call(&env, &tool, json!({"url": server.url(path)}));
     let page = fetch("/twice");
     assert!(done(&page).starts_with(&format!("200 from {}\n", server.url("/page"))));
@@ -155,7 +160,7 @@ fn redirects_are_judged_like_the_first_address() {
 #[test]
 fn only_plain_web_addresses_are_fetched() {
     let env = TestEnv::new();
-    let tool = WebFetchTool::new(opened());
+    let tool = WebFetchTool::new(opened(), no_tls());
     for url in [
         "",
         "example",
@@ -203,7 +208,7 @@ fn size_time_and_stops_hold() {
         time: Duration::from_secs(1),
         ..opened()
     };
-    let tool = WebFetchTool::new(options);
+    let tool = WebFetchTool::new(options, no_tls());
     let endless = call_within(&env, &tool, json!({"url": server.url("/endless")}), 2000);
     assert!(
         done(&endless).len() <= 2000 && done(&endless).contains("Only the beginning was read.")
@@ -264,7 +269,7 @@ fn failures_and_other_kinds_are_said() {
             b"PK\x03\x04",
         ),
     });
-    let tool = WebFetchTool::new(opened());
+    let tool = WebFetchTool::new(opened(), no_tls());
     let fetch = |path: &str| call(&env, &tool, json!({"url": server.url(path)}));
     assert!(failed(&fetch("/missing")).ends_with("\n\n# No"));
     assert!(done(&fetch("/json")).ends_with("{\"a\": 1}"));
