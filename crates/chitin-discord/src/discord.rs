@@ -1,7 +1,8 @@
 //! The surface.
 
-use crate::account::{Account, Seen};
+use crate::account::Account;
 use crate::compat::{ID, MOST_FILES};
+use crate::ears::Ears;
 use crate::fetch::Files;
 use crate::memory::Memory;
 use crate::rest::{self, Rest};
@@ -99,10 +100,8 @@ impl Discord {
                 rest: Rest::new(client.clone(), api, token),
                 files: Files::new(client.clone(), settings.api_url.clone()),
                 settings: own,
-                rooms: crate::rooms::Rooms::default(),
-                standing: crate::standing::Standing::default(),
+                ears: Ears::default(),
                 note: Arc::clone(note),
-                seen: Seen::default(),
                 unreadable: std::sync::atomic::AtomicU64::new(0),
                 told_of_no_content: std::sync::atomic::AtomicBool::new(false),
                 id: id.clone(),
@@ -216,8 +215,8 @@ impl Network for Discord {
         let account = |account: &Arc<Account>| surface::Account {
             channel: ID.to_owned(),
             account_id: account.id.clone(),
-            name: account.standing.me().map(|me| me.name),
-            connection: account.standing.connection(),
+            name: account.ears.standing.me().map(|me| me.name),
+            connection: account.ears.standing.connection(),
         };
         self.accounts.values().map(account).collect()
     }

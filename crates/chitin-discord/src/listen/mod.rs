@@ -6,7 +6,6 @@
 
 mod attached;
 mod end;
-mod events;
 mod hear;
 mod lanes;
 mod progress;
@@ -14,13 +13,13 @@ mod relay;
 mod shard;
 
 use crate::account::Account;
+use crate::ears::{self, Heard};
 use crate::memory::Memory;
 use crate::rest::{Fault, Why};
 use crate::settings::Url;
 use chitin_gateway::Gateway;
 use chitin_gateway::surface::Connection;
 use end::End;
-use events::Heard;
 use futures_util::{FutureExt, StreamExt};
 use lanes::Lanes;
 use progress::Progress;
@@ -28,6 +27,7 @@ use rustls::ClientConfig;
 use shard::Line;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use twilight_gateway::Message;
@@ -87,22 +87,26 @@ impl Listening<'_> {
         let mut wait = FIRST_WAIT;
         let mut reason = None;
         loop {
-            account.standing.set(Connection::Connecting { reason });
+            account.ears.standing.set(Connection::Connecting { reason });
             match self.once().await {
                 End::Told => {
-                    account.standing.set(Connection::Idle);
+                    account.ears.standing.set(Connection::Idle);
                     return;
                 }
                 End::Failed { reason, hint } => {
                     let said = hint.as_deref().unwrap_or_default();
                     account.tell(&format!("{reason} {said}"));
-                    account.standing.set(Connection::Failed { reason, hint });
+                    account
+                        .ears
+                        .standing
+                        .set(Connection::Failed { reason, hint });
                     return;
                 }
                 End::Broken { reason: why } => {
                     account.tell(&format!("{why} It is tried again."));
                     reason = Some(why.clone());
                     account
+                        .ears
                         .standing
                         .set(Connection::Connecting { reason: Some(why) });
                     tokio::select! {
@@ -153,18 +157,22 @@ impl Listening<'_> {
                 Some(Ok(Message::Close(frame))) => {
                     closed = frame.map(|frame| frame.code);
                     let reason = Some("The connection broke.".to_owned());
-                    account.standing.set(Connection::Connecting { reason });
+                    account.ears.standing.set(Connection::Connecting { reason });
                     line.broke();
                 }
                 Some(Ok(Message::Text(text))) => {
-                    let heard = events::read(account, &text);
+                    let read = ears::read(&account.ears, &text);
+                    if read.odd {
+                        unreadable(account);
+                    }
+                    let heard = read.heard;
                     let is_message = matches!(heard, Heard::Message(_));
                     let (session, url) = (line.shard.session(), line.resume_url());
                     let number = self.progress.heard(session, url.as_deref(), is_message);
                     match heard {
                         Heard::Connected => {
                             told = false;
-                            account.standing.set(Connection::Connected);
+                            account.ears.standing.set(Connection::Connected);
                         }
                         Heard::Message(message) => {
                             self.lanes.put((number, message), self.cancel).await;
@@ -179,9 +187,9 @@ impl Listening<'_> {
                             account.tell(&format!("{reason} It is tried again."));
                         }
                         let reason = Some(reason);
-                        account.standing.set(Connection::Connecting { reason });
+                        account.ears.standing.set(Connection::Connecting { reason });
                     }
-                    _ => events::unreadable(account),
+                    _ => unreadable(account),
                 },
             }
         }
@@ -210,5 +218,15 @@ async fn place(account: &Account) -> Result<Option<String>, End> {
             Ok(url.map(|url| url.to_string()))
         }
         Err(fault) => Err(broken(fault)),
+    }
+}
+
+/// Counts an event that cannot be read. It is said rarely: whoever sends such events must not fill the log.
+fn unreadable(account: &Account) {
+    let count = account.unreadable.fetch_add(1, Ordering::Relaxed) + 1;
+    if count.is_power_of_two() {
+        account.tell(&format!(
+            "an event cannot be read and is left out; there were {count} such events so far"
+        ));
     }
 }
