@@ -9,6 +9,7 @@ mod acting;
 mod addressed;
 mod bad_input;
 mod connection;
+mod ears;
 mod hearing;
 mod limits;
 mod live;
