@@ -3,8 +3,12 @@
 use crate::kit::{call, call_with, call_within, done, failed};
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_test::TestEnv;
+use chitin_test::tls::Authority;
 use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, Tls, WebFetchTool, page_text};
 use proptest::prelude::*;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -122,6 +126,35 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
     assert_eq!(server.asked.load(Ordering::SeqCst), 0);
     let open = WebFetchTool::new(opened(), no_tls());
     assert!(done(&call(&env, &open, json!({"url": server.url("/")}))).ends_with("secret"));
+    assert_eq!(server.asked.load(Ordering::SeqCst), 1);
+}
+
+/// Sets TLS up as the binary does, with one authority.
+fn trusting(authority: &Authority) -> Tls {
+    let file = authority.file().to_path_buf();
+    Arc::new(move || {
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_file_iter(&file).unwrap() {
+            roots.add(certificate.unwrap()).unwrap();
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    })
+}
+
+#[test]
+fn https_goes_over_the_tls_that_is_handed_in_and_over_no_other() {
+    let env = TestEnv::new();
+    let server = html("<p>the board</p>");
+    let (authority, other) = (Authority::new(), Authority::new());
+    let front = authority.front(server.address);
+    let page = json!({"url": format!("https://{}/", front.address())});
+    let fetch = |tls: Tls| call(&env, &WebFetchTool::new(opened(), tls), page.clone());
+    assert!(done(&fetch(trusting(&authority))).ends_with("the board"));
+    assert!(failed(&fetch(trusting(&other))).contains("certificate"));
+    assert!(failed(&fetch(no_tls())).contains("TLS is not wanted here"));
     assert_eq!(server.asked.load(Ordering::SeqCst), 1);
 }
 
