@@ -58,6 +58,41 @@ async fn behind_a_companys_proxy_people_are_heard_and_answered_over_tls() {
     assert_eq!(yard.notes(), "", "nothing went wrong on the way");
 }
 
+/// However a connection ends, the next one goes over TLS too, to where the session goes on.
+#[tokio::test]
+async fn every_break_is_resumed_over_tls_until_the_token_is_taken_back() {
+    let authority = Authority::new();
+    let replies: Vec<Value> = (0..3)
+        .map(|number| json!({"text": format!("Answer {number}.")}))
+        .collect();
+    let discord = FakeDiscord::start_tls(&authority);
+    let trust = Trust::with_file(authority.file());
+    let yard = Yard::beside(discord, &trust, &replies, &json!({}));
+    let mut yard = yard.connect().await;
+    for round in 1..=3 {
+        match round {
+            1 => yard.discord.break_connections(),
+            2 => yard.discord.ask_to_reconnect(),
+            _ => yard.discord.close_connections(4000),
+        }
+        // Said while nobody listens, or on the connection that goes.
+        yard.discord.say(&yard.channel, &yard.ada, "Still there?");
+        yard.discord.until_posted(round).await;
+        yard.stage.rest().await;
+        yard.until_connected().await;
+    }
+    let (identified, resumed, _) = yard.discord.greetings();
+    assert_eq!((identified, resumed), (1, 3), "each break was resumed");
+    assert_eq!(yard.notes(), "", "nothing went past the relay");
+    yard.discord.revoke_token();
+    yard.until_over().await;
+    let standing = yard.surface.accounts().remove(0).connection;
+    assert!(
+        matches!(&standing, Connection::Failed { reason, .. } if reason.contains("token")),
+        "{standing:?}"
+    );
+}
+
 /// What is remembered for the next run is Discord's own address, not that of a connection of this run.
 #[tokio::test]
 async fn a_session_over_tls_goes_on_after_a_restart() {
