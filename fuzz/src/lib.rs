@@ -12,6 +12,7 @@ pub mod config;
 pub mod context;
 pub mod cron_jobs;
 pub mod directory_note;
+pub mod discord_event;
 pub mod edit;
 pub mod front_matter;
 pub mod history;
@@ -50,7 +51,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 27] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -80,6 +81,11 @@ pub const TARGETS: [Target; 26] = [
         name: "directory_note",
         run: directory_note::run,
         dictionary: directory_note::DICTIONARY,
+    },
+    Target {
+        name: "discord_event",
+        run: discord_event::run,
+        dictionary: discord_event::DICTIONARY,
     },
     Target {
         name: "edit",

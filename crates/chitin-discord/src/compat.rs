@@ -7,6 +7,8 @@ pub const ID: &str = "discord";
 pub(crate) const API_PATH: &str = "/api/v10";
 /// Where requests go.
 pub(crate) const API_URL: &str = "https://discord.com";
+/// Where events come from when Discord does not say where.
+pub(crate) const GATEWAY_URL: &str = "wss://gateway.discord.gg";
 /// Where pictures and files lie.
 pub(crate) const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// How a program has to call itself.

@@ -1,7 +1,8 @@
 //! The surface.
 
-use crate::account::{Account, Seen};
+use crate::account::Account;
 use crate::compat::{ID, MOST_FILES};
+use crate::ears::Ears;
 use crate::fetch::Files;
 use crate::memory::Memory;
 use crate::rest::{self, Rest};
@@ -15,6 +16,7 @@ use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent};
 use chitin_protocol::agent_id::normalize_account_id;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
+use rustls::ClientConfig;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +33,8 @@ pub struct Discord {
     capabilities: Capabilities,
     accounts: BTreeMap<String, Arc<Account>>,
     gateway_url: Option<String>,
+    /// TLS with authorities of the user's own, where there are any.
+    own_tls: Option<Arc<ClientConfig>>,
     memory: Arc<Memory>,
 }
 
@@ -58,7 +62,8 @@ impl Discord {
     ) -> Result<Arc<Self>, DiscordError> {
         // Fails only when somebody was faster, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = rest::client().map_err(DiscordError::Http)?;
+        let tls = settings.trust.tls().map_err(DiscordError::Http)?;
+        let client = rest::client(tls.clone()).map_err(DiscordError::Http)?;
         let without = settings
             .accounts
             .iter()
@@ -95,10 +100,8 @@ impl Discord {
                 rest: Rest::new(client.clone(), api, token),
                 files: Files::new(client.clone(), settings.api_url.clone()),
                 settings: own,
-                rooms: crate::rooms::Rooms::default(),
-                standing: crate::standing::Standing::default(),
+                ears: Ears::default(),
                 note: Arc::clone(note),
-                seen: Seen::default(),
                 unreadable: std::sync::atomic::AtomicU64::new(0),
                 told_of_no_content: std::sync::atomic::AtomicBool::new(false),
                 id: id.clone(),
@@ -123,6 +126,7 @@ impl Discord {
                 }),
             },
             gateway_url: settings.gateway_url.as_ref().map(ToString::to_string),
+            own_tls: settings.trust.file().map(|_| Arc::new(tls)),
             accounts,
             memory: Arc::new(memory),
         }))
@@ -190,13 +194,15 @@ impl Network for Discord {
     fn run(self: Arc<Self>, gateway: Gateway, cancel: CancellationToken) -> BoxFuture<'static, ()> {
         async move {
             let listening = self.accounts.values().map(|account| {
-                let url = self.gateway_url.clone();
-                let memory = Arc::clone(&self.memory);
+                let way = listen::Way {
+                    gateway_url: self.gateway_url.clone(),
+                    own_tls: self.own_tls.clone(),
+                };
                 listen::run(
                     Arc::clone(account),
-                    url,
+                    way,
                     gateway.clone(),
-                    memory,
+                    Arc::clone(&self.memory),
                     cancel.clone(),
                 )
             });
@@ -209,8 +215,8 @@ impl Network for Discord {
         let account = |account: &Arc<Account>| surface::Account {
             channel: ID.to_owned(),
             account_id: account.id.clone(),
-            name: account.standing.me().map(|me| me.name),
-            connection: account.standing.connection(),
+            name: account.ears.standing.me().map(|me| me.name),
+            connection: account.ears.standing.connection(),
         };
         self.accounts.values().map(account).collect()
     }

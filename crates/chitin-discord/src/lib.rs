@@ -5,7 +5,7 @@
 //! everything that it hears is handed to [`chitin_gateway::Gateway::notice`]. It writes nothing but how far it was ([`Memory`]), never shows a
 //! token, and a text that it sends wakes nobody who is not in the conversation.
 //!
-//! Reading order: `discord.rs` (the surface), `listen/` (what is heard), `send.rs` and `act/` (what is done), `rest/` (requests and
+//! Reading order: `discord.rs` (the surface), `listen/` (the connection), `ears/` (what is heard), `send.rs` and `act/` (what is done), `rest/` (requests and
 //! their limits).
 //!
 //! ```
@@ -21,6 +21,7 @@ mod account;
 mod act;
 mod compat;
 mod discord;
+mod ears;
 mod fetch;
 mod ids;
 mod listen;
@@ -37,5 +38,6 @@ mod words;
 
 pub use compat::ID;
 pub use discord::{Discord, DiscordError, Note};
+pub use ears::Ears;
 pub use memory::Memory;
 pub use settings::{AccountSettings, Intents, SettingIssue, Settings};

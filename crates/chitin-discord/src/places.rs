@@ -23,7 +23,7 @@ impl Account {
     }
 
     async fn direct(&self, user: Id) -> Result<Id, SurfaceError> {
-        if let Some(channel) = self.rooms.direct_of(user) {
+        if let Some(channel) = self.ears.rooms.direct_of(user) {
             return Ok(channel);
         }
         let body = Body::Json(json!({"recipient_id": user}));
@@ -34,7 +34,7 @@ impl Account {
         let channel = opened["id"].as_str().and_then(Id::parse);
         let channel =
             channel.ok_or_else(|| SurfaceError::soon("Discord opened no conversation."))?;
-        self.rooms.direct(user, channel);
+        self.ears.rooms.direct(user, channel);
         Ok(channel)
     }
 

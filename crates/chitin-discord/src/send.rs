@@ -66,7 +66,7 @@ pub(crate) fn woken(account: &Account, channel: Id, to: &Address, text: &str) ->
     };
     let mut users: Vec<Id> = Vec::new();
     for user in named(text) {
-        let here = Some(user) == partner || account.rooms.has_spoken(channel, user);
+        let here = Some(user) == partner || account.ears.rooms.has_spoken(channel, user);
         if here && !users.contains(&user) {
             users.push(user);
         }

@@ -1,4 +1,4 @@
-//! The door to the disk: files that the user names for keys, scripts and recordings. None of them belongs to a workspace, so
+//! The door to the disk: files that the user names for keys, authorities, scripts and recordings. None of them belongs to a workspace, so
 //! the workspace's guard is not asked; what is opened must be a plain file of bounded size.
 
 use rustix::fs::{FileType, Mode, OFlags};
@@ -60,6 +60,22 @@ pub enum FileProblem {
 /// Reads a text file of bounded size.
 pub(crate) fn read(path: &Path, most: u64) -> Result<String, FileProblem> {
     read_from(&open(path)?, path, most)
+}
+
+/// Reads a file of bounded size.
+pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, FileProblem> {
+    let mut bytes = Vec::new();
+    let read = open(path)?
+        .take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(path, &error))?;
+    if read as u64 > most {
+        return Err(FileProblem::TooLarge {
+            path: path.to_path_buf(),
+            most,
+        });
+    }
+    Ok(bytes)
 }
 
 /// Reads a text file that only its owner may read. The file that is looked at is the file that is read.

@@ -58,7 +58,7 @@ impl Slack {
         tokens: BTreeMap<String, Tokens>,
         note: &Note,
     ) -> Result<Arc<Self>, SlackError> {
-        let client = web::make().map_err(SlackError::Client)?;
+        let client = web::make(&settings.trust).map_err(SlackError::Client)?;
         let mut accounts = BTreeMap::new();
         for (id, tokens) in tokens {
             let id = normalize_account_id(&id);

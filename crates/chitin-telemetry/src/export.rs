@@ -4,7 +4,7 @@ use crate::otlp;
 use crate::settings::TelemetrySettings;
 use crate::spans::{Recorder, Span};
 use chitin_gateway::{Gateway, Heard, Subscription, Topic};
-use chitin_model::http::{Endpoint, make_client};
+use chitin_model::http::{Endpoint, Trust, certificate_problem, make_client};
 use futures_util::FutureExt;
 use secrecy::ExposeSecret;
 use std::sync::Arc;
@@ -28,16 +28,17 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// Makes an exporter. Nothing is sent yet.
+    /// Makes an exporter, which trusts whom it is told to. Nothing is sent yet.
     ///
     /// # Errors
     ///
     /// When no client can be made for the address, in words.
     pub fn new(
         settings: TelemetrySettings,
+        trust: Trust,
         note: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Self, String> {
-        let client = make_client(&Endpoint::new(&settings.url)).map_err(|error| error.clone())?;
+        let client = make_client(&Endpoint::new(&settings.url).with_trust(trust))?;
         Ok(Self {
             settings,
             client,
@@ -132,7 +133,10 @@ impl Exporter {
             Err(error) if error.is_timeout() => {
                 Err("the collector does not answer in time".to_owned())
             }
-            Err(_) => Err("the collector cannot be reached".to_owned()),
+            Err(error) => Err(certificate_problem(&error).map_or_else(
+                || "the collector cannot be reached".to_owned(),
+                |problem| format!("the collector cannot be reached: {problem}"),
+            )),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The test kit: one hermetic environment, trees built from plain descriptions, a model server that reads a script, a
-//! real registry.
+//! real registry, networks that people talk on, TLS with an authority of its own.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests build trees, links and odd entries on purpose"
@@ -9,6 +9,7 @@ pub mod discord;
 pub mod model_server;
 pub mod registry;
 pub mod slack;
+pub mod tls;
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,6 +1,7 @@
 //! The process's surroundings, read once and handed down as values.
 
 use crate::error::{CliError, Kind};
+use chitin_model::http::{OWN_AUTHORITIES, Trust};
 use chitin_workspace::env::Env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,6 +28,18 @@ impl Host {
     pub(crate) fn now() -> String {
         let instant = jiff::Timestamp::from_millisecond(Self::now_ms()).unwrap_or_default();
         format!("{instant:.3}")
+    }
+
+    /// Returns whom TLS trusts: the usual authorities, and those of a file that the environment names. Everything that speaks TLS asks here.
+    pub(crate) fn trust(&self) -> Trust {
+        match self
+            .env
+            .get(OWN_AUTHORITIES)
+            .filter(|file| !file.is_empty())
+        {
+            Some(file) => Trust::with_file(self.env.working_directory().join(file)),
+            None => Trust::default(),
+        }
     }
 
     /// Returns this program, for when it has to start itself again.

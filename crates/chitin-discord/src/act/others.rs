@@ -164,7 +164,7 @@ async fn member(account: &Account, to: &Address, fields: &Fields) -> Result<Valu
     let person: Option<User> = serde_json::from_value(told["user"].clone()).ok();
     let member: Member = serde_json::from_value(told.clone()).unwrap_or_default();
     let role = |id: &Id| {
-        let name = account.rooms.role_name(Some(guild), *id);
+        let name = account.ears.rooms.role_name(Some(guild), *id);
         name.unwrap_or_else(|| id.to_string())
     };
     Ok(json!({
@@ -183,7 +183,7 @@ async fn channel(account: &Account, to: &Address) -> Result<Value, SurfaceError>
     let room = account.room(at).await?;
     let guild = room
         .guild_id
-        .and_then(|guild| account.rooms.guild_name(guild));
+        .and_then(|guild| account.ears.rooms.guild_name(guild));
     Ok(json!({
         "channelId": room.id, "name": room.name, "topic": room.topic, "guildId": room.guild_id, "guild": guild,
         "parentId": room.parent_id, "thread": room.is_thread(), "forum": room.is_forum(),

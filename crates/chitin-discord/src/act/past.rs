@@ -75,7 +75,7 @@ pub(super) fn past(account: &Account, heard: &Message, me: Id) -> Past {
         Some(first) if heard.kind == message::THREAD_STARTER => first,
         _ => heard,
     };
-    let mut text = words::said(shown, &account.rooms, None);
+    let mut text = words::said(shown, &account.ears.rooms, None);
     let passed = shown.passed_on.iter();
     let passed = passed.flat_map(|snapshot| &snapshot.message.attachments);
     for file in shown.attachments.iter().chain(passed) {

@@ -77,7 +77,7 @@ fn remember(account: &Account, thread: Value) -> Result<Id, SurfaceError> {
     let thread: Channel =
         serde_json::from_value(thread).map_err(|_| SurfaceError::from(Fault::unreadable()))?;
     let id = thread.id;
-    account.rooms.channel(thread);
+    account.ears.rooms.channel(thread);
     Ok(id)
 }
 

@@ -1,6 +1,7 @@
 //! What hangs on a message: pictures are fetched, short texts are, anything else is only named.
 
 use crate::account::Account;
+use crate::ears::{files, hanging};
 use crate::fetch;
 use crate::wire::{Attachment, Message};
 use base64::Engine;
@@ -11,21 +12,12 @@ use chitin_protocol::message::ImageBlock;
 
 /// The longest text that is fetched, in bytes.
 const MOST_TEXT: usize = 32 * 1024;
-/// How many files are named.
-const MOST_NAMED: usize = 20;
-/// The longest name.
-const MOST_NAME: usize = 200;
 
 /// What hangs on a message.
 #[derive(Default)]
 pub(super) struct Attached {
     pub(super) images: Vec<ImageBlock>,
     pub(super) files: Vec<Hanging>,
-}
-
-/// Names the files of a message.
-pub(super) fn named(message: &Message) -> Vec<Hanging> {
-    files(message).map(|file| hanging(file, None)).collect()
 }
 
 /// Fetches what is worth it.
@@ -48,22 +40,6 @@ pub(super) async fn fetch(account: &Account, message: &Message) -> Attached {
         attached.files.push(hanging(file, text));
     }
     attached
-}
-
-/// Returns the files of a message, also those that were passed on with it.
-fn files(message: &Message) -> impl Iterator<Item = &Attachment> {
-    let passed = message.passed_on.iter();
-    let passed = passed.flat_map(|snapshot| &snapshot.message.attachments);
-    message.attachments.iter().chain(passed).take(MOST_NAMED)
-}
-
-fn hanging(file: &Attachment, text: Option<String>) -> Hanging {
-    Hanging {
-        name: file.filename.chars().take(MOST_NAME).collect(),
-        mime: file.content_type.clone(),
-        bytes: file.size,
-        text,
-    }
 }
 
 async fn image(account: &Account, file: &Attachment) -> Option<ImageBlock> {

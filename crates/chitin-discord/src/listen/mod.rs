@@ -6,50 +6,59 @@
 
 mod attached;
 mod end;
-mod events;
 mod hear;
 mod lanes;
 mod progress;
+mod relay;
+mod shard;
 
 use crate::account::Account;
+use crate::ears::{self, Heard};
 use crate::memory::Memory;
 use crate::rest::{Fault, Why};
 use crate::settings::Url;
 use chitin_gateway::Gateway;
 use chitin_gateway::surface::Connection;
 use end::End;
-use events::Heard;
 use futures_util::{FutureExt, StreamExt};
 use lanes::Lanes;
 use progress::Progress;
-use secrecy::ExposeSecret;
+use rustls::ClientConfig;
+use shard::Line;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use twilight_gateway::Message;
 use twilight_gateway::error::ReceiveMessageErrorType;
-use twilight_gateway::{CloseFrame, ConfigBuilder, Intents, Message, Session, Shard, ShardId};
 
 /// How long to wait before the second try.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// How long a connection may take to close.
-const CLOSING: Duration = Duration::from_secs(2);
+
+/// Which way events come.
+pub(crate) struct Way {
+    /// Where they come from in place of Discord.
+    pub(crate) gateway_url: Option<String>,
+    /// TLS with authorities of the user's own, where there are any.
+    pub(crate) own_tls: Option<Arc<ClientConfig>>,
+}
 
 /// Keeps one account connected and hands in what it hears, until it is told to end or nothing can help.
 pub(crate) async fn run(
     account: Arc<Account>,
-    gateway_url: Option<String>,
+    way: Way,
     gateway: Gateway,
     memory: Arc<Memory>,
     cancel: CancellationToken,
 ) {
-    let progress = Arc::new(Progress::new(&memory, gateway_url.as_deref()));
+    let progress = Arc::new(Progress::new(&memory, way.gateway_url.as_deref()));
     let lanes = Lanes::begin(&account, &gateway, &progress, &cancel);
     let listening = Listening {
         account: &account,
-        gateway_url,
+        way,
         lanes: &lanes,
         progress: &progress,
         cancel: &cancel,
@@ -65,7 +74,7 @@ pub(crate) async fn run(
 /// One account that listens.
 struct Listening<'a> {
     account: &'a Account,
-    gateway_url: Option<String>,
+    way: Way,
     lanes: &'a Lanes,
     progress: &'a Progress,
     cancel: &'a CancellationToken,
@@ -78,22 +87,26 @@ impl Listening<'_> {
         let mut wait = FIRST_WAIT;
         let mut reason = None;
         loop {
-            account.standing.set(Connection::Connecting { reason });
+            account.ears.standing.set(Connection::Connecting { reason });
             match self.once().await {
                 End::Told => {
-                    account.standing.set(Connection::Idle);
+                    account.ears.standing.set(Connection::Idle);
                     return;
                 }
                 End::Failed { reason, hint } => {
                     let said = hint.as_deref().unwrap_or_default();
                     account.tell(&format!("{reason} {said}"));
-                    account.standing.set(Connection::Failed { reason, hint });
+                    account
+                        .ears
+                        .standing
+                        .set(Connection::Failed { reason, hint });
                     return;
                 }
                 End::Broken { reason: why } => {
                     account.tell(&format!("{why} It is tried again."));
                     reason = Some(why.clone());
                     account
+                        .ears
                         .standing
                         .set(Connection::Connecting { reason: Some(why) });
                     tokio::select! {
@@ -114,7 +127,7 @@ impl Listening<'_> {
         };
         let url = match place {
             Err(end) => return end,
-            Ok(url) => self.gateway_url.clone().or(url),
+            Ok(url) => self.way.gateway_url.clone().or(url),
         };
         let listening = AssertUnwindSafe(self.listen(url)).catch_unwind();
         listening.await.unwrap_or_else(|_| End::Broken {
@@ -124,34 +137,42 @@ impl Listening<'_> {
 
     async fn listen(&self, url: Option<String>) -> End {
         let account = self.account;
-        let mut shard = self.shard(url);
+        let mut line = match Line::new(self, &self.way, url).await {
+            Ok(line) => line,
+            Err(reason) => return End::Broken { reason },
+        };
         let mut closed = None;
         let mut told = false;
         loop {
             let next = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
-                    self.close(shard).await;
+                    line.close(self.progress.is_kept()).await;
                     return End::Told;
                 }
-                next = shard.next() => next,
+                next = line.shard.next() => next,
             };
             match next {
                 None => return End::of(closed),
                 Some(Ok(Message::Close(frame))) => {
                     closed = frame.map(|frame| frame.code);
                     let reason = Some("The connection broke.".to_owned());
-                    account.standing.set(Connection::Connecting { reason });
+                    account.ears.standing.set(Connection::Connecting { reason });
+                    line.broke();
                 }
                 Some(Ok(Message::Text(text))) => {
-                    let heard = events::read(account, &text);
+                    let read = ears::read(&account.ears, &text);
+                    if read.odd {
+                        unreadable(account);
+                    }
+                    let heard = read.heard;
                     let is_message = matches!(heard, Heard::Message(_));
-                    let (session, url) = (shard.session(), shard.resume_url());
-                    let number = self.progress.heard(session, url, is_message);
+                    let (session, url) = (line.shard.session(), line.resume_url());
+                    let number = self.progress.heard(session, url.as_deref(), is_message);
                     match heard {
                         Heard::Connected => {
                             told = false;
-                            account.standing.set(Connection::Connected);
+                            account.ears.standing.set(Connection::Connected);
                         }
                         Heard::Message(message) => {
                             self.lanes.put((number, message), self.cancel).await;
@@ -161,52 +182,17 @@ impl Listening<'_> {
                 }
                 Some(Err(error)) => match error.kind() {
                     ReceiveMessageErrorType::Reconnect => {
-                        let reason = "Discord cannot be reached.".to_owned();
+                        let reason = line.unreachable();
                         if !std::mem::replace(&mut told, true) {
                             account.tell(&format!("{reason} It is tried again."));
                         }
                         let reason = Some(reason);
-                        account.standing.set(Connection::Connecting { reason });
+                        account.ears.standing.set(Connection::Connecting { reason });
                     }
-                    _ => events::unreadable(account),
+                    _ => unreadable(account),
                 },
             }
         }
-    }
-
-    /// Makes a connection that goes on where an earlier run was, if there was one.
-    fn shard(&self, url: Option<String>) -> Shard {
-        let account = self.account;
-        let token = account.rest.token().expose_secret().to_owned();
-        let mut config = ConfigBuilder::new(token, intents(account));
-        if let Some(url) = url {
-            config = config.proxy_url(url);
-        }
-        if let Some(point) = self.progress.recall(account)
-            && Url::read(&point.resume_url, "wss", "ws").is_ok()
-        {
-            config = config
-                .session(Session::new(point.sequence, point.session_id))
-                .resume_url(point.resume_url);
-        }
-        Shard::with_config(ShardId::ONE, config.build())
-    }
-
-    /// Says goodbye; until later, if somebody remembers.
-    async fn close(&self, mut shard: Shard) {
-        shard.close(if self.progress.is_kept() {
-            CloseFrame::RESUME
-        } else {
-            CloseFrame::NORMAL
-        });
-        let closing = async {
-            while let Some(Ok(message)) = shard.next().await {
-                if matches!(message, Message::Close(_)) {
-                    break;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(CLOSING, closing).await;
     }
 }
 
@@ -235,12 +221,12 @@ async fn place(account: &Account) -> Result<Option<String>, End> {
     }
 }
 
-/// Says what events are wanted.
-fn intents(account: &Account) -> Intents {
-    let wished = account.settings.intents;
-    let mut intents = Intents::GUILDS | Intents::GUILD_MESSAGES | Intents::DIRECT_MESSAGES;
-    intents.set(Intents::MESSAGE_CONTENT, wished.message_content);
-    intents.set(Intents::GUILD_MEMBERS, wished.guild_members);
-    intents.set(Intents::GUILD_PRESENCES, wished.presence);
-    intents
+/// Counts an event that cannot be read. It is said rarely: whoever sends such events must not fill the log.
+fn unreadable(account: &Account) {
+    let count = account.unreadable.fetch_add(1, Ordering::Relaxed) + 1;
+    if count.is_power_of_two() {
+        account.tell(&format!(
+            "an event cannot be read and is left out; there were {count} such events so far"
+        ));
+    }
 }

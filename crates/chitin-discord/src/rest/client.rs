@@ -4,6 +4,7 @@ use super::fault::{Fault, Why};
 use super::form::{self, Upload};
 use super::limits::{Limits, Route};
 use crate::compat::{API_PATH, API_URL, USER_AGENT};
+use chitin_model::http::certificate_problem;
 use futures_util::StreamExt;
 use reqwest::{Client, Method, redirect};
 use secrecy::{ExposeSecret, SecretString};
@@ -160,9 +161,9 @@ impl std::fmt::Debug for Rest {
 }
 
 /// Makes the client that all accounts share: HTTP/1.1, one TLS stack, no redirects, no proxy of the surroundings.
-pub(crate) fn client() -> Result<Client, String> {
+pub(crate) fn client(tls: rustls::ClientConfig) -> Result<Client, String> {
     Client::builder()
-        .tls_backend_preconfigured(chitin_model::http::tls()?)
+        .tls_backend_preconfigured(tls)
         .http1_only()
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -191,6 +192,9 @@ pub(crate) async fn limited(response: reqwest::Response, most: usize) -> Result<
 
 /// Says what went wrong on the way, without the address: it may hold what nobody should see.
 pub(crate) fn of_network(error: &reqwest::Error) -> Fault {
+    if let Some(problem) = certificate_problem(error) {
+        return Fault::network(&problem);
+    }
     Fault::network(if error.is_timeout() {
         "it did not answer in time"
     } else if error.is_connect() {

@@ -6,6 +6,7 @@ mod url;
 pub(crate) use url::Url;
 
 use crate::compat::{ACTIONS, MOST_CHARS, USUAL_LINES, USUAL_MEDIA_MB};
+use chitin_model::http::Trust;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The account when none is named.
@@ -30,6 +31,8 @@ pub struct Settings {
     pub(crate) api_url: Option<Url>,
     /// Where events come from in place of Discord, for a proxy.
     pub(crate) gateway_url: Option<Url>,
+    /// Whom TLS trusts.
+    pub(crate) trust: Trust,
 }
 
 /// What a configuration says of one account.
@@ -90,11 +93,19 @@ impl Default for Settings {
             switched_off: BTreeSet::new(),
             api_url: None,
             gateway_url: None,
+            trust: Trust::default(),
         }
     }
 }
 
 impl Settings {
+    /// Says whom TLS trusts; left alone, that is the usual authorities.
+    #[must_use]
+    pub fn trusting(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
     /// Returns the actions that are left, in a fixed order.
     pub(crate) fn actions(&self) -> Vec<String> {
         let all = ACTIONS.iter().flat_map(|(_, actions)| *actions);

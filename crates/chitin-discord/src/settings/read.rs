@@ -2,6 +2,7 @@
 
 use super::{AccountSettings, Intents, SettingIssue, Settings, Url, megabytes};
 use crate::compat::{ACTIONS, MOST_CHARS, MOST_FILE_BYTES};
+use chitin_model::http::Trust;
 use chitin_protocol::agent_id::normalize_account_id;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ impl Settings {
             usual,
             api_url: reading.url(fields, "apiUrl", "https", "http"),
             gateway_url: reading.url(fields, "gatewayUrl", "wss", "ws"),
+            trust: Trust::default(),
             ..Self::default()
         };
         let most = MOST_CHARS as u64;

@@ -9,6 +9,7 @@ mod acting;
 mod addressed;
 mod bad_input;
 mod connection;
+mod ears;
 mod hearing;
 mod limits;
 mod live;
@@ -18,4 +19,5 @@ mod sending;
 mod settings;
 #[path = "../../../chitin-gateway/tests/it/stage.rs"]
 mod stage;
+mod tls;
 mod yard;

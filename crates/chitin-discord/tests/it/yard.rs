@@ -5,6 +5,7 @@ use chitin_discord::{Discord, Memory, Settings};
 use chitin_gateway::route::Peer;
 use chitin_gateway::surface::{Action, Connection, Done, Network};
 use chitin_gateway::{Address, Outgoing, Surface, SurfaceError};
+use chitin_model::http::Trust;
 use chitin_protocol::session_key::ChatType;
 use chitin_store::SessionStore;
 use chitin_test::discord::{FakeDiscord, TOKEN};
@@ -42,13 +43,23 @@ pub(crate) fn remembering(
     extra: &Value,
     memory: Memory,
 ) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
+    trusting(discord, extra, memory, Trust::default())
+}
+
+/// Makes one that trusts somebody.
+pub(crate) fn trusting(
+    discord: &FakeDiscord,
+    extra: &Value,
+    memory: Memory,
+    trust: Trust,
+) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
     let notes = Arc::new(Mutex::new(Vec::new()));
     let noting = Arc::clone(&notes);
     let note: chitin_discord::Note =
         Arc::new(move |note: &str| noting.lock().unwrap().push(note.to_owned()));
     let mut section = discord.section();
     merge(&mut section, extra);
-    let settings = Settings::read(&section).unwrap();
+    let settings = Settings::read(&section).unwrap().trusting(trust);
     let tokens = BTreeMap::from([("default".to_owned(), SecretString::from(TOKEN))]);
     (
         Discord::new(&settings, tokens, memory, &note).unwrap(),
@@ -107,7 +118,16 @@ impl Yard {
 
     /// Makes it without connecting.
     pub(crate) fn closed(replies: &[Value], extra: &Value) -> Self {
-        let discord = FakeDiscord::start();
+        Self::beside(FakeDiscord::start(), &Trust::default(), replies, extra)
+    }
+
+    /// Makes it beside a Discord that is there, without connecting.
+    pub(crate) fn beside(
+        discord: FakeDiscord,
+        trust: &Trust,
+        replies: &[Value],
+        extra: &Value,
+    ) -> Self {
         let guild = discord.guild("Shipyard");
         let channel = discord.channel(&guild, "berths");
         let ada = discord.person("Ada");
@@ -115,7 +135,7 @@ impl Yard {
             "dmPolicy": "open", "allowFrom": ["*"], "groupPolicy": "open", "guilds": {"*": {"requireMention": false}},
         });
         merge(&mut section, extra);
-        let (surface, notes) = surface(&discord, &section);
+        let (surface, notes) = trusting(&discord, &section, Memory::none(), trust.clone());
         let config = json!({"channels": {"discord": section}, "tools": {"profile": "full"}});
         let stage = Setting::replies(replies)
             .config(config)

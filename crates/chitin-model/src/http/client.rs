@@ -1,10 +1,9 @@
 //! The HTTP client: HTTP/1.1, one TLS stack, no redirects, no proxy but the one that is handed in.
 
 use super::endpoint::Endpoint;
+use super::trust;
 use reqwest::{Client, Proxy, redirect};
-use rustls::{ClientConfig, RootCertStore};
 use secrecy::ExposeSecret;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long an unused connection is kept; servers close theirs after about a minute.
@@ -14,9 +13,9 @@ const KEEP: Duration = Duration::from_secs(50);
 /// start would be that.
 pub fn make(endpoint: &Endpoint) -> Result<Client, String> {
     let tls = if endpoint.needs_certificates() {
-        tls()?
+        endpoint.trust.tls()?
     } else {
-        tls_with(RootCertStore::empty())?
+        trust::nobody()?
     };
     let mut builder = Client::builder()
         .tls_backend_preconfigured(tls)
@@ -36,19 +35,4 @@ pub fn make(endpoint: &Endpoint) -> Result<Client, String> {
     builder
         .build()
         .map_err(|error| format!("the HTTP client cannot be made: {error}"))
-}
-
-/// Returns the one way in which the program speaks TLS: rustls with ring, and the usual authorities.
-pub fn tls() -> Result<ClientConfig, String> {
-    tls_with(RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    })
-}
-
-fn tls_with(roots: RootCertStore) -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

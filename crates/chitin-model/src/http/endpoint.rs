@@ -1,5 +1,6 @@
 //! Where a model is, and what it takes to reach it.
 
+use super::trust::Trust;
 use crate::error::ModelError;
 use crate::wire::{self, Wire};
 use chitin_protocol::settings::KeyHeaderSetting;
@@ -22,6 +23,8 @@ pub struct Endpoint {
     pub proxy: Option<SecretString>,
     /// How long to wait for what.
     pub timeouts: Timeouts,
+    /// Whom TLS trusts.
+    pub trust: Trust,
 }
 
 /// How long to wait for what.
@@ -55,6 +58,7 @@ impl Endpoint {
             headers: Vec::new(),
             proxy: None,
             timeouts: Timeouts::default(),
+            trust: Trust::default(),
         }
     }
 
@@ -69,6 +73,13 @@ impl Endpoint {
     #[must_use]
     pub const fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
+        self
+    }
+
+    /// Sets whom TLS trusts.
+    #[must_use]
+    pub fn with_trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
         self
     }
 

@@ -4,9 +4,11 @@ mod answer;
 mod client;
 mod endpoint;
 pub(crate) mod secrets;
+mod trust;
 
-pub use client::{make as make_client, tls};
+pub use client::make as make_client;
 pub use endpoint::{Endpoint, Timeouts};
+pub use trust::{MOST_CERTIFICATES, OWN_AUTHORITIES, Trust, certificate_problem};
 
 use crate::error::ModelError;
 use crate::model::{EventStream, Model, Prepared, Tee};
@@ -313,6 +315,9 @@ fn excerpt(body: &[u8]) -> String {
 /// Returns the innermost reason of an error. The outer ones only say that a request failed, and name the address.
 pub(crate) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
+    if let Some(problem) = certificate_problem(&error) {
+        return problem;
+    }
     let mut innermost: &dyn std::error::Error = &error;
     while let Some(source) = innermost.source() {
         innermost = source;

@@ -17,6 +17,7 @@ mod offline;
 mod providers;
 mod replay;
 mod scripted;
+mod trust;
 mod wire_bodies;
 mod wire_errors;
 mod wire_faults;

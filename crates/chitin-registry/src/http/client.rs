@@ -18,16 +18,11 @@ pub(super) fn make(options: &Options) -> Result<Client, PackError> {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };
     for pem in &options.extra_roots {
-        let mut found = false;
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            let certificate =
-                certificate.map_err(|error| not_a_certificate().caused_by(error.to_string()))?;
-            roots
-                .add(certificate)
-                .map_err(|error| not_a_certificate().caused_by(error))?;
-            found = true;
-        }
-        if !found {
+        let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+        let read = read.map_err(|error| not_a_certificate().caused_by(error.to_string()))?;
+        // Bundles hold old certificates too that nobody can use; the others count.
+        let (added, _) = roots.add_parsable_certificates(read);
+        if added == 0 {
             return Err(not_a_certificate());
         }
     }

@@ -1,11 +1,13 @@
 //! `channels.slack`: what configuration says, checked.
 
 mod check;
+mod hosts;
 
 pub(crate) use check::is_loopback;
 
-use crate::compat::{ACTIONS, HOST, MEDIA_MAX_MB, WEBHOOK_PATH};
+use crate::compat::{ACTIONS, MEDIA_MAX_MB, WEBHOOK_PATH};
 use check::{api_url, check_limit, check_modes, default_api, is_path, megabytes};
+use chitin_model::http::Trust;
 use chitin_protocol::agent_id::{DEFAULT_ACCOUNT, normalize_account_id};
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -23,6 +25,8 @@ pub struct Settings {
     pub(crate) base: AccountSettings,
     /// Accounts with a section of their own.
     pub(crate) accounts: BTreeMap<String, AccountSettings>,
+    /// Whom TLS trusts.
+    pub(crate) trust: Trust,
 }
 
 /// What configuration says of one account.
@@ -60,6 +64,13 @@ pub struct SettingIssue {
 }
 
 impl Settings {
+    /// Says whom TLS trusts; left alone, that is the usual authorities.
+    #[must_use]
+    pub fn trusting(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
     /// Reads the section `channels.slack`. Accounts have what the section says unless they say otherwise. Keys that are not ours are left
     /// alone.
     ///
@@ -107,7 +118,11 @@ impl Settings {
             )),
             Some(_) => issues.push(issue("accounts", "It is no object.", None)),
         }
-        let settings = Self { base, accounts };
+        let settings = Self {
+            base,
+            accounts,
+            trust: Trust::default(),
+        };
         settings.check_paths(&mut issues);
         if issues.is_empty() {
             Ok(settings)
@@ -245,23 +260,6 @@ impl AccountSettings {
             .iter()
             .filter(|(group, _)| !self.off.contains(group))
             .flat_map(|(_, actions)| actions.iter().copied())
-    }
-
-    /// Tells whether an address is Slack's, or the Web API's own: there a token may go.
-    pub(crate) fn trusts(&self, url: &Url) -> bool {
-        if url.origin() == self.api.origin() {
-            return true;
-        }
-        let ours = url.host_str().is_some_and(|host| {
-            host == HOST
-                || host
-                    .strip_suffix(HOST)
-                    .is_some_and(|rest| rest.ends_with('.'))
-        });
-        ours && matches!(url.scheme(), "https" | "wss")
-            && url.port_or_known_default() == Some(443)
-            && url.username().is_empty()
-            && url.password().is_none()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::settings::is_loopback;
 use crate::web::CallError;
+use chitin_model::http::certificate_problem;
 use reqwest::Url;
 use rustls::pki_types::ServerName;
 use std::time::Duration;
@@ -71,7 +72,9 @@ impl Account {
                 .map_err(|_| "the host has no name".to_owned())?;
             let tls = TlsConnector::from(self.client.tls.clone());
             let stream = tls.connect(name, stream).await;
-            Box::new(stream.map_err(|error| format!("no TLS: {error}"))?)
+            Box::new(stream.map_err(|error| {
+                certificate_problem(&error).unwrap_or_else(|| format!("no TLS: {error}"))
+            })?)
         };
         let config = WebSocketConfig::default()
             .max_message_size(Some(LARGEST))

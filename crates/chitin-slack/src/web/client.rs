@@ -1,5 +1,6 @@
 //! The HTTP client and the TLS that sockets share with it: one stack, no redirects, no proxy of the environment.
 
+use chitin_model::http::{Trust, certificate_problem};
 use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +18,8 @@ pub(crate) struct Client {
 }
 
 /// Makes a client. It follows no redirects: a token must not go where somebody else sends it.
-pub(crate) fn make() -> Result<Client, String> {
-    let tls = chitin_model::http::tls()?;
+pub(crate) fn make(trust: &Trust) -> Result<Client, String> {
+    let tls = trust.tls()?;
     let http = reqwest::Client::builder()
         .tls_backend_preconfigured(tls.clone())
         .http1_only()
@@ -40,6 +41,9 @@ pub(crate) fn make() -> Result<Client, String> {
 /// Says what went wrong, without the address: it may hold a ticket.
 pub(super) fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
+    if let Some(problem) = certificate_problem(&error) {
+        return problem;
+    }
     let mut text = error.to_string();
     let mut source = std::error::Error::source(&error);
     while let Some(cause) = source {

@@ -18,4 +18,5 @@ mod socket;
 mod speaking;
 mod streaming;
 mod threads;
+mod tls;
 mod webhook;

@@ -4,6 +4,7 @@ use crate::stage::{Setting, Stage};
 use chitin_gateway::route::Peer;
 use chitin_gateway::surface::{Connection, Network};
 use chitin_gateway::{Address, Surface};
+use chitin_model::http::Trust;
 use chitin_protocol::session_key::ChatType;
 use chitin_slack::{Note, Settings, Slack, Tokens};
 use chitin_store::SessionStore;
@@ -45,6 +46,16 @@ impl Yard {
 
     /// The same with a setting of one's own.
     pub(crate) fn set(slack: FakeSlack, section: &Value, setting: Setting) -> Self {
+        Self::trusting(slack, Trust::default(), section, setting)
+    }
+
+    /// The same with somebody to trust.
+    pub(crate) fn trusting(
+        slack: FakeSlack,
+        trust: Trust,
+        section: &Value,
+        setting: Setting,
+    ) -> Self {
         // Everybody is heard: who is let in is not what is looked at here.
         let mut channel = json!({
             "apiUrl": slack.api_url(), "dmPolicy": "open", "allowFrom": ["*"], "groupPolicy": "open",
@@ -53,7 +64,7 @@ impl Yard {
         for (key, value) in section.as_object().unwrap() {
             channel[key] = value.clone();
         }
-        let settings = Settings::read(&channel).unwrap();
+        let settings = Settings::read(&channel).unwrap().trusting(trust);
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = Arc::clone(&notes);
         let note: Note = Arc::new(move |text: &str| kept.lock().unwrap().push(text.to_owned()));

@@ -166,7 +166,7 @@ impl Connection {
                 guilds.iter().map(|guild| json!({"id": guild, "unavailable": true})).collect();
             let ready = json!({
                 "v": 10, "user": state.user(BOT), "guilds": unavailable, "session_id": id,
-                "resume_gateway_url": format!("ws://{}", state.address()), "application": {"id": BOT, "flags": state.flags},
+                "resume_gateway_url": state.place().ws(), "application": {"id": BOT, "flags": state.flags},
             });
             let mut session = Session { intents, sequence: 0, log: Vec::new(), line: Some(self.line()) };
             let mut tell = |name: &str, data: &Value| {

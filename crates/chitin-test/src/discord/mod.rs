@@ -15,9 +15,9 @@ pub use faults::{Fault, Rule};
 pub use saying::Saying;
 pub use state::{Asked, Posted, SentFile};
 
+use crate::tls::{Authority, Front, Place};
 use serde_json::{Value, json};
 use state::State;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -37,13 +37,14 @@ pub struct FakeDiscord {
     shared: Arc<Shared>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    _front: Option<Front>,
 }
 
 /// What the parts of the server share.
 pub(crate) struct Shared {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
-    address: SocketAddr,
+    place: Place,
 }
 
 impl Shared {
@@ -62,15 +63,26 @@ impl Shared {
 impl FakeDiscord {
     /// Starts one on a free port.
     pub fn start() -> Self {
+        Self::start_behind(None)
+    }
+
+    /// Starts one that speaks TLS.
+    pub fn start_tls(authority: &Authority) -> Self {
+        Self::start_behind(Some(authority))
+    }
+
+    fn start_behind(authority: Option<&Authority>) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")
             .unwrap_or_else(|error| unreachable!("no port: {error}"));
         let address = listener
             .local_addr()
             .unwrap_or_else(|error| unreachable!("no address: {error}"));
+        let front = authority.map(|authority| authority.front(address));
+        let place = Place::new(address, front.as_ref());
         let shared = Arc::new(Shared {
-            state: Mutex::new(State::new(address)),
+            state: Mutex::new(State::new(place)),
             changed: watch::channel(0).0,
-            address,
+            place,
         });
         let (stop, stopped) = oneshot::channel();
         let serving = Arc::clone(&shared);
@@ -79,6 +91,7 @@ impl FakeDiscord {
             shared,
             stop: Some(stop),
             thread: Some(thread),
+            _front: front,
         }
     }
 
@@ -89,12 +102,12 @@ impl FakeDiscord {
 
     /// Returns where requests go.
     pub fn api_url(&self) -> String {
-        format!("http://{}", self.shared.address)
+        self.shared.place.http()
     }
 
     /// Returns where events come from.
     pub fn gateway_url(&self) -> String {
-        format!("ws://{}", self.shared.address)
+        self.shared.place.ws()
     }
 
     /// Makes a server, and tells whoever is connected.
@@ -272,7 +285,7 @@ impl Drop for FakeDiscord {
 impl std::fmt::Debug for FakeDiscord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FakeDiscord")
-            .field("address", &self.shared.address)
+            .field("place", &self.shared.place)
             .finish_non_exhaustive()
     }
 }

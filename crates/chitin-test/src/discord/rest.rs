@@ -33,7 +33,7 @@ pub(super) fn answer(state: &mut State, asked: &Asked, files: &[SentFile]) -> An
         ("GET", ["gateway", "bot"]) => (
             200,
             json!({
-                "url": format!("ws://{}", state.address()), "shards": 1,
+                "url": state.place().ws(), "shards": 1,
                 "session_start_limit": {"total": 1000, "remaining": 999, "reset_after": 1000, "max_concurrency": 1},
             }),
         ),

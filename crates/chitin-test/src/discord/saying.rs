@@ -87,7 +87,7 @@ impl<'a> Saying<'a> {
             .map(|(name, mime, bytes, size)| {
                 let file = state.new_id();
                 let path = format!("/attachments/{}/{file}/{name}", self.channel);
-                let url = format!("http://{}{path}", state.address());
+                let url = format!("{}{path}", state.place().http());
                 state.files.insert(path, (mime.clone(), bytes.clone()));
                 let size = size.unwrap_or(bytes.len() as u64);
                 json!({"id": file, "filename": name, "content_type": mime, "size": size, "url": url, "proxy_url": url})

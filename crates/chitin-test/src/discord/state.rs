@@ -3,9 +3,9 @@
 use super::faults::{Bucket, Rule};
 use super::gateway::{Command, Session};
 use super::{BOT, BOT_NAME, TOKEN};
+use crate::tls::Place;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use std::net::SocketAddr;
 
 /// Intents, by bit.
 pub(super) const MESSAGE_CONTENT: u64 = 1 << 15;
@@ -55,7 +55,7 @@ pub struct SentFile {
 
 /// What the fake knows.
 pub(crate) struct State {
-    address: SocketAddr,
+    place: Place,
     pub(super) token: Option<String>,
     pub(super) forbidden_intents: u64,
     pub(super) flags: u64,
@@ -82,9 +82,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(super) fn new(address: SocketAddr) -> Self {
+    pub(super) fn new(place: Place) -> Self {
         Self {
-            address,
+            place,
             token: Some(TOKEN.to_owned()),
             forbidden_intents: 0,
             // Everything that can be allowed is.
@@ -117,8 +117,8 @@ impl State {
         self.last_id.to_string()
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
-        self.address
+    pub(super) fn place(&self) -> Place {
+        self.place
     }
 
     pub(super) fn user(&self, id: &str) -> Value {

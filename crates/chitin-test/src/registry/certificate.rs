@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Certificates {
     /// The authority's certificate.
     pub authority: PathBuf,
-    /// The server's certificate, for `127.0.0.1` and `localhost`.
+    /// The server's certificate, for `127.0.0.1` and `localhost` unless something else is said.
     pub server: PathBuf,
     /// The server's key.
     pub server_key: PathBuf,
@@ -25,6 +25,11 @@ const KEY: [&str; 5] = [
 impl Certificates {
     /// Makes both in a directory.
     pub fn make(directory: &Path) -> Self {
+        Self::make_for(directory, "IP:127.0.0.1,DNS:localhost")
+    }
+
+    /// Makes both in a directory; the server's certificate is for these names, as `openssl` writes them.
+    pub fn make_for(directory: &Path, names: &str) -> Self {
         let openssl = |arguments: &[&str]| run("openssl", arguments, &[], directory);
         let mut authority = vec!["req", "-x509"];
         authority.extend(KEY);
@@ -52,7 +57,7 @@ impl Certificates {
         openssl(&request);
         write(
             &directory.join("extensions"),
-            b"subjectAltName=IP:127.0.0.1,DNS:localhost\nbasicConstraints=CA:FALSE\n",
+            format!("subjectAltName={names}\nbasicConstraints=CA:FALSE\n").as_bytes(),
         );
         openssl(&[
             "x509",

@@ -2,14 +2,14 @@
 
 use super::state::{Call, State};
 use super::{APP_TOKEN, BOT_ID, BOT_TOKEN, BOT_USER, TEAM, conversation, sharing};
+use crate::tls::Place;
 use serde_json::{Value, json};
-use std::net::SocketAddr;
 
 /// The longest text that a message may be changed to.
 const LONGEST_UPDATE: usize = 4_000;
 
 /// Answers a call.
-pub(super) fn call(state: &mut State, address: SocketAddr, call: &Call) -> Value {
+pub(super) fn call(state: &mut State, place: Place, call: &Call) -> Value {
     let wanted = match call.method.as_str() {
         "apps.connections.open" => APP_TOKEN,
         _ => BOT_TOKEN,
@@ -23,10 +23,10 @@ pub(super) fn call(state: &mut State, address: SocketAddr, call: &Call) -> Value
         APP_TOKEN | BOT_TOKEN => return refused("not_allowed_token_type"),
         _ => return refused("invalid_auth"),
     }
-    answer(state, address, call).unwrap_or_else(|code| refused(&code))
+    answer(state, place, call).unwrap_or_else(|code| refused(&code))
 }
 
-fn answer(state: &mut State, address: SocketAddr, call: &Call) -> Result<Value, String> {
+fn answer(state: &mut State, place: Place, call: &Call) -> Result<Value, String> {
     let argument = |name: &str| call.arguments.get(name).map_or("", String::as_str);
     let room = |state: &State| {
         let id = argument("channel");
@@ -47,7 +47,7 @@ fn answer(state: &mut State, address: SocketAddr, call: &Call) -> Result<Value, 
         "apps.connections.open" => {
             let ticket = format!("ticket-{}", state.number());
             state.tickets.push(ticket.clone());
-            Ok(json!({"ok": true, "url": format!("ws://{address}/link?ticket={ticket}")}))
+            Ok(json!({"ok": true, "url": format!("{}/link?ticket={ticket}", place.ws())}))
         }
         "users.info" => {
             let user = state.users.get(argument("user"));
@@ -116,7 +116,7 @@ fn answer(state: &mut State, address: SocketAddr, call: &Call) -> Result<Value, 
             Ok(json!({"ok": true, "emoji": {"larch": "https://emoji.example/larch.png"}}))
         }
         "files.getUploadURLExternal" => {
-            sharing::upload_url(state, address, argument("filename"), argument("length"))
+            sharing::upload_url(state, place, argument("filename"), argument("length"))
         }
         "files.completeUploadExternal" => sharing::complete(state, call),
         "files.info" => {

@@ -86,12 +86,12 @@ impl FakeSlack {
 
     /// Puts a file into the workspace, and returns what a message says of it.
     pub fn file(&self, name: &str, mime: &str, bytes: &[u8]) -> Value {
-        let address = self.address;
+        let place = self.place.http();
         self.shared.change(|state| {
             let id = format!("F{:06}", state.number());
             let facts = json!({
                 "id": id, "name": name, "mimetype": mime, "size": bytes.len(),
-                "url_private_download": format!("http://{address}/files/{id}"),
+                "url_private_download": format!("{place}/files/{id}"),
             });
             state.files.insert(id, (bytes.to_vec(), facts.clone()));
             facts

@@ -17,8 +17,8 @@ mod state;
 pub use sign::SignedCall;
 pub use state::{Call, Posted, State};
 
+use crate::tls::{Authority, Front, Place};
 use serde_json::{Value, json};
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -42,15 +42,16 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running Slack. It stops when it is dropped.
 pub struct FakeSlack {
-    address: SocketAddr,
+    place: Place,
     shared: Arc<Shared>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    front: Option<Front>,
 }
 
 /// What the parts of the server share.
 struct Shared {
-    address: SocketAddr,
+    place: Place,
     state: Mutex<State>,
     changed: watch::Sender<u64>,
 }
@@ -71,13 +72,24 @@ impl Shared {
 impl FakeSlack {
     /// Starts a workspace with a channel `C1` (`berths`), and two people: `U1` (Ada) and `U2` (Ben).
     pub fn start() -> Self {
+        Self::start_behind(None)
+    }
+
+    /// Starts the same over TLS.
+    pub fn start_tls(authority: &Authority) -> Self {
+        Self::start_behind(Some(authority))
+    }
+
+    fn start_behind(authority: Option<&Authority>) -> Self {
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))
             .unwrap_or_else(|e| unreachable!("no socket on loopback: {e}"));
         let address = listener
             .local_addr()
             .unwrap_or_else(|e| unreachable!("a listener has an address: {e}"));
+        let front = authority.map(|authority| authority.front(address));
+        let place = Place::new(address, front.as_ref());
         let shared = Arc::new(Shared {
-            address,
+            place,
             state: Mutex::new(State::default()),
             changed: watch::Sender::new(0),
         });
@@ -85,10 +97,11 @@ impl FakeSlack {
         let serving = Arc::clone(&shared);
         let thread = std::thread::spawn(move || serve::run(&serving, listener, stopped));
         let slack = Self {
-            address,
+            place,
             shared,
             stop: Some(stop),
             thread: Some(thread),
+            front,
         };
         slack.add_user("U1", "ada", "Ada");
         slack.add_user("U2", "ben", "Ben");
@@ -96,9 +109,16 @@ impl FakeSlack {
         slack
     }
 
+    /// Shows the certificate of another authority to whoever connects from now on.
+    pub fn show_certificate(&self, authority: &Authority) {
+        if let Some(front) = &self.front {
+            front.show(authority);
+        }
+    }
+
     /// Returns where the Web API is, as `apiUrl` names it.
     pub fn api_url(&self) -> String {
-        format!("http://{}/api/", self.address)
+        format!("{}/api/", self.place.http())
     }
 
     /// Adds somebody.

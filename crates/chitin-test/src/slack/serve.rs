@@ -92,12 +92,8 @@ async fn answer(shared: Arc<Shared>, mut request: Request<Incoming>) -> Response
         Some(Fault::Delay(wait)) => tokio::time::sleep(wait).await,
         None => {}
     }
-    let (answer, scopes) = shared.change(|state| {
-        (
-            api::call(state, shared.address, &call),
-            state.scopes.clone(),
-        )
-    });
+    let (answer, scopes) =
+        shared.change(|state| (api::call(state, shared.place, &call), state.scopes.clone()));
     let mut response = json_response(&answer);
     if let Ok(scopes) = scopes.parse() {
         response.headers_mut().insert("x-oauth-scopes", scopes);

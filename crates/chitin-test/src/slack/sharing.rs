@@ -4,15 +4,15 @@ use super::request::Whole;
 use super::serve::plain;
 use super::state::{Call, State};
 use super::{BOT_TOKEN, Shared, api};
+use crate::tls::Place;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
-use std::net::SocketAddr;
 
 /// Names a place for a file.
 pub(super) fn upload_url(
     state: &mut State,
-    address: SocketAddr,
+    place: Place,
     name: &str,
     length: &str,
 ) -> Result<Value, String> {
@@ -23,7 +23,7 @@ pub(super) fn upload_url(
     let id = format!("F{:06}", state.number());
     let facts = json!({"id": id, "name": name, "size": length, "complete": false});
     state.files.insert(id.clone(), (Vec::new(), facts));
-    Ok(json!({"ok": true, "file_id": id, "upload_url": format!("http://{address}/upload/{id}")}))
+    Ok(json!({"ok": true, "file_id": id, "upload_url": format!("{}/upload/{id}", place.http())}))
 }
 
 /// Takes the bytes of a file. No token is wanted here, and none may come.

@@ -7,12 +7,15 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
 use rustls::{ClientConfig, RootCertStore};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
 /// No honest address is longer.
 const LONGEST_URL: usize = 4096;
+
+/// Sets TLS up. It is asked when something is fetched over it.
+pub type Tls = Arc<dyn Fn() -> Result<ClientConfig, String> + Send + Sync>;
 
 /// What a fetch may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,16 +107,20 @@ impl From<reqwest::Error> for FetchError {
 }
 
 /// Fetches a page. Dropping the future ends it.
-pub(super) async fn fetch(url: &str, options: &FetchOptions) -> Result<Fetched, FetchError> {
-    tokio::time::timeout(options.time, follow(url, options))
+pub(super) async fn fetch(
+    url: &str,
+    options: &FetchOptions,
+    tls: &Tls,
+) -> Result<Fetched, FetchError> {
+    tokio::time::timeout(options.time, follow(url, options, tls))
         .await
         .unwrap_or(Err(FetchError::Time(options.time)))
 }
 
-async fn follow(url: &str, options: &FetchOptions) -> Result<Fetched, FetchError> {
+async fn follow(url: &str, options: &FetchOptions, tls: &Tls) -> Result<Fetched, FetchError> {
     let mut url = checked_url(url)?;
     for _ in 0..=options.redirects {
-        let response = get(&url, options).await?;
+        let response = get(&url, options, tls).await?;
         let target = response
             .status()
             .is_redirection()
@@ -144,16 +151,20 @@ fn checked_url(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
-async fn get(url: &Url, options: &FetchOptions) -> Result<Response, FetchError> {
+async fn get(url: &Url, options: &FetchOptions, tls: &Tls) -> Result<Response, FetchError> {
     let host = url.host_str().unwrap_or_default().to_owned();
     let addresses = judged_addresses(url, &host, options).await?;
+    let tls = match url.scheme() {
+        "https" => tls().map_err(FetchError::Http)?,
+        _ => nobody()?,
+    };
     let client = Client::builder()
         // A proxy would look the name up again, and reach whatever it can reach.
         .no_proxy()
         .redirect(Policy::none())
         .referer(false)
         .user_agent(concat!("chitin/", env!("CARGO_PKG_VERSION")))
-        .tls_backend_preconfigured(tls()?)
+        .tls_backend_preconfigured(tls)
         // The name is not looked up a second time.
         .resolve_to_addrs(&host, &addresses)
         .build()?;
@@ -163,6 +174,16 @@ async fn get(url: &Url, options: &FetchOptions) -> Result<Response, FetchError> 
         .header(ACCEPT, accept)
         .send()
         .await?)
+}
+
+/// Sets TLS up with nobody to trust, for addresses that need none.
+fn nobody() -> Result<ClientConfig, FetchError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| FetchError::Http(error.to_string()))?;
+    let roots = RootCertStore::empty();
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 /// Looks a host up and keeps the addresses that may be connected to.
@@ -203,22 +224,6 @@ async fn judged_addresses(
         (None, true) => Err(FetchError::NoAddress(host.to_owned())),
         (None, false) => Ok(judged),
     }
-}
-
-/// Returns the set-up for `https`, made once.
-fn tls() -> Result<ClientConfig, FetchError> {
-    static CONFIG: OnceLock<Option<ClientConfig>> = OnceLock::new();
-    let config = CONFIG.get_or_init(|| {
-        let mut roots = RootCertStore::empty();
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider);
-        let builder = builder.with_safe_default_protocol_versions().ok()?;
-        Some(builder.with_root_certificates(roots).with_no_client_auth())
-    });
-    config
-        .clone()
-        .ok_or_else(|| FetchError::Http("`https` cannot be set up".to_owned()))
 }
 
 async fn read(url: Url, mut response: Response, max_bytes: usize) -> Result<Fetched, FetchError> {

@@ -3,8 +3,12 @@
 use crate::kit::{call, call_with, call_within, done, failed};
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_test::TestEnv;
-use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, WebFetchTool, page_text};
+use chitin_test::tls::Authority;
+use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, Tls, WebFetchTool, page_text};
 use proptest::prelude::*;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -71,6 +75,11 @@ fn html(body: &str) -> Server {
     })
 }
 
+/// Nothing is fetched over TLS here, and nothing of it is set up.
+fn no_tls() -> Tls {
+    Arc::new(|| Err("TLS is not wanted here".to_owned()))
+}
+
 fn opened() -> FetchOptions {
     FetchOptions {
         allowed: AllowedAddresses::new(["127.0.0.1"]),
@@ -80,13 +89,13 @@ fn opened() -> FetchOptions {
 
 #[test]
 fn it_is_off_unless_turned_on() {
-    assert!(WebFetchTool::from_settings(None).is_none());
-    assert!(WebFetchTool::from_settings(Some(&WebFetchSettings::default())).is_none());
+    assert!(WebFetchTool::from_settings(None, no_tls()).is_none());
+    assert!(WebFetchTool::from_settings(Some(&WebFetchSettings::default()), no_tls()).is_none());
     let on = WebFetchSettings {
         enabled: Some(true),
         ..WebFetchSettings::default()
     };
-    assert!(WebFetchTool::from_settings(Some(&on)).is_some());
+    assert!(WebFetchTool::from_settings(Some(&on), no_tls()).is_some());
 }
 
 #[test]
@@ -94,7 +103,7 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
     let env = TestEnv::new();
     let server = html("secret");
     let port = server.address.port();
-    let closed = WebFetchTool::new(FetchOptions::default());
+    let closed = WebFetchTool::new(FetchOptions::default(), no_tls());
     for url in [
         server.url("/"),
         format!("http://localhost:{port}/"),
@@ -115,8 +124,37 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
         );
     }
     assert_eq!(server.asked.load(Ordering::SeqCst), 0);
-    let open = WebFetchTool::new(opened());
+    let open = WebFetchTool::new(opened(), no_tls());
     assert!(done(&call(&env, &open, json!({"url": server.url("/")}))).ends_with("secret"));
+    assert_eq!(server.asked.load(Ordering::SeqCst), 1);
+}
+
+/// Sets TLS up as the binary does, with one authority.
+fn trusting(authority: &Authority) -> Tls {
+    let file = authority.file().to_path_buf();
+    Arc::new(move || {
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_file_iter(&file).unwrap() {
+            roots.add(certificate.unwrap()).unwrap();
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider);
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    })
+}
+
+#[test]
+fn https_goes_over_the_tls_that_is_handed_in_and_over_no_other() {
+    let env = TestEnv::new();
+    let server = html("<p>the board</p>");
+    let (authority, other) = (Authority::new(), Authority::new());
+    let front = authority.front(server.address);
+    let page = json!({"url": format!("https://{}/", front.address())});
+    let fetch = |tls: Tls| call(&env, &WebFetchTool::new(opened(), tls), page.clone());
+    assert!(done(&fetch(trusting(&authority))).ends_with("the board"));
+    assert!(failed(&fetch(trusting(&other))).contains("certificate"));
+    assert!(failed(&fetch(no_tls())).contains("TLS is not wanted here"));
     assert_eq!(server.asked.load(Ordering::SeqCst), 1);
 }
 
@@ -141,7 +179,7 @@ fn redirects_are_judged_like_the_first_address() {
         };
         send(stream, "302 Found", &format!("Location: {target}\r\n"), b"");
     });
-    let tool = WebFetchTool::new(opened());
+    let tool = WebFetchTool::new(opened(), no_tls());
     let fetch = |path: &str| call(&env, &tool, json!({"url": server.url(path)}));
     let page = fetch("/twice");
     assert!(done(&page).starts_with(&format!("200 from {}\n", server.url("/page"))));
@@ -155,7 +193,7 @@ fn redirects_are_judged_like_the_first_address() {
 #[test]
 fn only_plain_web_addresses_are_fetched() {
     let env = TestEnv::new();
-    let tool = WebFetchTool::new(opened());
+    let tool = WebFetchTool::new(opened(), no_tls());
     for url in [
         "",
         "example",
@@ -203,7 +241,7 @@ fn size_time_and_stops_hold() {
         time: Duration::from_secs(1),
         ..opened()
     };
-    let tool = WebFetchTool::new(options);
+    let tool = WebFetchTool::new(options, no_tls());
     let endless = call_within(&env, &tool, json!({"url": server.url("/endless")}), 2000);
     assert!(
         done(&endless).len() <= 2000 && done(&endless).contains("Only the beginning was read.")
@@ -264,7 +302,7 @@ fn failures_and_other_kinds_are_said() {
             b"PK\x03\x04",
         ),
     });
-    let tool = WebFetchTool::new(opened());
+    let tool = WebFetchTool::new(opened(), no_tls());
     let fetch = |path: &str| call(&env, &tool, json!({"url": server.url(path)}));
     assert!(failed(&fetch("/missing")).ends_with("\n\n# No"));
     assert!(done(&fetch("/json")).ends_with("{\"a\": 1}"));

@@ -89,6 +89,7 @@ fn discord(plan: &Plan, memory: Option<&Path>, note: &Note) -> Result<Opened, Ve
         let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
+    let settings = settings.trusting(plan.trust.clone());
     let memory = match memory {
         Some(directory) => Memory::in_directory(directory),
         None => Memory::none(),
@@ -109,6 +110,7 @@ fn slack(plan: &Plan, note: &Note) -> Result<Opened, Vec<Problem>> {
         let said = issues.map(|issue| said(plan.which, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
+    let settings = settings.trusting(plan.trust.clone());
     let bots = each(plan, Secret::BotToken);
     let mut apps = each(plan, Secret::AppToken);
     let lacking = |account: &String| settings.uses_socket(account) && !apps.contains_key(account);

@@ -5,6 +5,7 @@ use super::credentials::{self, Secrets};
 use crate::error::CliError;
 use crate::host::Host;
 use crate::setup::Configuration;
+use chitin_model::http::Trust;
 use chitin_protocol::agent_id::DEFAULT_ACCOUNT;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) wish: Wish,
     /// Its accounts.
     pub(crate) accounts: Vec<PlannedAccount>,
+    /// Whom TLS trusts.
+    pub(crate) trust: Trust,
 }
 
 /// An account, and its secrets as far as they are there.
@@ -112,6 +115,7 @@ fn plan(
         accounts.retain(|account| !account.secrets.is_empty() || account.id != DEFAULT_ACCOUNT);
     }
     Ok(Plan {
+        trust: host.trust(),
         which,
         section,
         wish,

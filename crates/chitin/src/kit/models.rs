@@ -61,7 +61,8 @@ pub(crate) fn resolve_model(
 ) -> Result<ResolvedModel, CliError> {
     with_sources(host, setup, |sources| {
         let (name, kind, _) = first(said, sources, setup);
-        resolve(&name, sources).map_err(|error| unresolved(kind, &error))
+        let resolved = resolve(&name, sources).map_err(|error| unresolved(kind, &error))?;
+        Ok(trusting(resolved, host))
     })
 }
 
@@ -127,7 +128,7 @@ fn choose_from(
     };
     for (place, name) in wanted.iter().enumerate() {
         let resolved = match resolve(name, sources) {
-            Ok(resolved) => resolved,
+            Ok(resolved) => trusting(resolved, host),
             Err(error) if place == 0 => return Err(unresolved(kind, &error)),
             Err(error) => {
                 chosen
@@ -166,6 +167,14 @@ fn choose_from(
         });
     }
     Ok(chosen)
+}
+
+/// Says whom TLS to a model trusts.
+pub(super) fn trusting(mut model: ResolvedModel, host: &Host) -> ResolvedModel {
+    model.endpoint = model
+        .endpoint
+        .map(|endpoint| endpoint.with_trust(host.trust()));
+    model
 }
 
 /// Reads `model` of the agent, or of all agents, from `openclaw.json`: a name, or a name and those to fall back on.

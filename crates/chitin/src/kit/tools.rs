@@ -139,7 +139,9 @@ impl Making<'_> {
         let gate = self.gate()?;
         offers.extend(self.commands(&sandbox, &gate));
         offers.extend(self.servers(&sandbox).await?);
-        let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref());
+        let trust = self.host.trust();
+        let tls = Arc::new(move || trust.tls());
+        let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
         offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
         Ok(Tools {
             offers,
@@ -197,10 +199,13 @@ impl Making<'_> {
         if configs.is_empty() {
             return Ok(Vec::new());
         }
+        let trust = self.host.trust();
         let surroundings = McpSurroundings {
             sandbox: Arc::clone(sandbox),
             environment: environment(self.host),
-            http: Arc::new(|| make_client(&Endpoint::new("https://localhost"))),
+            http: Arc::new(move || {
+                make_client(&Endpoint::new("https://localhost").with_trust(trust.clone()))
+            }),
             redact: self.redact(),
         };
         let found = McpServers::new(configs, &surroundings).tools([]).await;

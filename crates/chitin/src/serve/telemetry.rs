@@ -26,7 +26,8 @@ impl Telemetry {
             return Ok(Self(None));
         };
         let say = printer.clone();
-        let exporter = Exporter::new(settings, std::sync::Arc::new(move |text| say.note(text)));
+        let note = std::sync::Arc::new(move |text: &str| say.note(text));
+        let exporter = Exporter::new(settings, host.trust(), note);
         let end = CancellationToken::new();
         let running = exporter.map_err(wrong)?.run(gateway, end.clone());
         Ok(Self(Some((tokio::spawn(running), end))))

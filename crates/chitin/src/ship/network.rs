@@ -3,14 +3,12 @@
 use super::state;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
+use chitin_model::http::{MOST_CERTIFICATES, OWN_AUTHORITIES};
 use chitin_pack::PackError;
 use chitin_registry::auth::Helpers;
 use chitin_registry::{Keychain, Options, PlainHttp, Registry};
 use chitin_workspace::guard::{Hardlinks, Links, ReadPolicy, Root};
 use std::path::{Path, PathBuf};
-
-/// The largest file of certificates that is read.
-const MOST_CERTIFICATES: u64 = 4 * 1024 * 1024;
 
 /// How registries are reached.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -34,6 +32,11 @@ impl NetworkArgs {
         }
         for file in &self.ca_file {
             let pem = read_file(host, file, MOST_CERTIFICATES)?;
+            options.extra_roots.push(pem);
+        }
+        if let Some(file) = host.trust().file() {
+            let named = |error: CliError| error.hint(format!("`{OWN_AUTHORITIES}` names it"));
+            let pem = read_file(host, file, MOST_CERTIFICATES).map_err(named)?;
             options.extra_roots.push(pem);
         }
         Ok(Registry::new(options, keychain(host)?)?)

@@ -8,7 +8,7 @@ use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::kit::resolve_model;
 use crate::setup::Setup;
-use chitin_model::http::{Endpoint, make_client};
+use chitin_model::http::{Endpoint, certificate_problem, make_client};
 use chitin_workspace::compat::OPENCLAW_PORT;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -79,6 +79,9 @@ async fn reach(endpoint: &Endpoint, place: &str) -> Check {
     let asking = client.get(&endpoint.base_url).send();
     match tokio::time::timeout(LONGEST, asking).await {
         Ok(Ok(_)) => Check::fine(area, format!("`{place}` answers")),
+        Ok(Err(error)) if let Some(problem) = certificate_problem(&error) => {
+            Check::wrong(area, format!("`{place}` cannot be asked: {problem}"), "")
+        }
         Ok(Err(_)) => Check::wrong(
             area,
             format!("`{place}` cannot be reached"),

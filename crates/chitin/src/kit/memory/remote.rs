@@ -1,6 +1,7 @@
 //! Vectors over the network, from a provider that somebody named.
 
 use crate::host::Host;
+use crate::kit::models::trusting;
 use crate::setup::Setup;
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
 use chitin_model::ModelError;
@@ -45,7 +46,8 @@ pub(super) fn open(
         Some(rest) if rest.starts_with('/') => model.to_owned(),
         Some(_) | None => format!("{provider}/{model}"),
     };
-    let mut resolved = resolve(&name, &sources).map_err(|error| error.to_string())?;
+    let resolved = resolve(&name, &sources).map_err(|error| error.to_string())?;
+    let mut resolved = trusting(resolved, host);
     if let Some(endpoint) = &mut resolved.endpoint {
         if let Some(base) = remote["baseUrl"].as_str() {
             base.clone_into(&mut endpoint.base_url);

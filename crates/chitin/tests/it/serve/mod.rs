@@ -4,6 +4,7 @@
     reason = "transcripts and tokens are looked at behind the server's back"
 )]
 
+mod authority;
 mod bad_input;
 mod children;
 mod desk;
@@ -15,7 +16,7 @@ use crate::run::Talk;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,18 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts a server for a talk's workspace, and waits until it says where it listens.
     pub(crate) fn start(talk: &Talk, more: &[&str]) -> Self {
+        let command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
+        Self::begin(talk, command, more)
+    }
+
+    /// Starts one that the environment tells where more authorities are.
+    pub(crate) fn start_trusting(talk: &Talk, authorities: &std::path::Path) -> Self {
         let mut command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
+        command.env("NODE_EXTRA_CA_CERTS", authorities);
+        Self::begin(talk, command, &[])
+    }
+
+    fn begin(talk: &Talk, mut command: Command, more: &[&str]) -> Self {
         let mut process = command
             .arg(talk.env.workspace())
             .args(more)

@@ -57,6 +57,34 @@ fn login(env: &TestEnv, host: &str, flags: &[String]) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// Returns what asking a registry for something that it does not have comes to.
+fn asked(env: &TestEnv, host: &str, authorities: Option<&str>) -> String {
+    let reference = format!("{host}/team/nothing:1");
+    let mut command = command(env, &["pull", &reference]);
+    command.envs(authorities.map(|file| ("NODE_EXTRA_CA_CERTS", file)));
+    let output = command.output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn an_authority_that_the_environment_names_is_trusted_as_one_that_is_typed_is() {
+    let Some(registry) = RegistryServer::start(Setup::Tls) else {
+        return;
+    };
+    let (env, host) = (TestEnv::new(), registry.host());
+    env.file("ca.pem", registry.authority());
+    let said = asked(&env, &host, None);
+    assert!(said.contains("not trusted"), "{said}");
+    let said = asked(&env, &host, Some("ca.pem"));
+    assert!(said.contains("does not have it"), "{said}");
+    let said = asked(&env, &host, Some("missing.pem"));
+    assert!(
+        said.contains("missing.pem") && said.contains("NODE_EXTRA_CA_CERTS"),
+        "{said}"
+    );
+}
+
 /// Packs, signs and pushes on one machine; pulls, verifies and unpacks on another.
 fn round_trip(setup: Setup) {
     let Some(registry) = RegistryServer::start(setup) else {

@@ -1,0 +1,4 @@
+//! The `discord_event` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::discord_event::run(data));
