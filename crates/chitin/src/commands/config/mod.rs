@@ -1,18 +1,19 @@
 //! `chitin config`: what the configuration says, where each value comes from, and what is wrong with it.
 
+mod marked;
+mod networks;
+mod validate;
+
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{self, Configuration};
-use chitin_workspace::config::{self, ConfigFile, Explanation, Issue, Layer, Layers, Severity};
+use crate::setup::Configuration;
+use chitin_workspace::config::{Explanation, Layer, Layers};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// How much of a source line is shown around the place that is meant.
-const SHOWN_COLUMNS: usize = 100;
 
 /// Show the configuration, say where a value comes from, or check the files.
 ///
@@ -46,14 +47,15 @@ enum Action {
         /// The path of the value, dotted.
         path: String,
     },
-    /// Check a configuration file: syntax, includes, variables and keys.
+    /// Check the configuration: syntax, includes, variables, keys, and what chat networks can use of it.
     #[command(after_help = "Examples:
   chitin config validate
   chitin config validate ~/.openclaw/openclaw.json --json
 
-Ends with exit code 4 when the file is not valid.")]
+An `error` makes a file invalid; a `warning` does not, and is perhaps not what you meant. A `note` says what has no effect here.
+Ends with exit code 4 when a file is not valid.")]
     Validate {
-        /// The file to check; left out, the one that is in use.
+        /// The file to check, `openclaw.json` or `chitin.json5`; left out, those that are in use.
         file: Option<PathBuf>,
     },
 }
@@ -64,7 +66,8 @@ impl Args {
             None | Some(Action::Show) => printer.result(&self.show(host, printer)?),
             Some(Action::Explain { path }) => printer.result(&self.explain(host, printer, path)?),
             Some(Action::Validate { file }) => {
-                printer.result(&self.validate(host, file.as_deref())?)
+                let contract = self.contract.as_deref();
+                printer.result(&validate::run(host, printer, contract, file.as_deref())?)
             }
         }
     }
@@ -90,49 +93,6 @@ impl Args {
     fn layers(&self, host: &Host, printer: &Printer) -> Result<Layers, CliError> {
         Ok(Configuration::read(host, self.contract.as_deref(), printer)?.layers)
     }
-
-    fn validate(&self, host: &Host, file: Option<&Path>) -> Result<Validated, CliError> {
-        let own = setup::own_config(host)?;
-        let contract = setup::chosen_contract(host, self.contract.as_deref(), own.as_ref())?;
-        let path = match file {
-            Some(file) => host.env.working_directory().join(file),
-            None => setup::config_file(host, contract)?,
-        };
-        let (present, issues, files) = match config::load(&path, &host.env, contract.config) {
-            Ok(Some(loaded)) => {
-                let issues = loaded
-                    .issues
-                    .iter()
-                    .map(|issue| Marked::in_files(issue, &loaded.files))
-                    .collect();
-                (true, issues, loaded.files)
-            }
-            Ok(None) if file.is_some() => {
-                let message = format!("`{}` does not exist.", path.display());
-                return Err(CliError::new(Kind::User, message));
-            }
-            Ok(None) => (false, Vec::new(), Vec::new()),
-            Err(error) => (
-                true,
-                vec![Marked::new(
-                    error.issue(),
-                    error.source.source_line.as_deref(),
-                )],
-                Vec::new(),
-            ),
-        };
-        let valid = issues
-            .iter()
-            .all(|marked: &Marked| marked.issue.severity != Severity::Error);
-        Ok(Validated {
-            file: path,
-            contract: contract.name,
-            present,
-            valid,
-            issues,
-            files,
-        })
-    }
 }
 
 /// Hides what may be a secret: values below telling names, and every variable.
@@ -145,21 +105,33 @@ fn redacted(mut explanation: Explanation) -> Explanation {
     explanation
 }
 
-fn redact(path: &str, value: &mut Value) {
-    let secret = path.starts_with("env.")
+/// Names of values that may be secrets end with these.
+const TELLING: [&str; 6] = [
+    "token",
+    "secret",
+    "password",
+    "apikey",
+    "privatekey",
+    "headers",
+];
+
+/// Tells whether a value may be a secret, by its path.
+fn is_secret(path: &str) -> bool {
+    path.starts_with("env.")
         || path.split('.').any(|step| {
             let step = step.to_lowercase();
-            [
-                "token",
-                "secret",
-                "password",
-                "apikey",
-                "privatekey",
-                "headers",
-            ]
-            .iter()
-            .any(|word| step.ends_with(word))
-        });
+            TELLING.iter().any(|word| step.ends_with(word))
+        })
+}
+
+/// Tells whether a line of a file that cannot be read may hold a secret.
+fn may_tell(line: &str) -> bool {
+    let line = line.to_lowercase();
+    TELLING.iter().any(|word| line.contains(word))
+}
+
+fn redact(path: &str, value: &mut Value) {
+    let secret = is_secret(path);
     match value {
         Value::Object(fields) => {
             for (key, field) in fields.iter_mut() {
@@ -231,135 +203,4 @@ fn source(layer: Layer, name: Option<&str>, file: Option<&Path>, line: Option<us
         }
         (None, _, _) => layer.as_str().to_owned(),
     }
-}
-
-/// What checking a file came to.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Validated {
-    file: PathBuf,
-    contract: &'static str,
-    present: bool,
-    valid: bool,
-    issues: Vec<Marked>,
-    files: Vec<ConfigFile>,
-}
-
-/// A finding with the line that it is about.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Marked {
-    #[serde(flatten)]
-    issue: Issue,
-    source_line: Option<String>,
-    /// Where in that line the caret goes.
-    #[serde(skip)]
-    caret: usize,
-}
-
-impl Marked {
-    fn new(issue: Issue, line: Option<&str>) -> Self {
-        let column = issue.column.unwrap_or(1);
-        let (source_line, caret) = match line.filter(|line| column <= line.chars().count() + 1) {
-            Some(line) => {
-                let (shown, caret) = window(line, column);
-                (Some(shown), caret)
-            }
-            None => (None, 0),
-        };
-        Self {
-            issue,
-            source_line,
-            caret,
-        }
-    }
-
-    fn in_files(issue: &Issue, files: &[ConfigFile]) -> Self {
-        let line = files
-            .iter()
-            .find(|file| Some(&file.path) == issue.file.as_ref())
-            .and_then(|file| file.line(issue.line?));
-        Self::new(issue.clone(), line)
-    }
-}
-
-impl Render for Validated {
-    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        for marked in &self.issues {
-            marked.text(out, paint)?;
-        }
-        let file = self.file.display();
-        if !self.present {
-            return writeln!(out, "There is no `{file}`; nothing to check.");
-        }
-        let verdict = if self.valid {
-            paint.good("valid")
-        } else {
-            paint.bad("not valid")
-        };
-        writeln!(out, "`{file}` is {verdict} for {}.", self.contract)
-    }
-
-    fn exit(&self) -> Exit {
-        if self.valid {
-            Exit::Success
-        } else {
-            Exit::Config
-        }
-    }
-}
-
-impl Marked {
-    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        let issue = &self.issue;
-        let word = match issue.severity {
-            Severity::Error => paint.bad("error:"),
-            Severity::Warning => paint.warn("warning:"),
-        };
-        let path = match issue.path.as_str() {
-            "" => String::new(),
-            path => format!("`{path}`: "),
-        };
-        writeln!(out, "{word} {path}{}", issue.message)?;
-        if let Some(file) = &issue.file {
-            write!(out, "  --> {}", file.display())?;
-            if let (Some(line), Some(column)) = (issue.line, issue.column) {
-                write!(out, ":{line}:{column}")?;
-            }
-            writeln!(out)?;
-        }
-        if let (Some(shown), Some(line)) = (&self.source_line, issue.line) {
-            let number = line.to_string();
-            let margin = " ".repeat(number.len());
-            writeln!(out, " {margin} |\n {number} | {shown}")?;
-            writeln!(
-                out,
-                " {margin} | {}{}",
-                " ".repeat(self.caret),
-                paint.bad("^")
-            )?;
-        }
-        if let Some(hint) = &issue.hint {
-            writeln!(out, "  {} {hint}", paint.good("hint:"))?;
-        }
-        writeln!(out)
-    }
-}
-
-/// Cuts a long line around a column and says where in the cut the column is.
-fn window(line: &str, column: usize) -> (String, usize) {
-    let at = column.saturating_sub(1);
-    let start = if at < SHOWN_COLUMNS {
-        0
-    } else {
-        at - SHOWN_COLUMNS / 2
-    };
-    // A tab would move the caret; one space stands for it.
-    let shown = line
-        .chars()
-        .skip(start)
-        .take(SHOWN_COLUMNS)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    (shown, at - start)
 }
