@@ -165,6 +165,22 @@ fn programs_get_the_same_and_no_secret_either() {
 }
 
 #[test]
+#[cfg(not(feature = "discord"))]
+fn a_network_that_is_not_built_in_is_said() {
+    let test = TestEnv::new();
+    let own = "{ channels: { discord: { enabled: true, mediaMaxMb: 'big' } } }";
+    test.file("home/.chitin/chitin.json5", own);
+    let output = chitin(&test, &["config", "validate"]);
+    let said = stdout(&test, &output);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains("built without Discord") && said.contains("a number from 0"),
+        "{said}"
+    );
+}
+
+#[test]
+#[cfg(feature = "discord")]
 fn networks_that_are_set_up_well_are_valid() {
     let test = TestEnv::new();
     test.file(

@@ -1,10 +1,10 @@
 //! What Chitin makes of `channels`: which keys count here, and which only count in OpenClaw. Those of OpenClaw are in [`super::channels`]; what
 //! stands there and not here is known and has no effect.
 
-use super::channels::{
-    CHUNK_MODE, DISCORD_FIELDS, DM_POLICY, EVERY_CHANNEL, GROUP_POLICY, HEARTBEAT, REPLY_TO,
-    SLACK_FIELDS,
-};
+mod discord;
+mod slack;
+
+use super::channels::{CHUNK_MODE, DM_POLICY, GROUP_POLICY, HEARTBEAT, REPLY_TO};
 use super::tools::POLICY;
 use crate::config::shape::{
     ANY_MAP, COUNT, COUNT_OR_ZERO, Field, Fields, NOT_NEGATIVE, Shape, TEXTS_OR_NUMBERS,
@@ -153,140 +153,6 @@ const SECRET: Shape = Shape::Either(&[
     ]]),
 ]);
 
-const DISCORD_ACCOUNT: &[Field] = &[
-    ("guilds", GUILDS),
-    (
-        "intents",
-        Shape::Partly(
-            &[&[
-                ("guildMembers", Shape::Flag),
-                ("messageContent", Shape::Flag),
-                ("presence", Shape::Flag),
-            ]],
-            &[&[("voiceStates", Shape::Any)]],
-        ),
-    ),
-    ("token", SECRET),
-];
-
-const DISCORD_WHOLE: &[Field] = &[
-    (
-        "actions",
-        Shape::Partly(
-            &[&[
-                ("channelInfo", Shape::Flag),
-                ("memberInfo", Shape::Flag),
-                ("messages", Shape::Flag),
-                ("pins", Shape::Flag),
-                ("reactions", Shape::Flag),
-                ("search", Shape::Flag),
-                ("threads", Shape::Flag),
-            ]],
-            &[&[
-                ("channels", Shape::Any),
-                ("emojiUploads", Shape::Any),
-                ("events", Shape::Any),
-                ("moderation", Shape::Any),
-                ("permissions", Shape::Any),
-                ("polls", Shape::Any),
-                ("presence", Shape::Any),
-                ("roleInfo", Shape::Any),
-                ("roles", Shape::Any),
-                ("stickerUploads", Shape::Any),
-                ("stickers", Shape::Any),
-                ("voiceStatus", Shape::Any),
-            ]],
-        ),
-    ),
-    ("gatewayUrl", Shape::SomeText),
-    ("maxLinesPerMessage", COUNT),
-];
-
-const DISCORD_ELSEWHERE: Fields = &[
-    EVERY_CHANNEL,
-    DISCORD_FIELDS,
-    BOTH_ELSEWHERE,
-    &[
-        ("activities", Shape::Any),
-        ("gatewayUrl", Shape::Any),
-        ("mentionAliases", Shape::Any),
-        ("suppressEmbeds", Shape::Any),
-    ],
-];
-
-const DISCORD: Shape = Shape::Partly(
-    &[
-        EVERYWHERE,
-        WHOLE,
-        DISCORD_ACCOUNT,
-        DISCORD_WHOLE,
-        &[(
-            "accounts",
-            Shape::Map(&Shape::Partly(
-                &[EVERYWHERE, DISCORD_ACCOUNT],
-                DISCORD_ELSEWHERE,
-            )),
-        )],
-    ],
-    DISCORD_ELSEWHERE,
-);
-
-const SLACK_ACCOUNT: &[Field] = &[
-    (
-        "actions",
-        Shape::Partly(
-            &[&[
-                ("emojiList", Shape::Flag),
-                ("memberInfo", Shape::Flag),
-                ("messages", Shape::Flag),
-                ("pins", Shape::Flag),
-                ("reactions", Shape::Flag),
-            ]],
-            &[&[
-                ("channelInfo", Shape::Any),
-                ("permissions", Shape::Any),
-                ("search", Shape::Any),
-            ]],
-        ),
-    ),
-    ("apiUrl", Shape::SomeText),
-    ("appToken", SECRET),
-    ("botToken", SECRET),
-    ("mode", Shape::OneOf(&["socket", "http"])),
-    ("signingSecret", SECRET),
-    ("webhookPath", Shape::SomeText),
-];
-
-const SLACK_ELSEWHERE: Fields = &[
-    EVERY_CHANNEL,
-    SLACK_FIELDS,
-    BOTH_ELSEWHERE,
-    &[
-        ("implicitMentions", Shape::Any),
-        ("postAs", Shape::Any),
-        ("presenceEvents", Shape::Any),
-        ("relay", Shape::Any),
-        ("unfurlLinks", Shape::Any),
-        ("unfurlMedia", Shape::Any),
-    ],
-];
-
-const SLACK: Shape = Shape::Partly(
-    &[
-        EVERYWHERE,
-        WHOLE,
-        SLACK_ACCOUNT,
-        &[(
-            "accounts",
-            Shape::Map(&Shape::Partly(
-                &[EVERYWHERE, SLACK_ACCOUNT],
-                SLACK_ELSEWHERE,
-            )),
-        )],
-    ],
-    SLACK_ELSEWHERE,
-);
-
 /// What a surface of ours takes that has nothing else to be said of it.
 const SURFACE: Shape = Shape::Open(&[&[("enabled", Shape::Flag)]]);
 
@@ -307,8 +173,8 @@ const INSIDE: &[Field] = &[
             &[&[("contextVisibility", Shape::Any)]],
         ),
     ),
-    ("discord", DISCORD),
-    ("slack", SLACK),
+    ("discord", discord::DISCORD),
+    ("slack", slack::SLACK),
 ];
 
 /// Networks that OpenClaw can have and Chitin cannot.
