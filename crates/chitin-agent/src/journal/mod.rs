@@ -25,6 +25,7 @@ mod summary;
 mod switches;
 mod trajectory;
 mod trajectory_data;
+mod turns;
 
 pub use bundle::{Bundle, BundleFile, BundleInput, Transcript, build, default_export_path};
 pub use moment::{Moment, RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, Stopped};
@@ -36,6 +37,7 @@ pub use redact::{REDACTED, Redactor};
 pub use run::{Clock, Say, Surroundings};
 pub use switches::{CacheTraceSwitch, Places, SummarySwitch, Switches, TrajectorySwitch};
 pub use trajectory::trajectory_path;
+pub use turns::{RecordedTurn, RecordedTurns};
 
 use cache_trace::CacheTrace;
 use chitin_model::model::Tee;

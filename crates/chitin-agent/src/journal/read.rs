@@ -192,9 +192,13 @@ pub fn find(state: Option<&Path>, directory: Option<&Path>) -> Result<Vec<PathBu
     Ok(found)
 }
 
+pub(super) fn whole(path: &Path) -> Result<Vec<u8>, TraceError> {
+    door::read(path, READ_LIMIT).map_err(TraceError::io(path))
+}
+
 /// Reads a trajectory. Lines that are no events are counted and passed over.
 pub fn read(path: &Path) -> Result<TraceFile, TraceError> {
-    let bytes = door::read(path, READ_LIMIT).map_err(TraceError::io(path))?;
+    let bytes = whole(path)?;
     let mut file = TraceFile {
         path: path.to_owned(),
         events: Vec::new(),
@@ -211,7 +215,7 @@ pub fn read(path: &Path) -> Result<TraceFile, TraceError> {
 
 /// Sums a trajectory up without reading what is long in it. Nothing, when it holds no event at all.
 pub fn summarize(path: &Path) -> Result<Option<TraceSummary>, TraceError> {
-    let bytes = door::read(path, READ_LIMIT).map_err(TraceError::io(path))?;
+    let bytes = whole(path)?;
     let mut sum = TraceSummary {
         path: path.to_owned(),
         ..TraceSummary::default()
@@ -366,7 +370,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
         .filter(|(_, line)| !line.trim_ascii().is_empty())
 }
 
-fn event_in(line: &[u8]) -> Option<Value> {
+pub(super) fn event_in(line: &[u8]) -> Option<Value> {
     let value: Value = serde_json::from_slice(line).ok()?;
     let is_event = value["traceSchema"] == compat::TRACE_SCHEMA
         && value["type"].is_string()

@@ -284,3 +284,35 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn turns_are_found_as_if_every_event_had_been_read(lines in prop::collection::vec((0_u8..5, 0_u8..8), 0..40)) {
+        let env = chitin_test::TestEnv::new();
+        let line = |(number, (run, kind)): (usize, &(u8, u8))| match kind {
+            0 => "{\"traceSchema\":\"openclaw-trajectory\",\"ty".to_owned(),
+            1 => String::new(),
+            2 => json!({"traceSchema": "another", "type": "x", "sessionId": SESSION, "runId": "run-0"}).to_string(),
+            3 => json!({"traceSchema": "openclaw-trajectory", "type": "x", "sessionId": SESSION, "data": {"runId": "inner"}}).to_string(),
+            _ => json!({
+                "data": {"text": "\u{1f980} \\ \" {", "number": number}, "traceSchema": "openclaw-trajectory", "type": "x",
+                "sessionId": SESSION, "runId": format!("run-\n{run}"),
+            })
+            .to_string(),
+        };
+        let text: Vec<_> = lines.iter().enumerate().map(line).collect();
+        let path = env.file("state/s.trajectory.jsonl", text.join("\n"));
+        let (file, turns) = (journal::read(&path).unwrap(), journal::RecordedTurns::read(&path).unwrap());
+        let runs = file.runs();
+        prop_assert_eq!(turns.len(), runs.len());
+        for (at, run) in runs.iter().enumerate() {
+            prop_assert_eq!(turns.position(run.run_id), Some(at));
+            let turn = turns.turn(at).unwrap();
+            prop_assert_eq!(turn.run().run_id, run.run_id);
+            prop_assert_eq!(turn.run().events, run.events.clone());
+        }
+        prop_assert!(turns.turn(runs.len()).is_none());
+    }
+}

@@ -8,7 +8,7 @@ use crate::commands::Tokens;
 use crate::host::Host;
 use crate::kit::Kit;
 use crate::turn::{Eye, ModelFigures, Place, RunningTurn, TurnArgs, WhichTurn};
-use chitin_agent::journal::{RecordedRun, TraceFile};
+use chitin_agent::journal::{RecordedTurn, RecordedTurns};
 use chitin_context::view::view;
 use chitin_protocol::text::utf16_len;
 use chitin_server::{DeskError, Trouble};
@@ -23,24 +23,25 @@ pub(super) fn look(
     turn: Option<&str>,
     model_named: bool,
 ) -> Result<Value, DeskError> {
-    let file = recorded::of(host, kit, session)?;
-    let runs = file.as_ref().map(TraceFile::runs).unwrap_or_default();
+    let turns = recorded::of(host, kit, session)?;
+    let turns = turns.as_ref();
+    let last = || turns.and_then(|turns| turns.turn(turns.len().checked_sub(1)?));
     let Some(turn) = turn else {
-        return next(host, kit, session, runs.last(), model_named);
+        return next(host, kit, session, last().as_ref(), model_named);
     };
-    let at = runs.iter().position(|run| run.run_id == turn);
-    let Some(at) = at else {
+    let found = turns.and_then(|turns| Some((turns, turns.position(turn)?)));
+    let Some((turns, at)) = found else {
         return Err(
             DeskError::new(Trouble::Missing, "No such turn was recorded.")
                 .hint("`GET /api/sessions/{key}/turns` lists them."),
         );
     };
-    let mut shown = past(kit, &runs, at)?;
+    let mut shown = past(kit, turns, at)?;
     if shown["fragments"]
         .as_array()
         .is_some_and(|all| all.iter().any(is_cut))
     {
-        let now = next(host, kit, session, runs.last(), model_named)?;
+        let now = next(host, kit, session, last().as_ref(), model_named)?;
         show_cuts(&mut shown, &now);
     }
     Ok(shown)
@@ -77,9 +78,10 @@ fn next(
     host: &Host,
     kit: &Kit,
     session: &str,
-    last: Option<&RecordedRun<'_>>,
+    last: Option<&RecordedTurn>,
     model_named: bool,
 ) -> Result<Value, DeskError> {
+    let last = last.map(RecordedTurn::run);
     let setup = &kit.setup;
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let entry = kit.store.find(session).ok().flatten();
@@ -92,8 +94,10 @@ fn next(
         },
         ..TurnArgs::plain()
     };
-    let before = last.and_then(|run| Prompt::recorded(run, &setup.directory));
-    let running = last.and_then(|run| {
+    let before = last
+        .as_ref()
+        .and_then(|run| Prompt::recorded(run, &setup.directory));
+    let running = last.as_ref().and_then(|run| {
         Some(RunningTurn {
             model: recorded::model(run)?,
             named: model_named || own.model.is_some(),
@@ -126,13 +130,18 @@ fn next(
 }
 
 /// A turn of the past, as it was recorded.
-fn past(kit: &Kit, runs: &[RecordedRun<'_>], at: usize) -> Result<Value, DeskError> {
-    let (run, directory) = (&runs[at], &kit.setup.directory);
-    let Some(prompt) = Prompt::recorded(run, directory) else {
+fn past(kit: &Kit, turns: &RecordedTurns, at: usize) -> Result<Value, DeskError> {
+    let directory = &kit.setup.directory;
+    let turn = turns.turn(at);
+    let run = turn.as_ref().map(RecordedTurn::run);
+    let prompt = run
+        .as_ref()
+        .and_then(|run| Prompt::recorded(run, directory));
+    let (Some(run), Some(prompt)) = (run, prompt) else {
         let message = "The prompt of this turn was too long to be recorded, or the turn ended before it was sent.";
         return Err(DeskError::new(Trouble::Missing, message));
     };
-    let name = recorded::model(run).unwrap_or_default();
+    let name = recorded::model(&run).unwrap_or_default();
     let model = ModelFigures::running(&name, true, &kit.setup);
     let mut count = counter(&model);
     let mut fragments = Vec::new();
@@ -172,8 +181,8 @@ fn past(kit: &Kit, runs: &[RecordedRun<'_>], at: usize) -> Result<Value, DeskErr
         shown["window"] = json!(window);
     }
     mark_boundary(&mut shown, &prompt);
-    let mut before = runs[..at].iter().rev();
-    let before = before.find_map(|run| Prompt::recorded(run, directory));
+    let mut before = (0..at).rev().filter_map(|at| turns.turn(at));
+    let before = before.find_map(|turn| Prompt::recorded(&turn.run(), directory));
     if let Some(before) = before {
         shown["before"] = diff::compare(&before, &prompt, &model);
     }

@@ -6,7 +6,7 @@ use crate::commands::trace;
 use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::kit::Kit;
-use chitin_agent::journal::{self, RecordedRun, TraceEvent, TraceFile};
+use chitin_agent::journal::{self, RecordedRun, RecordedTurns, TraceEvent, TraceFile};
 use chitin_context::sections::ToolFact;
 use chitin_server::DeskError;
 use chitin_store::SessionStore;
@@ -25,21 +25,27 @@ pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, DeskError> {
     journal::find(state.as_deref(), named.as_deref()).map_err(|error| unreadable(error.into()))
 }
 
-/// Reads what was recorded of a session; none when nothing was.
-pub(super) fn of(host: &Host, kit: &Kit, session: &str) -> Result<Option<TraceFile>, DeskError> {
+/// Finds the turns that were recorded of a session; none when nothing was.
+pub(super) fn of(
+    host: &Host,
+    kit: &Kit,
+    session: &str,
+) -> Result<Option<RecordedTurns>, DeskError> {
     let entry = kit.store.find(session);
     let entry = entry.map_err(|error| unreadable(Box::new(error)))?;
     let Some(id) = entry.map(|entry| entry.session_id) else {
         return Ok(None);
     };
     let path = files(host)?.into_iter().find(|path| is_of(path, &id));
-    path.map(|path| read(&path)).transpose()
+    path.map(|path| RecordedTurns::read(&path).map_err(|error| unreadable(Box::new(error))))
+        .transpose()
 }
 
 /// Tells whether a file is the record of a session.
 pub(super) fn is_of(path: &std::path::Path, session_id: &str) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    !session_id.is_empty() && name.starts_with(session_id)
+    let rest = name.strip_prefix(session_id);
+    !session_id.is_empty() && rest.is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// Reads what was recorded of a session.
