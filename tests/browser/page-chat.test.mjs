@@ -193,7 +193,30 @@ test("a second tab that signs in does not shut out the first", async () => {
   }
 });
 
-test("a server that goes away and comes back costs no word", () =>
+test("a server that goes away and comes back costs no word, and one stays signed in", () =>
+  visit("#/chat/agent:main:stay", async (page) => {
+    await say(page, "And then before?");
+    await serving.kill();
+    await page.getByText("The connection is lost.").waitFor();
+    await page.locator("#composer").fill("And then, while nobody heard?");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Send again" }).waitFor();
+    await page.locator("#composer").fill("A thought that is not finished");
+    await serving.restart();
+    const body = JSON.stringify({ text: "And then from elsewhere?", session: "agent:main:stay", wait: true });
+    assert.equal((await serving.ask("/api/messages", { method: "POST", body })).status, 200);
+    await page.locator('.status[data-state="open"]').waitFor({ state: "attached" });
+    await page.locator(".log").getByText("And then from elsewhere?").waitFor();
+    assert.equal(await page.locator("#composer").inputValue(), "A thought that is not finished");
+    // The proof that the page had before is still good: what could not be sent is sent now.
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.locator(".log").getByText("Then this.").nth(2).waitFor();
+    await page.locator(".entry[data-pending]").waitFor({ state: "detached" });
+    assert.deepEqual(await page.locator(".written").allTextContents(), ["And then before?", "And then from elsewhere?", "And then, while nobody heard?"]);
+    assert.equal(await page.getByLabel("Token of the server").count(), 0);
+  }));
+
+test("a server that knows nobody any more asks for the token, and what was typed is kept", () =>
   visit("#/chat/agent:main:gap", async (page) => {
     await say(page, "And then before?");
     await serving.kill();
@@ -204,10 +227,11 @@ test("a server that goes away and comes back costs no word", () =>
     await page.getByRole("button", { name: "Send again" }).waitFor();
     await page.locator("#composer").fill("A thought that is not finished");
     await shot(page, "connection-lost");
+    serving.forgetLogins();
     await serving.restart();
     const body = JSON.stringify({ text: "And then from elsewhere?", session: "agent:main:gap", wait: true });
     assert.equal((await serving.ask("/api/messages", { method: "POST", body })).status, 200);
-    // The server keeps its cookies in memory: one signs in again, at the same place, with everything that was typed.
+    // One signs in again, at the same place, with everything that was typed.
     await page.getByText("nothing that you typed is lost").waitFor();
     await page.getByLabel("Token of the server").fill(serving.token);
     await page.getByRole("button", { name: "Sign in" }).click();

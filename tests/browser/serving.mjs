@@ -73,6 +73,11 @@ class Serving {
     return this.start(new URL(this.url).host);
   }
 
+  /** Lets everybody be out after the next start. */
+  forgetLogins() {
+    rmSync(path.join(this.home, ".chitin", "logins.json"));
+  }
+
   async stop() {
     await this.kill();
     await this.model.stop();

@@ -14,7 +14,6 @@ use hyper::{Method, Request, Response, StatusCode};
 use std::net::IpAddr;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
-use tokio::time::Instant;
 
 /// Who asks.
 #[derive(Clone)]
@@ -114,7 +113,7 @@ fn authorize(
         return Err(unauthorized());
     };
     // A cookie that is too old is no attempt to guess: names like these are not found by trying.
-    let csrf = shared.logins.csrf(name, Instant::now());
+    let csrf = shared.logins.csrf(name, shared.now());
     let csrf = csrf.ok_or_else(unauthorized)?;
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let needs = match route {
@@ -150,7 +149,7 @@ async fn by_route(
         Route::Ready => Ok(api::ready(&shared)),
         Route::Metrics => Ok(metrics::answer(&shared)),
         Route::Login => api::login(&shared, &caller, request).await,
-        Route::Logout => Ok(api::logout(&shared, request.headers())),
+        Route::Logout => Ok(api::logout(&shared, request.headers()).await),
         Route::Me => api::me(&shared, request.headers()),
         Route::Status => Ok(api::status(&shared)),
         Route::Agents => Ok(api::agents(&shared)),

@@ -1,6 +1,7 @@
 //! What a server has besides its gateway.
 
 use crate::desk::Desk;
+use crate::login::Register;
 use chitin_gateway::surface::{Network, Webhook};
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ pub struct Attached {
     pub networks: Vec<Arc<dyn Network>>,
     /// What networks call.
     pub webhooks: Vec<Arc<dyn Webhook>>,
+    /// Keeps who is in on the page; without it a restart shows everybody out.
+    pub logins: Option<Arc<dyn Register>>,
     /// Says how much memory the process has, in bytes.
     pub memory: Option<fn() -> Option<u64>>,
 }
@@ -24,6 +27,7 @@ impl fmt::Debug for Attached {
         let webhooks: Vec<&str> = self.webhooks.iter().map(|webhook| webhook.path()).collect();
         f.debug_struct("Attached")
             .field("desk", &self.desk.is_some())
+            .field("logins", &self.logins.is_some())
             .field("networks", &networks)
             .field("webhooks", &webhooks)
             .finish_non_exhaustive()

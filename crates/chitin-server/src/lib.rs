@@ -51,6 +51,7 @@ mod webhook;
 
 pub use attached::Attached;
 pub use desk::{Ask, Desk, DeskError, Trouble};
+pub use login::{KeptLogin, LoginChange, LoginId, Register};
 pub use problem::Problem;
 pub use server::{Bound, Ended, Server};
 pub use settings::{BindError, Limits, Reach, ServerSettings};

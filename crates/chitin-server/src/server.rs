@@ -2,6 +2,7 @@
 
 use crate::attached::Attached;
 use crate::connection;
+use crate::login;
 use crate::metrics;
 use crate::phase::Phase;
 use crate::problem::{Face, Problem};
@@ -131,6 +132,10 @@ impl Bound {
         let shared = Arc::new(shared);
         let counting = metrics::count(Arc::clone(&shared), gateway.subscribe(Topic::All));
         let counting = AbortOnDropHandle::new(tokio::spawn(counting));
+        let clock = Arc::clone(&gateway.parts().clock);
+        login::read(&shared.logins, &*clock).await;
+        let keeping = login::keep_for_ever(Arc::clone(&shared.logins), clock);
+        let keeping = AbortOnDropHandle::new(tokio::spawn(keeping));
         let _cut_when_dropped = shared.cut.clone().drop_guard();
         let accepting = accept(self.listener, Arc::clone(&shared));
         tokio::select! {
@@ -148,7 +153,8 @@ impl Bound {
             shared.cut.cancel();
             shared.tasks.wait().await;
         }
-        drop(counting);
+        drop((counting, keeping));
+        shared.keep_logins().await;
         Ended { drained }
     }
 }

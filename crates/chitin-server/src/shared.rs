@@ -3,7 +3,7 @@
 use crate::attached::Attached;
 use crate::desk::{Ask, DeskError, Trouble};
 use crate::door::Door;
-use crate::login::Logins;
+use crate::login::{self, Logins, Moment};
 use crate::metrics::Metrics;
 use crate::page::Page;
 use crate::phase::Phase;
@@ -12,6 +12,7 @@ use crate::rate::Rate;
 use crate::settings::{Limits, ServerSettings};
 use crate::socket::Written;
 use chitin_gateway::{Accepted, Gateway, Incoming};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) began: Instant,
     pub(crate) connections: AtomicUsize,
     pub(crate) attached: Attached,
-    pub(crate) logins: Logins,
+    pub(crate) logins: Arc<Logins>,
     pub(crate) page: Page,
     pub(crate) metrics: Metrics,
     pub(crate) written: Written,
@@ -52,6 +53,7 @@ impl Shared {
         phase: watch::Receiver<Phase>,
     ) -> Self {
         let limits = settings.limits.clone();
+        let logins = Logins::new(settings.token.expose_secret(), attached.logins.clone());
         Self {
             gateway,
             door: Door::new(settings),
@@ -60,8 +62,8 @@ impl Shared {
             cut: CancellationToken::new(),
             began: Instant::now(),
             connections: AtomicUsize::new(0),
+            logins: Arc::new(logins),
             attached,
-            logins: Logins::default(),
             page: Page::new(),
             metrics: Metrics::default(),
             written: Written::default(),
@@ -75,6 +77,16 @@ impl Shared {
 
     pub(crate) fn is_open(&self) -> bool {
         *self.phase.borrow() == Phase::Open
+    }
+
+    /// Says what time it is, by both clocks.
+    pub(crate) fn now(&self) -> Moment {
+        Moment::now(&*self.gateway.parts().clock)
+    }
+
+    /// Writes down who is in, if that changed.
+    pub(crate) async fn keep_logins(&self) {
+        login::keep(&self.logins, &*self.gateway.parts().clock).await;
     }
 
     /// Counts a request of an address.

@@ -293,7 +293,7 @@ fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, CliEr
 }
 
 /// Tells whether a setting says what an agent may reach: links, commands, tools.
-fn guards(path: &str) -> bool {
+pub(crate) fn guards(path: &str) -> bool {
     let mut steps = path.split('.');
     steps.clone().any(|step| matches!(step, "exec" | "tools"))
         || matches!(steps.next_back(), Some("links" | "hardlinks"))

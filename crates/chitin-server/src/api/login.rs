@@ -12,7 +12,6 @@ use hyper::{HeaderMap, Request, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json as value;
-use tokio::time::Instant;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,17 +32,19 @@ pub(crate) async fn login(
         shared.count_failure(caller.address)?;
         return Err(unauthorized());
     }
-    let fresh = shared.logins.begin(Instant::now());
+    let fresh = shared.logins.begin(shared.now());
     let fresh = fresh.ok_or_else(|| Problem::internal("The machine gives no random numbers."))?;
+    shared.keep_logins().await;
     let mut response = json(StatusCode::OK, &value!({"csrf": fresh.csrf}));
     set_cookie(&mut response, &head.headers, &fresh.name, "");
     Ok(response)
 }
 
-/// Shows out whoever asks.
-pub(crate) fn logout(shared: &Shared, headers: &HeaderMap) -> Response<Body> {
+/// Shows out whoever asks, now and after a restart.
+pub(crate) async fn logout(shared: &Shared, headers: &HeaderMap) -> Response<Body> {
     if let Some(name) = door::cookie(headers, COOKIE) {
         shared.logins.end(name);
+        shared.keep_logins().await;
     }
     let mut response = json(StatusCode::OK, &value!({"ok": true}));
     set_cookie(&mut response, headers, "", "; Max-Age=0");
@@ -58,7 +59,7 @@ pub(crate) fn me(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>,
     });
     if !shared.door.lets_in(headers) {
         let name = door::cookie(headers, COOKIE).ok_or_else(unauthorized)?;
-        let csrf = shared.logins.csrf(name, Instant::now());
+        let csrf = shared.logins.csrf(name, shared.now());
         let csrf = csrf.ok_or_else(unauthorized)?;
         shared.door.check_page(headers, Needs::NoOrigin)?;
         said["csrf"] = csrf.into();

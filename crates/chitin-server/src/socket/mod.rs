@@ -61,7 +61,7 @@ pub(crate) fn upgrade(
     }
     let asked = request.headers();
     let login = door::cookie(asked, login::COOKIE).filter(|_| !door::has_token(asked));
-    let login = login.map(Who::named);
+    let login = login.map(|name| shared.logins.who(name));
     let upgrading = hyper::upgrade::on(&mut request);
     let tasks = shared.tasks.clone();
     let cut = shared.cut.clone();
@@ -211,7 +211,7 @@ impl Talk {
 
     fn is_logged_out(&self) -> bool {
         let login = self.login.as_ref();
-        login.is_some_and(|who| !self.shared.logins.stays(who, Instant::now()))
+        login.is_some_and(|who| !self.shared.logins.stays(who, self.shared.now()))
     }
 
     async fn send(&mut self, message: Message) -> Option<()> {

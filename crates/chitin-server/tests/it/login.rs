@@ -3,8 +3,9 @@
 use crate::client::{Response, Served, TOKEN};
 use crate::socket::Socket;
 use crate::stage::Setting;
-use chitin_server::Attached;
+use chitin_server::{Attached, KeptLogin, LoginChange, Register};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 fn served() -> Served {
@@ -283,4 +284,58 @@ async fn who_logged_out_is_out() {
     let answer = page.ask(&served, "GET", "/api/me", &[]).await;
     assert_eq!(answer.problem(), "401 unauthorized");
     assert_eq!(other.ask(&served, "GET", "/api/me", &[]).await.status, 200);
+}
+
+/// A register in memory, shared by the servers of a test.
+#[derive(Default)]
+struct Notebook(Mutex<Vec<KeptLogin>>);
+
+impl Register for Notebook {
+    fn read(&self) -> Vec<KeptLogin> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn change(&self, change: &LoginChange) -> Option<Vec<KeptLogin>> {
+        let mut kept = self.0.lock().unwrap();
+        *kept = change.apply(&kept);
+        Some(kept.clone())
+    }
+}
+
+#[tokio::test]
+async fn a_login_is_kept_at_once_and_when_it_was_seen_at_the_end() {
+    let notebook = Arc::new(Notebook::default());
+    let serve = || {
+        let attached = Attached {
+            logins: Some(Arc::clone(&notebook) as _),
+            ..Attached::default()
+        };
+        Served::attached(Setting::replies(&[]), attached)
+    };
+    let mut first = serve();
+    let page = Page::open(&first).await;
+    let [begun] = notebook.read()[..] else {
+        panic!("{:?}", notebook.read());
+    };
+    first.stage.clock.push(60_000);
+    assert_eq!(page.ask(&first, "GET", "/api/me", &[]).await.status, 200);
+    assert_eq!(notebook.read(), [begun], "no request waits for the disk");
+    first.stop();
+    first.ended().await;
+    let [seen] = notebook.read()[..] else {
+        panic!("{:?}", notebook.read());
+    };
+    assert_eq!(seen.id, begun.id);
+    assert!(
+        seen.seen_ms >= begun.seen_ms + 60_000,
+        "{begun:?}, {seen:?}"
+    );
+    let second = serve();
+    second.stage.clock.push(60_000);
+    let me = page.ask(&second, "GET", "/api/me", &[]).await;
+    assert_eq!(me.json()["csrf"], page.csrf);
+    let origin = format!("http://localhost:{}", second.address.port());
+    let proof = [("origin", origin.as_str()), ("x-chitin-csrf", &page.csrf)];
+    let answer = page.ask(&second, "POST", "/api/logout", &proof).await;
+    assert_eq!((answer.status, notebook.read()), (200, Vec::new()));
 }

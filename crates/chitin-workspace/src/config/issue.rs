@@ -15,6 +15,8 @@ pub enum Severity {
     Error,
     /// It can be used, and does perhaps not say what was meant.
     Warning,
+    /// Nothing is wrong; somebody may want to know it.
+    Note,
 }
 
 /// One finding.

@@ -70,7 +70,7 @@ impl ConfigError {
             IncludeProblem::Unreadable(ReadError::Refused {
                 reason: Refusal::OutsideRoot,
                 ..
-            }) => Some(if error.file.ends_with(super::own::FILE_NAME) {
+            }) => Some(if error.file.ends_with(super::own::OWN_FILE) {
                 "name the directory of the real file with `CHITIN_HOME`".to_owned()
             } else {
                 "name the real file with `OPENCLAW_CONFIG_PATH`".to_owned()

@@ -4,6 +4,7 @@
 //! every variable filled in, the files it came from, and findings with file, line, column and the nearest known name.
 //! Nothing here writes, and no include leads out of the directory of the first file.
 
+mod channels;
 mod checks;
 mod compat;
 mod include;
@@ -21,12 +22,13 @@ mod text;
 mod validate;
 mod variables;
 
+pub use channels::{channel_issues, channel_notes, place_issue};
 pub use include::{IncludeError, IncludeProblem, Included, read_with_includes};
 pub use issue::{Issue, Severity};
 pub use keys::ConfigRules;
 pub use layers::{ChitinSettings, Explanation, Layer, Layers, Overridden, lay_over};
 pub use load::{ConfigError, LoadedConfig, load, openclaw_config_path};
-pub use own::{LoadedChitinConfig, chitin_home, load_chitin_config};
+pub use own::{LoadedChitinConfig, OWN_FILE, chitin_home, load_chitin_config};
 pub use source::{ConfigFile, Place};
 pub use text::parse_json5;
 pub use validate::validate;

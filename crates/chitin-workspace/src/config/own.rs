@@ -1,6 +1,7 @@
 //! Chitin's own file, `chitin.json5`.
 
 use super::include::read_with_includes;
+use super::keys::networks::{NAMES, OTHERS};
 use super::load::{ConfigError, placed, user_path};
 use super::own_run::{PROVIDER, RUN};
 use super::shape::{COUNT, Field, Shape, TEXTS};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The name of the file in Chitin's home.
-pub(super) const FILE_NAME: &str = "chitin.json5";
+pub const OWN_FILE: &str = "chitin.json5";
 
 /// A bound that leaves room for something and that a prompt can reach.
 const BOUND: Shape = Shape::Whole(16, 50_000_000);
@@ -90,24 +91,14 @@ const SERVER: &[Field] = &[
     ("requestsPerMinute", MANY),
 ];
 
-/// What a network takes is judged where the network is known.
-const CHANNEL: Shape = Shape::Open(&[&[("enabled", Shape::Flag)]]);
-
-/// The surfaces that there are.
-const CHANNELS: &[Field] = &[
-    ("directory", CHANNEL),
-    ("discord", CHANNEL),
-    ("slack", CHANNEL),
-    ("web", CHANNEL),
-];
-
 const CHITIN: Shape = Shape::Object(&[
     OVERRIDES,
     RUN,
     &[
         ("$schema", Shape::Text),
         ("agents", Shape::Map(&Shape::Object(&[OVERRIDES, RUN]))),
-        ("channels", Shape::Object(&[CHANNELS])),
+        // What each takes is judged by [`super::channel_issues`], and by the network itself.
+        ("channels", Shape::Partly(&[NAMES], &[OTHERS])),
         ("models", Shape::Map(&Shape::Object(&[MODEL]))),
         ("providers", Shape::Map(&Shape::Object(&[PROVIDER]))),
         ("server", Shape::Object(&[SERVER])),
@@ -138,7 +129,7 @@ pub fn chitin_home(env: &Env) -> Option<PathBuf> {
 
 /// Reads `chitin.json5` from Chitin's home; gives nothing when there is none.
 pub fn load_chitin_config(home: &Path) -> Result<Option<LoadedChitinConfig>, ConfigError> {
-    let path = home.join(FILE_NAME);
+    let path = home.join(OWN_FILE);
     let included = match read_with_includes(&path).map_err(ConfigError::from) {
         Ok(included) => included,
         Err(error) if error.is_missing(&path) => return Ok(None),
@@ -164,7 +155,7 @@ pub fn load_chitin_config(home: &Path) -> Result<Option<LoadedChitinConfig>, Con
     }))
 }
 
-fn issue(files: &[ConfigFile], finding: &Finding) -> Issue {
+pub(super) fn issue(files: &[ConfigFile], finding: &Finding) -> Issue {
     let place = placed(
         files,
         &finding.path,

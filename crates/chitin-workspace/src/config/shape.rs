@@ -29,6 +29,8 @@ pub(super) enum Shape {
     Object(Fields),
     /// An object with these keys and any others.
     Open(Fields),
+    /// An object with keys that count here, and keys that only count elsewhere: those are known and not judged.
+    Partly(Fields, Fields),
     /// An object with these keys, and others with such values.
     OpenWith(Fields, &'static Shape),
     /// One of several shapes; a failure is reported as one, at the value.
@@ -39,6 +41,13 @@ pub(super) enum Shape {
     Moved(&'static str),
     /// Such a value, about which something more must hold.
     Checked(&'static Shape, Check),
+}
+
+impl Shape {
+    /// Tells whether it is an object of which some keys count only elsewhere.
+    pub(super) const fn is_partly(&self) -> bool {
+        matches!(self, Self::Partly(..))
+    }
 }
 
 /// The keys of an object, in groups so that releases can share them; a later group has the last word.

@@ -27,6 +27,8 @@ pub(super) struct Finding {
     pub hint: Option<String>,
     /// The keys that are not known, when that is what it is about.
     pub unknown_keys: Vec<String>,
+    /// Whether those keys are known, and only have no effect here.
+    pub idle: bool,
     /// Whether the value has the right shape and only breaks a further rule; rules around it are then still judged.
     pub soft: bool,
 }
@@ -46,6 +48,7 @@ impl Finding {
             message: message.into(),
             hint: None,
             unknown_keys: Vec::new(),
+            idle: false,
             soft: false,
         }
     }
@@ -116,6 +119,9 @@ fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Fin
         Shape::Map(each) => fields(&[], value, path, found, &Others::Each(each)),
         Shape::Object(known) => fields(known, value, path, found, &Others::Refused),
         Shape::Open(known) => fields(known, value, path, found, &Others::Each(&Shape::Any)),
+        Shape::Partly(here, elsewhere) => {
+            fields(here, value, path, found, &Others::Elsewhere(elsewhere));
+        }
         Shape::OpenWith(known, each) => fields(known, value, path, found, &Others::Each(each)),
         Shape::Either(shapes) => either(shapes, value, path, found),
         Shape::Checked(shape, check) => {
@@ -147,6 +153,8 @@ fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Fin
 /// What becomes of keys that no table lists.
 enum Others {
     Refused,
+    /// These are known; all others are refused.
+    Elsewhere(Fields),
     Each(&'static Shape),
 }
 
@@ -171,12 +179,16 @@ fn fields(
             path.pop();
         }
     }
-    let mut unknown = Vec::new();
+    let (mut unknown, mut idle) = (Vec::new(), Vec::new());
     for (name, member) in members {
         let shape = match (field(known, name), others) {
             (Some(shape), _) => shape,
             (None, Others::Each(shape)) => shape,
-            (None, Others::Refused) => {
+            (None, Others::Elsewhere(elsewhere)) if field(elsewhere, name).is_some() => {
+                idle.push(name.as_str());
+                continue;
+            }
+            (None, Others::Refused | Others::Elsewhere(_)) => {
                 unknown.push(name.as_str());
                 continue;
             }
@@ -185,9 +197,35 @@ fn fields(
         judge(shape, member, path, found);
         path.pop();
     }
+    if !idle.is_empty() {
+        found.push(idle_keys(&idle, path));
+    }
     if !unknown.is_empty() {
         found.push(unknown_keys(known, &unknown, members, path));
     }
+}
+
+/// Says once per object which keys are OpenClaw's alone.
+fn idle_keys(idle: &[&str], path: &[Step]) -> Finding {
+    let message = match idle {
+        [one] => format!("`{one}` is known to OpenClaw and has no effect here."),
+        many => format!(
+            "{} are known to OpenClaw and have no effect here.",
+            quoted(many)
+        ),
+    };
+    Finding {
+        point: pointed(idle, path),
+        unknown_keys: idle.iter().map(|&name| name.to_owned()).collect(),
+        idle: true,
+        ..Finding::hard(path, message)
+    }
+}
+
+/// Points at the first of several keys of an object.
+fn pointed(names: &[&str], path: &[Step]) -> Option<Vec<Step>> {
+    let first = names.first()?;
+    Some([path, &[Step::Key((*first).to_owned())]].concat())
 }
 
 /// Says once per object which keys are not known, pointing at the first of them.
@@ -205,16 +243,17 @@ fn unknown_keys(
     let unused = || names(known).filter(|name| !members.contains_key(*name));
     let near = unknown.iter().find_map(|name| nearest(name, unused()));
     let hint = near.map(did_you_mean).or_else(|| {
-        let mut all: Vec<_> = names(known).collect();
-        all.dedup();
+        let mut all: Vec<_> = Vec::new();
+        for name in names(known) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
         (!all.is_empty() && all.len() <= MAX_LISTED)
             .then(|| format!("known keys here are {}", quoted(&all)))
     });
-    let point = unknown
-        .first()
-        .map(|name| [path, &[Step::Key((*name).to_owned())]].concat());
     Finding {
-        point,
+        point: pointed(unknown, path),
         hint,
         unknown_keys: unknown.iter().map(|&name| name.to_owned()).collect(),
         ..Finding::hard(path, message)
@@ -222,6 +261,10 @@ fn unknown_keys(
 }
 
 fn either(shapes: &'static [Shape], value: &Value, path: &mut Vec<Step>, found: &mut Vec<Finding>) {
+    // An object can only be the one shape that says what an object means here.
+    if let (Value::Object(_), Some(shape)) = (value, shapes.iter().find(|s| s.is_partly())) {
+        return judge(shape, value, path, found);
+    }
     let mut soft_only = Vec::new();
     for shape in shapes {
         let mut tried = Vec::new();
@@ -293,9 +336,11 @@ fn describe(shape: &Shape) -> String {
             many => format!("one of {}", quoted(many)),
         },
         Shape::List(_) => "a list".to_owned(),
-        Shape::Map(_) | Shape::Object(_) | Shape::Open(_) | Shape::OpenWith(..) => {
-            "an object".to_owned()
-        }
+        Shape::Map(_)
+        | Shape::Object(_)
+        | Shape::Open(_)
+        | Shape::Partly(..)
+        | Shape::OpenWith(..) => "an object".to_owned(),
         Shape::Either(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
         Shape::Moved(_) => "nothing".to_owned(),
         Shape::Required(shape) | Shape::Checked(shape, _) => describe(shape),

@@ -26,6 +26,19 @@ impl Root {
         Some(stat.st_mode & 0o7777)
     }
 
+    /// Tells whether a plain file beneath the root belongs to this user, and nobody else may write to it. Links are not followed.
+    pub fn is_ours_alone(&self, relative: &Path) -> bool {
+        let flags = open::FILE_FLAGS;
+        open::beneath(self.descriptor(), relative, self.backend(), flags)
+            .ok()
+            .and_then(|file| rustix::fs::fstat(&file).ok())
+            .is_some_and(|stat| {
+                file_type(&stat) == FileType::RegularFile
+                    && stat.st_uid == rustix::process::geteuid().as_raw()
+                    && stat.st_mode & 0o022 == 0
+            })
+    }
+
     /// Tells whether this process may make files in a directory beneath the root; an empty path is the root itself.
     pub fn may_write(&self, directory: &Path) -> bool {
         let here = Path::new(".");

@@ -7,7 +7,8 @@ use crate::kit::HostClock;
 use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{
-    Networks, Notifier, ServeDesk, ServeHost, Telemetry, Token, listen_address, restart, token,
+    LoginFile, Networks, Notifier, ServeDesk, ServeHost, Telemetry, Token, listen_address, restart,
+    token,
 };
 use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::cron::CronFile;
@@ -222,6 +223,7 @@ impl Args {
         };
         let attached = Attached {
             desk: Some(Arc::new(desk)),
+            logins: Some(Arc::new(LoginFile::new(state, printer))),
             memory: Some(resident),
             networks: networks.all(),
             webhooks: networks.webhooks(),

@@ -3,6 +3,7 @@
 mod address;
 mod desk;
 mod host;
+mod logins;
 mod networks;
 mod notify;
 pub(crate) mod restart;
@@ -12,6 +13,7 @@ mod token;
 pub(crate) use address::listen_address;
 pub(crate) use desk::ServeDesk;
 pub(crate) use host::ServeHost;
+pub(crate) use logins::LoginFile;
 pub(crate) use networks::Networks;
 pub(crate) use notify::Notifier;
 pub(crate) use telemetry::Telemetry;

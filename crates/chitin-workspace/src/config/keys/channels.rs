@@ -5,13 +5,13 @@ use crate::config::shape::{
     ANY_MAP, COUNT, COUNT_OR_ZERO, Field, Fields, Shape, TEXTS, TEXTS_OR_NUMBERS,
 };
 
-const GROUP_POLICY: Shape = Shape::OneOf(&["open", "disabled", "allowlist"]);
-const DM_POLICY: Shape = Shape::OneOf(&["pairing", "allowlist", "open", "disabled"]);
-const REPLY_TO: Shape = Shape::OneOf(&["off", "first", "all", "batched"]);
+pub(super) const GROUP_POLICY: Shape = Shape::OneOf(&["open", "disabled", "allowlist"]);
+pub(super) const DM_POLICY: Shape = Shape::OneOf(&["pairing", "allowlist", "open", "disabled"]);
+pub(super) const REPLY_TO: Shape = Shape::OneOf(&["off", "first", "all", "batched"]);
 const VISIBILITY: Shape = Shape::OneOf(&["all", "allowlist", "allowlist_quote"]);
-const CHUNK_MODE: Shape = Shape::OneOf(&["length", "newline"]);
+pub(super) const CHUNK_MODE: Shape = Shape::OneOf(&["length", "newline"]);
 
-const HEARTBEAT: Shape = Shape::Object(&[&[
+pub(super) const HEARTBEAT: Shape = Shape::Object(&[&[
     ("showAlerts", Shape::Flag),
     ("showOk", Shape::Flag),
     ("useIndicator", Shape::Flag),
@@ -43,7 +43,7 @@ const SHARED: &[Field] = &[
 ];
 
 /// What every built-in channel holds.
-const EVERY_CHANNEL: &[Field] = &[
+pub(super) const EVERY_CHANNEL: &[Field] = &[
     ("ackReaction", Shape::Text),
     ("actions", Shape::Any),
     ("allowFrom", TEXTS_OR_NUMBERS),
@@ -121,7 +121,7 @@ const TELEGRAM_FIELDS: &[Field] = &[
     ("webhookUrl", Shape::Text),
 ];
 
-const DISCORD_FIELDS: &[Field] = &[
+pub(super) const DISCORD_FIELDS: &[Field] = &[
     ("ackReactionScope", Shape::Any),
     ("activity", Shape::Text),
     ("activityType", Shape::Any),
@@ -155,7 +155,7 @@ const DISCORD_FIELDS: &[Field] = &[
     ("voice", Shape::Any),
 ];
 
-const SLACK_FIELDS: &[Field] = &[
+pub(super) const SLACK_FIELDS: &[Field] = &[
     ("allowBots", Shape::Any),
     ("appToken", Shape::Any),
     ("botToken", Shape::Any),

@@ -6,6 +6,7 @@
 mod agents;
 mod channels;
 mod models;
+pub(super) mod networks;
 mod session;
 mod system;
 mod tools;

@@ -8,6 +8,7 @@ mod authority;
 mod bad_input;
 mod children;
 mod desk;
+mod logins;
 mod networks;
 mod restart;
 
@@ -102,6 +103,18 @@ impl Serving {
         headers: &[(&str, String)],
         body: Option<&str>,
     ) -> (u16, Value) {
+        let (status, _, body) = self.exchange(method, path, headers, body);
+        (status, body)
+    }
+
+    /// The same, with the head of the answer.
+    pub(crate) fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: Option<&str>,
+    ) -> (u16, String, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let body = body.unwrap_or_default();
@@ -119,8 +132,9 @@ impl Serving {
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
         let status = answer.split(' ').nth(1).unwrap_or("0").parse().unwrap();
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        (status, head.to_owned(), body)
     }
 
     /// Says something in a channel, without waiting.

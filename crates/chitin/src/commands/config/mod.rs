@@ -1,0 +1,206 @@
+//! `chitin config`: what the configuration says, where each value comes from, and what is wrong with it.
+
+mod marked;
+mod networks;
+mod validate;
+
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::host::Host;
+use crate::printer::{Paint, Printer, Render};
+use crate::setup::Configuration;
+use chitin_workspace::config::{Explanation, Layer, Layers};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Show the configuration, say where a value comes from, or check the files.
+///
+/// Later layers win: built in, openclaw.json, chitin.json5, environment, flags. openclaw.json is read and never written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin config
+  chitin config explain agents.defaults.bootstrapMaxChars
+  chitin config validate
+  chitin config validate ./openclaw.json --contract openclaw-2026.9
+  chitin config show --json")]
+pub(crate) struct Args {
+    /// The contract whose rules the files are read by.
+    #[arg(long, value_name = "NAME", global = true)]
+    contract: Option<String>,
+
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Print every value with the layer that it comes from (the default).
+    Show,
+    /// Say which value holds at a path, where it was said, and what it overrides.
+    #[command(after_help = "Examples:
+  chitin config explain contract
+  chitin config explain links --json")]
+    Explain {
+        /// The path of the value, dotted.
+        path: String,
+    },
+    /// Check the configuration: syntax, includes, variables, keys, and what chat networks can use of it.
+    #[command(after_help = "Examples:
+  chitin config validate
+  chitin config validate ~/.openclaw/openclaw.json --json
+
+An `error` makes a file invalid; a `warning` does not, and is perhaps not what you meant. A `note` says what has no effect here.
+Ends with exit code 4 when a file is not valid.")]
+    Validate {
+        /// The file to check, `openclaw.json` or `chitin.json5`; left out, those that are in use.
+        file: Option<PathBuf>,
+    },
+}
+
+impl Args {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        match &self.action {
+            None | Some(Action::Show) => printer.result(&self.show(host, printer)?),
+            Some(Action::Explain { path }) => printer.result(&self.explain(host, printer, path)?),
+            Some(Action::Validate { file }) => {
+                let contract = self.contract.as_deref();
+                printer.result(&validate::run(host, printer, contract, file.as_deref())?)
+            }
+        }
+    }
+
+    fn show(&self, host: &Host, printer: &Printer) -> Result<Shown, CliError> {
+        let layers = self.layers(host, printer)?;
+        let values = layers.all().into_iter().map(redacted).collect();
+        Ok(Shown { values })
+    }
+
+    fn explain(&self, host: &Host, printer: &Printer, path: &str) -> Result<Explained, CliError> {
+        let layers = self.layers(host, printer)?;
+        let explanation = layers.explain(path).ok_or_else(|| {
+            let error = CliError::new(Kind::User, format!("Nothing is said about `{path}`."));
+            match layers.nearest(path) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error.hint("`chitin config show` lists everything that is said"),
+            }
+        })?;
+        Ok(Explained(redacted(explanation)))
+    }
+
+    fn layers(&self, host: &Host, printer: &Printer) -> Result<Layers, CliError> {
+        Ok(Configuration::read(host, self.contract.as_deref(), printer)?.layers)
+    }
+}
+
+/// Hides what may be a secret: values below telling names, and every variable.
+fn redacted(mut explanation: Explanation) -> Explanation {
+    let path = explanation.path.clone();
+    redact(&path, &mut explanation.value);
+    for overridden in &mut explanation.overridden {
+        redact(&path, &mut overridden.value);
+    }
+    explanation
+}
+
+/// Names of values that may be secrets end with these.
+const TELLING: [&str; 6] = [
+    "token",
+    "secret",
+    "password",
+    "apikey",
+    "privatekey",
+    "headers",
+];
+
+/// Tells whether a value may be a secret, by its path.
+fn is_secret(path: &str) -> bool {
+    path.starts_with("env.")
+        || path.split('.').any(|step| {
+            let step = step.to_lowercase();
+            TELLING.iter().any(|word| step.ends_with(word))
+        })
+}
+
+/// Tells whether a line of a file that cannot be read may hold a secret.
+fn may_tell(line: &str) -> bool {
+    let line = line.to_lowercase();
+    TELLING.iter().any(|word| line.contains(word))
+}
+
+fn redact(path: &str, value: &mut Value) {
+    let secret = is_secret(path);
+    match value {
+        Value::Object(fields) => {
+            for (key, field) in fields.iter_mut() {
+                redact(&format!("{path}.{key}"), field);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| redact(path, item)),
+        Value::String(text) if secret => "[redacted]".clone_into(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Every value that some layer says.
+#[derive(Debug, Serialize)]
+struct Shown {
+    values: Vec<Explanation>,
+}
+
+impl Render for Shown {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        for value in &self.values {
+            writeln!(
+                out,
+                "{} = {}  {}",
+                paint.bold(&value.path),
+                value.value,
+                paint.dim(value.layer.as_str())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// One value and its story.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Explained(Explanation);
+
+impl Render for Explained {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let explanation = &self.0;
+        writeln!(
+            out,
+            "{} = {}",
+            paint.bold(&explanation.path),
+            explanation.value
+        )?;
+        let source = source(
+            explanation.layer,
+            explanation.name.as_deref(),
+            explanation.file.as_deref(),
+            explanation.line,
+        );
+        writeln!(out, "    from {source}")?;
+        for lower in &explanation.overridden {
+            let source = self::source(lower.layer, None, lower.file.as_deref(), lower.line);
+            let text = format!("    overrides {} from {source}", lower.value);
+            writeln!(out, "{}", paint.dim(&text))?;
+        }
+        Ok(())
+    }
+}
+
+fn source(layer: Layer, name: Option<&str>, file: Option<&Path>, line: Option<usize>) -> String {
+    match (name, file, line) {
+        (Some(name), _, _) => format!("{} `{name}`", layer.as_str()),
+        (None, Some(file), Some(line)) => {
+            format!("{} ({}:{line})", layer.as_str(), file.display())
+        }
+        (None, _, _) => layer.as_str().to_owned(),
+    }
+}
