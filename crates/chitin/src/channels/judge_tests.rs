@@ -24,6 +24,7 @@ fn plan(which: Which, section: Value, accounts: Vec<PlannedAccount>) -> Plan {
         section,
         wish: Wish::On,
         accounts,
+        trust: chitin_model::http::Trust::default(),
     }
 }
 
