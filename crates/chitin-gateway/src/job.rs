@@ -131,6 +131,9 @@ pub struct Sender {
     /// What is said of the tools that they have there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Box<ToolLimits>>,
+    /// What the configuration tells the agent about the room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room_prompt: Option<Box<str>>,
 }
 
 impl Sender {

@@ -84,6 +84,7 @@ impl Inner {
             is_owner: incoming.is_owner,
             in_room: place == Where::InRoom,
             tools: trust::tool_limits(&self.parts.config, noticed, agent_id).map(Box::new),
+            room_prompt: trust::room_prompt(&self.parts.config, noticed).map(Into::into),
         }
     }
 

@@ -200,16 +200,16 @@ impl Inner {
         }
     }
 
-    /// Returns text for the prompt: a child's own, and how to take the words of others where others speak.
+    /// Returns text for the prompt: a child's own, what is said of the room, and how to take the words of others where others speak.
     fn extra(&self, job: &Job) -> Option<Arc<str>> {
         let own = self.standing(job).and_then(|standing| standing.prompt);
-        let others = job.sender.as_ref();
-        let others = others.filter(|sender| !sender.is_owner || sender.in_room);
-        match (own, others.map(|_| trust::GUIDANCE)) {
-            (Some(own), Some(guidance)) => Some(format!("{own}\n\n{guidance}").into()),
-            (Some(own), None) => Some(own.into()),
-            (None, guidance) => guidance.map(Arc::from),
-        }
+        let sender = job.sender.as_ref();
+        let room = sender.filter(|_| job.kind != JobKind::Subagent);
+        let room = room.and_then(|sender| sender.room_prompt.as_deref());
+        let others = sender.filter(|sender| !sender.is_owner || sender.in_room);
+        let parts = [own.as_deref(), room, others.map(|_| trust::GUIDANCE)];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n").into())
     }
 
     /// Runs the turn, stops it when its time is over, and lets its words go out while it runs.

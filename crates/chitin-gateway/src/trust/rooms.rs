@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Room<'a> {
     /// What decides who is heard, the narrowest first.
-    access: Vec<&'a Value>,
+    pub(super) access: Vec<&'a Value>,
     /// What may say something of tools, the narrowest first.
     pub(super) tools: Vec<&'a Value>,
     /// Who may speak where nothing says it.

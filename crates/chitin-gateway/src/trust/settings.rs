@@ -1,6 +1,8 @@
 //! What a configuration says of who is heard on a network: for the network, and for one account of it over that.
 
 use super::people::{Naming, People};
+use super::plain;
+use crate::incoming::Noticed;
 use chitin_protocol::agent_id::normalize_account_id;
 use serde_json::Value;
 
@@ -50,6 +52,13 @@ pub(super) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
+    /// Finds what is said of the account that a message came to.
+    pub(super) fn for_message(config: &'a Value, noticed: &Noticed) -> Self {
+        let inbound = &noticed.incoming.inbound;
+        let account = normalize_account_id(inbound.account_id.as_deref().unwrap_or_default());
+        Self::of(config, &plain(&inbound.channel), &account)
+    }
+
     /// Finds what is said of an account on a network, whose name is in lower case.
     pub(super) fn of(config: &'a Value, channel: &str, account: &str) -> Self {
         let channels = &config["channels"];

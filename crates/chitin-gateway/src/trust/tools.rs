@@ -1,10 +1,11 @@
 //! Which tools somebody has at a place (R64, layers 7 and 8).
 
 use super::people::{ANYBODY, is_same_name, same};
+use super::plain;
 use super::rooms::{Room, kind};
 use super::settings::Section;
 use crate::incoming::Noticed;
-use chitin_protocol::agent_id::{AgentId, normalize_account_id};
+use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::ChatType;
 use chitin_protocol::text::trim_js;
 use chitin_tools::policy::ToolPolicy;
@@ -25,10 +26,8 @@ pub struct ToolLimits {
 
 /// Finds what is said of the tools of a message's sender; nothing when nothing is.
 pub fn tool_limits(config: &Value, noticed: &Noticed, agent_id: &str) -> Option<ToolLimits> {
-    let inbound = &noticed.incoming.inbound;
-    let channel = trim_js(&inbound.channel).to_lowercase();
-    let account = normalize_account_id(inbound.account_id.as_deref().unwrap_or_default());
-    let section = Section::of(config, &channel, &account);
+    let channel = plain(&noticed.incoming.inbound.channel);
+    let section = Section::for_message(config, noticed);
     let room = match kind(noticed) {
         ChatType::Direct => None,
         ChatType::Group | ChatType::Channel => {

@@ -4,7 +4,7 @@ use crate::announcing::told;
 use crate::stage::{Setting, Stage};
 use crate::trust::{direct, in_room};
 use crate::trust_pairing::written;
-use chitin_gateway::trust::{Speaker, defused, head};
+use chitin_gateway::trust::{MOST_ROOM_PROMPT, Speaker, defused, head, room_prompt};
 use chitin_gateway::{Addressed, Hanging, Notice, Noticed, Place};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -47,6 +47,48 @@ fn overheard(sender: &str, id: &str, text: &str) -> Noticed {
     noticed.addressed = Addressed::No;
     noticed.incoming.message_id = Some(id.to_owned());
     noticed
+}
+
+#[tokio::test]
+async fn what_the_owner_says_of_a_room_is_told_there_and_nowhere_else() {
+    let told = "Only ropes are talked about here.";
+    let stage = Setting::replies(&[
+        json!({"text": "Yes.", "expect": {"contains": [told]}}),
+        json!({"text": "Yes.", "expect": {"contains": ["Any other room."], "lacks": [told]}}),
+        json!({"text": "Yes.", "expect": {"lacks": [told, "Any other room."]}}),
+    ])
+    .config(json!({
+        "commands": {"ownerAllowFrom": ["chat:ada"]},
+        "channels": {"chat": {"channels": {
+            "yard": {"systemPrompt": format!("  {told}\n")},
+            "*": {"systemPrompt": "Any other room."},
+        }}},
+    }))
+    .stage();
+    notice(&stage, in_room("chat", "yard", "ada", "Hi")).await;
+    notice(&stage, in_room("chat", "pier", "ada", "Hi")).await;
+    notice(&stage, direct("chat", "ada", "Hi")).await;
+    assert_eq!(stage.host.asked().len(), 3);
+}
+
+#[test]
+fn the_narrowest_place_says_what_a_room_is_and_no_more_of_it_than_fits() {
+    let long = "é".repeat(MOST_ROOM_PROMPT);
+    let config = json!({"channels": {"discord": {"guilds": {
+        "7": {"systemPrompt": "The guild.", "channels": {"100": {"systemPrompt": "The room."}, "200": {"systemPrompt": " "}, "300": {}}},
+        "8": {"systemPrompt": long},
+    }}}});
+    let said = |guild: &str, room: &str| {
+        let mut noticed = in_room("discord", room, "ada", "Hi");
+        noticed.incoming.inbound.guild_id = Some(guild.to_owned());
+        room_prompt(&config, &noticed)
+    };
+    assert_eq!(said("7", "100"), Some("The room."));
+    assert_eq!(said("7", "200"), Some("The guild."));
+    assert_eq!(said("7", "300"), Some("The guild."));
+    assert_eq!(said("8", "1").unwrap().len(), MOST_ROOM_PROMPT);
+    assert_eq!(said("9", "100"), None);
+    assert_eq!(room_prompt(&config, &direct("discord", "ada", "Hi")), None);
 }
 
 #[tokio::test]

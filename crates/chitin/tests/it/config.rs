@@ -117,7 +117,7 @@ fn odd_channels() -> TestEnv {
       token: "hush-hush-hush-hush",
       mediaMaxMb: 4096,
       groupPolcy: "open",
-      guilds: { "42": { channels: { berths: { autoThread: "yes", systemPrompt: "Be brief." } } } },
+      guilds: { "42": { channels: { berths: { autoThread: "yes", skills: ["ropes"] } } } },
       accounts: { night: { mediaMaxMb: 8 } },
     },
     slack: { enabled: true, mode: "carrier pigeon", botToken: "${SLACK}", appToken: { source: "file", id: "app" } },

@@ -21,6 +21,7 @@ const ACCESS: &[Field] = &[
     ("enabled", Shape::Flag),
     ("requireMention", Shape::Flag),
     ("roles", TEXTS_OR_NUMBERS),
+    ("systemPrompt", Shape::Text),
     ("tools", POLICY),
     ("toolsBySender", Shape::Map(&POLICY)),
     ("users", TEXTS_OR_NUMBERS),
@@ -45,7 +46,6 @@ const ROOM_ELSEWHERE: Fields = &[&[
     ("replyToMode", Shape::Any),
     ("skills", Shape::Any),
     ("slug", Shape::Any),
-    ("systemPrompt", Shape::Any),
 ]];
 
 const ROOMS: Shape = Shape::Map(&Shape::Partly(&[ACCESS, THREADS], ROOM_ELSEWHERE));
