@@ -8,6 +8,11 @@ use crate::config::shape::{
 pub(super) const GROUP_POLICY: Shape = Shape::OneOf(&["open", "disabled", "allowlist"]);
 pub(super) const DM_POLICY: Shape = Shape::OneOf(&["pairing", "allowlist", "open", "disabled"]);
 pub(super) const REPLY_TO: Shape = Shape::OneOf(&["off", "first", "all", "batched"]);
+pub(super) const REPLY_TO_BY_TYPE: Shape = Shape::Object(&[&[
+    ("channel", REPLY_TO),
+    ("direct", REPLY_TO),
+    ("group", REPLY_TO),
+]]);
 const VISIBILITY: Shape = Shape::OneOf(&["all", "allowlist", "allowlist_quote"]);
 pub(super) const CHUNK_MODE: Shape = Shape::OneOf(&["length", "newline"]);
 
@@ -168,14 +173,7 @@ pub(super) const SLACK_FIELDS: &[Field] = &[
     ("dm", Shape::Any),
     ("mode", Shape::OneOf(&["socket", "http"])),
     ("reactionAllowlist", TEXTS_OR_NUMBERS),
-    (
-        "replyToModeByChatType",
-        Shape::Object(&[&[
-            ("channel", REPLY_TO),
-            ("direct", REPLY_TO),
-            ("group", REPLY_TO),
-        ]]),
-    ),
+    ("replyToModeByChatType", REPLY_TO_BY_TYPE),
     ("requireMention", Shape::Flag),
     ("signingSecret", Shape::Any),
     ("slashCommand", Shape::Any),

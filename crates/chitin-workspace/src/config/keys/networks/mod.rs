@@ -4,7 +4,7 @@
 mod discord;
 mod slack;
 
-use super::channels::{CHUNK_MODE, DM_POLICY, GROUP_POLICY, HEARTBEAT, REPLY_TO};
+use super::channels::{CHUNK_MODE, DM_POLICY, GROUP_POLICY, HEARTBEAT, REPLY_TO, REPLY_TO_BY_TYPE};
 use super::tools::POLICY;
 use crate::config::shape::{
     ANY_MAP, COUNT, COUNT_OR_ZERO, Field, Fields, NOT_NEGATIVE, Shape, TEXTS_OR_NUMBERS,
@@ -103,14 +103,7 @@ const EVERYWHERE: &[Field] = &[
     ("historyLimit", COUNT_OR_ZERO),
     ("mediaMaxMb", NOT_NEGATIVE),
     ("replyToMode", REPLY_TO),
-    (
-        "replyToModeByChatType",
-        Shape::Object(&[&[
-            ("channel", REPLY_TO),
-            ("direct", REPLY_TO),
-            ("group", REPLY_TO),
-        ]]),
-    ),
+    ("replyToModeByChatType", REPLY_TO_BY_TYPE),
     ("requireMention", Shape::Flag),
     ("streamMode", STREAM_MODE),
     ("streaming", STREAMING),
