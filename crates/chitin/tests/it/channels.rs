@@ -158,12 +158,13 @@ fn a_doctor_says_what_is_in_the_way_and_what_to_do() {
     std::fs::set_permissions(&home, PermissionsExt::from_mode(0o600)).unwrap();
     env.file(
         "home/.chitin/chitin.json5",
-        "{ channels: { slack: { enabled: true, mode: 'pigeon', botToken: 'xoxb-not-a-real-token' }, irc: { enabled: true } } }",
+        "{ channels: { slack: { enabled: true, mode: 'pigeon', dmPolicy: 'opn', botToken: 'xoxb-not-a-real-token' }, irc: { enabled: true } } }",
     );
     let odd = chitin(&env, &["doctor", "workspace", "--offline"]);
     let said = String::from_utf8_lossy(&odd.stdout);
     assert_eq!(odd.status.code(), Some(1), "{said}");
     assert!(said.contains("slack: `channels.slack.mode`"), "{said}");
+    assert!(said.contains("`channels.slack.dmPolicy`"), "{said}");
     let noted = String::from_utf8_lossy(&chitin(&env, &["channels"]).stderr).into_owned();
     assert!(
         noted.contains("irc"),

@@ -8,7 +8,7 @@ use crate::serve::{TOKEN_FILE, listen_address};
 use crate::setup::{Setup, own_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
-use chitin_workspace::config::Severity;
+use chitin_workspace::config::{Severity, channel_issues};
 use chitin_workspace::guard::Root;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -38,7 +38,8 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<Check> {
     let contract = setup.contract().name;
     let mut checks = vec![Check::fine(area, format!("the contract is `{contract}`"))];
     let own = own_config(host).ok().flatten();
-    let own_issues = own.iter().flat_map(|own| &own.issues);
+    let of_channels: Vec<_> = own.iter().flat_map(channel_issues).collect();
+    let own_issues = own.iter().flat_map(|own| &own.issues).chain(&of_channels);
     let openclaw = setup.configuration.openclaw.iter();
     let issues = own_issues.chain(openclaw.clone().flat_map(|loaded| &loaded.issues));
     for issue in issues.filter(|issue| issue.severity == Severity::Error) {
