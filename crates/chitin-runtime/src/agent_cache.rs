@@ -151,6 +151,11 @@ impl ServeHost {
         let target = Target {
             directory: self.target.directory.clone().filter(|_| is_default),
             agent: Some(agent_id.to_owned()),
+            with: if is_default {
+                self.target.with.clone()
+            } else {
+                Vec::new()
+            },
             contract: self.target.contract.clone(),
         };
 

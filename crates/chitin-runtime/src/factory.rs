@@ -97,6 +97,7 @@ impl AgentFactory {
             .configuration
             .layers
             .settings(Some(&self.setup.agent));
+        self.setup.check_directory(&self.host)?;
         directories::visit(&self.host, &self.setup, &self.state, &self.notes);
         let mut chosen = models::choose(wish, &self.host, &self.setup)?;
         for note in &chosen.notes {

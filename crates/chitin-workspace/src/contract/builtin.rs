@@ -90,6 +90,7 @@ pub const CANONICAL: Contract = Contract {
         read_errors: ReadErrorRule::Fail,
         front_matter: FrontMatter::Stripped,
         persona_swap: false,
+        adapters: true,
     },
     filters: Filters {
         subagent_files: SPAWNED,
@@ -219,6 +220,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: false,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: SPAWNED,
@@ -299,6 +301,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: true,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md", "TOOLS.md"],
@@ -396,6 +399,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: false,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md"],

@@ -1,6 +1,7 @@
 //! Tests of the binary, one module per topic.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod adapters;
 mod architecture;
 mod channels;
 mod check;
