@@ -1,6 +1,7 @@
 //! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
 //! `chitin serve` many.
 
+mod mcp_servers;
 mod memory;
 mod models;
 mod reset;
@@ -56,6 +57,7 @@ pub(crate) struct Kit {
     pub(crate) store: Arc<FileStore>,
     pub(crate) state: PathBuf,
     pub(crate) memory: Arc<MemoryKit>,
+    mcp: Arc<mcp_servers::AgentMcpServers>,
     pub(crate) printer: Printer,
 }
 
@@ -84,6 +86,7 @@ impl Kit {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(MemoryKit::new(host, &setup, &state)),
+            mcp: Arc::default(),
             setup,
             state,
             printer: printer.clone(),
@@ -113,6 +116,7 @@ impl Kit {
             state: &self.state,
             store: &self.store,
             memory: &self.memory,
+            mcp: &self.mcp,
             candidate,
             redactor: &redactor,
             printer: &self.printer,

@@ -1,5 +1,6 @@
 //! The tools of a run: which there are, and which of them the policy leaves.
 
+use super::mcp_servers::AgentMcpServers;
 use super::memory::{AgentMemory, MemoryKit};
 use crate::error::{CliError, Kind};
 use crate::host::Host;
@@ -14,7 +15,7 @@ use chitin_store::{FileStore, SessionStore};
 use chitin_tools::approval::{Gate, Rules};
 use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
 use chitin_tools::files::{FileOptions, file_tools};
-use chitin_tools::mcp::{McpServers, McpSurroundings, servers};
+use chitin_tools::mcp::McpSurroundings;
 use chitin_tools::memory_slot::{MemoryTools, memory_tools};
 use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender};
 use chitin_tools::process::{Jobs, ProcessTool};
@@ -66,6 +67,7 @@ pub(super) struct Making<'a> {
     pub(super) state: &'a Path,
     pub(super) store: &'a Arc<FileStore>,
     pub(super) memory: &'a Arc<MemoryKit>,
+    pub(super) mcp: &'a AgentMcpServers,
     pub(super) candidate: &'a Candidate,
     pub(super) redactor: &'a Arc<Redactor>,
     pub(super) printer: &'a Printer,
@@ -181,24 +183,7 @@ impl Making<'_> {
 
     /// Asks the MCP servers that `MCP.md` and configuration name for their tools. Without any, nothing is started.
     async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<Vec<Offer>, CliError> {
-        let mut file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
-        if self.own.mcp.workspace != Some(true)
-            && let Some(named) = file.take().filter(|file| !file.servers.is_empty())
-        {
-            self.printer.note(&format!(
-                "`MCP.md` names {} tool server(s), which are left alone; `mcp: {{ workspace: true }}` in `chitin.json5` uses them",
-                named.servers.len()
-            ));
-        }
-        let config = self.setup.configuration.value();
-        let (configs, notes) =
-            servers(file.as_ref(), config.pointer("/mcp/servers"), &self.own.mcp);
-        for note in &notes {
-            self.printer.note(note);
-        }
-        if configs.is_empty() {
-            return Ok(Vec::new());
-        }
+        let file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
         let trust = self.host.trust();
         let surroundings = McpSurroundings {
             sandbox: Arc::clone(sandbox),
@@ -206,9 +191,12 @@ impl Making<'_> {
             http: Arc::new(move || {
                 make_client(&Endpoint::new("https://localhost").with_trust(trust.clone()))
             }),
-            redact: self.redact(),
         };
-        let found = McpServers::new(configs, &surroundings).tools([]).await;
+        let config = self.setup.configuration.value();
+        let found = self
+            .mcp
+            .tools(file, config, &self.own.mcp, &surroundings, &self.redact())
+            .await;
         for note in &found.notes {
             self.printer.note(note);
         }
