@@ -273,8 +273,11 @@ fn groups_are_searched_as_deep_as_the_contract_or_the_caller_says() {
             .map(|skill| skill.name)
             .collect()
     };
-    assert_eq!(names(&contract::CANONICAL, None), ["top"]);
+    assert_eq!(names(&contract::CANONICAL, None), ["er", "tide", "top"]);
     assert_eq!(names(&contract::CANONICAL, Some(2)), ["tide", "top"]);
+    assert_eq!(names(&contract::CANONICAL, Some(1)), ["top"]);
+    assert_eq!(names(&contract::ATMOSPHERE, None), ["top"]);
+    assert_eq!(names(&OPENCLAW_2026_4, None), ["top"]);
     assert_eq!(names(&OPENCLAW_2026_9, None), ["er", "tide", "top"]);
 }
 
@@ -309,6 +312,7 @@ fn very_many_skills_come_in_the_same_order() {
     }
     let options = DiscoverOptions {
         max_skills_per_source: Some(count),
+        max_candidates_per_root: Some(count),
         ..DiscoverOptions::default()
     };
     let set = discover(
