@@ -13,6 +13,7 @@ fn request(directory: &Path) -> SeedRequest<'_> {
         directory,
         contract: &CANONICAL,
         files: SeedFiles::Templates,
+        templates: None,
         now: "2026-03-01T00:00:00.000Z",
         state_directory: None,
         vanished: OnVanished::Refuse,
