@@ -1,13 +1,13 @@
 //! The only place that knows `rmcp`: its types stop here.
 
 use super::config::{ServerConfig, ServerTransport};
+use super::http::SessionClient;
 use super::outcome::Answer;
 use super::servers::McpSurroundings;
 use super::stdio::{self, LastWords};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ErrorData,
-    Implementation,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
 };
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -17,7 +17,6 @@ use rmcp::transport::streamable_http_client::{
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
 /// The most tools of one server.
 const TOOLS: usize = 256;
@@ -25,8 +24,6 @@ const TOOLS: usize = 256;
 const DESCRIPTION: usize = 4096;
 /// The longest single message.
 const LONGEST_MESSAGE: usize = 16 << 20;
-/// The codes that JSON-RPC leaves to servers, and that SDKs use for errors of the connection.
-const CONNECTION_ERRORS: RangeInclusive<i32> = -32099..=-32000;
 
 /// A connection to a server. Dropping it ends the server, if it is a program.
 pub(super) struct Connection {
@@ -114,7 +111,7 @@ impl Connection {
                 }
             }
             ServerTransport::Http { url, headers } => {
-                let http = (surroundings.http)()?;
+                let http = SessionClient((surroundings.http)()?);
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(LONGEST_MESSAGE);
                 let mut custom = HashMap::new();
@@ -171,12 +168,6 @@ impl Connection {
             Ok(_) => Err(CallError::Refused(
                 "it wants a conversation that is not known here".to_owned(),
             )),
-            Err(ServiceError::McpError(error)) if self.is_forgotten(&error) => {
-                Err(CallError::Gone {
-                    reason: error.message.into_owned(),
-                    delivered: Delivered::No,
-                })
-            }
             Err(ServiceError::McpError(error)) => {
                 Err(CallError::Refused(error.message.into_owned()))
             }
@@ -193,14 +184,6 @@ impl Connection {
             }
             Err(error) => Err(CallError::Refused(chain(&error))),
         }
-    }
-
-    /// Tells whether a server at an address has no session of ours, as after it was started again. The protocol asks for status 404,
-    /// which `rmcp` handles; servers made with the TypeScript SDK say it in an error of the connection instead.
-    fn is_forgotten(&self, error: &ErrorData) -> bool {
-        self.last_words.is_none()
-            && CONNECTION_ERRORS.contains(&error.code.0)
-            && error.message.to_lowercase().contains("session")
     }
 
     async fn explain(&self, error: &ServiceError) -> String {

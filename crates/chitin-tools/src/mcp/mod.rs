@@ -11,6 +11,7 @@
 mod backoff;
 mod config;
 mod connection;
+mod http;
 mod names;
 mod outcome;
 mod servers;

@@ -90,9 +90,9 @@ class Handler(BaseHTTPRequestHandler):
         message = json.loads(body)
         if "id" not in message: return self.empty(202)
         if message["method"] not in ("initialize", "server/discover") and self.headers.get("mcp-session-id") != SESSION:
-            # As the TypeScript SDK's servers say it.
+            # As the reference server says it, without the id of the request.
             error = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
-            reply = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode()
+            reply = json.dumps({"jsonrpc": "2.0", "error": error}).encode()
             self.send_response(400)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(reply)))

@@ -1,7 +1,8 @@
 """A small MCP server for tests: `server.py stdio MARKER`, or `server.py http PORT MARKER`.
 
 Tools: `add`, and `pid`, which says which process answers. Every start adds a line to the file `starts` in the current directory.
-Over HTTP a session lives as long as the process, and a request with another one is turned down as the TypeScript SDK does it.
+Over HTTP a session lives as long as the process. A request with another one is turned down as the reference server does it: with
+an error that names no request.
 """
 import json
 import os
@@ -64,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send(202)
         elif session is not None and session != SESSION:
             error = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
-            self.send(400, json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode())
+            self.send(400, json.dumps({"jsonrpc": "2.0", "error": error}).encode())
         else:
             self.send(200, json.dumps(answer(message)).encode())
 
