@@ -1,10 +1,10 @@
 //! `chitin memory facts`: what an agent keeps about one user, in the files that the Atmosphere bridge reads and writes.
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, tame};
-use crate::setup::{Setup, Target};
+use chitin_runtime::{Host, Setup};
 use chitin_workspace::state::{Entry, Owner, Promotion, Stamp, State, StateError, StateWriter};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
   chitin memory facts ./my-agent --user ada --remove ID")]
 pub(super) struct FactsArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// The user that the facts are about.
     #[arg(long, value_name = "NAME")]
@@ -58,7 +58,7 @@ struct Report {
 }
 
 pub(super) fn run(args: &FactsArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let setup = Setup::find(host, &args.target, printer)?;
+    let setup = Setup::find(host, &args.target.target(), &printer.notes())?;
     let agent = setup.agent.as_str();
     let owner = Owner::new(&args.user, agent).map_err(|error| {
         CliError::new(Kind::Usage, error.to_string())

@@ -1,0 +1,336 @@
+//! What a command works on: the configuration in its layers, the contract, the agent and its directory.
+
+use crate::contracts;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::notes::Notes;
+use chitin_protocol::agent_id::{self, AgentId};
+use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
+use chitin_protocol::settings::{ProviderSettings, ServerSettings};
+use chitin_workspace::agents;
+use chitin_workspace::config::{
+    self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
+};
+use chitin_workspace::contract::{self, Contract};
+use chitin_workspace::guard::{Hardlinks, Links};
+use chitin_workspace::home;
+use chitin_workspace::load::LoadOptions;
+use chitin_workspace::skills::SkillPlaces;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Which agent is meant: by its directory, its id, or the default one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Target {
+    /// The workspace; left out, that of the agent.
+    pub directory: Option<PathBuf>,
+
+    /// The agent whose workspace and settings are meant; left out, the default agent.
+    pub agent: Option<String>,
+
+    /// The contract to read the workspace by.
+    pub contract: Option<String>,
+}
+
+/// The configuration, read once.
+#[derive(Debug, Clone)]
+pub struct Configuration {
+    /// Every value with the layer that says it.
+    pub layers: Layers,
+    /// `openclaw.json`, if there is one.
+    pub openclaw: Option<LoadedConfig>,
+    /// The contract that holds.
+    pub contract: &'static Contract,
+    /// What the user says about models.
+    pub models: BTreeMap<String, ModelSettings>,
+    /// What the user says about their providers.
+    pub providers: BTreeMap<String, ProviderSettings>,
+    /// What the user says about `chitin serve`.
+    pub server: ServerSettings,
+    /// What the user says about chat networks, without what `openclaw.json` says of them.
+    pub channels: BTreeMap<String, Map<String, Value>>,
+    /// `openclaw.json` with the user's own channels laid over it, if there are any.
+    laid_over: Option<Value>,
+}
+
+/// A workspace, found.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// The agent.
+    pub agent: AgentId,
+    /// Its workspace.
+    pub directory: PathBuf,
+    /// How its files are read.
+    pub options: LoadOptions,
+}
+
+impl Configuration {
+    /// Reads every layer. A file that cannot be used ends the command; what is merely wrong in it is noted.
+    pub fn read(host: &Host, contract: Option<&str>, notes: &Notes) -> Result<Self, RuntimeError> {
+        let own = own_config(host)?;
+        for issue in own.iter().flat_map(|own| &own.issues) {
+            let hint = issue.hint.as_deref().map(|hint| format!(" ({hint})"));
+            notes.note(&format!("{issue}{}", hint.unwrap_or_default()));
+        }
+        let flag = contract;
+        let contract = chosen_contract(host, flag, own.as_ref())?;
+        let mut layers = Layers::built_in(contract).with_environment(&host.env);
+        if let Some(own) = &own {
+            layers = layers.with_chitin(own);
+        }
+        let file = config_file(host, contract)?;
+        let openclaw = config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?;
+        if let Some(loaded) = &openclaw {
+            if !loaded.issues.is_empty() {
+                notes.note(&format!(
+                    "findings in `{}`: {}; `chitin config validate` shows them",
+                    file.display(),
+                    loaded.issues.len()
+                ));
+            }
+            layers = layers.with_openclaw(loaded);
+        }
+        if let Some(flag) = flag {
+            layers = layers.with_flag("--contract", "contract", flag.into());
+        }
+        let own = own.map(|own| own.config).unwrap_or_default();
+        Ok(Self {
+            layers,
+            openclaw,
+            contract,
+            models: own.models,
+            providers: own.providers,
+            server: own.server.unwrap_or_default(),
+            laid_over: None,
+            channels: own.channels,
+        }
+        .with_channels())
+    }
+
+    /// Lays the user's own channels over those of `openclaw.json`.
+    fn with_channels(mut self) -> Self {
+        if !self.channels.is_empty() {
+            let mut value = match self.value() {
+                Value::Object(fields) => fields.clone(),
+                _ => Map::new(),
+            };
+            let channels = value.entry("channels").or_insert_with(|| json!({}));
+            lay_over(channels, &json!(self.channels));
+            self.laid_over = Some(Value::Object(value));
+        }
+        self
+    }
+
+    /// Returns what `openclaw.json` says, with the user's own channels laid over it; nothing when there is neither.
+    pub fn value(&self) -> &Value {
+        let read = self.openclaw.as_ref().map(|loaded| &loaded.value);
+        self.laid_over.as_ref().or(read).unwrap_or(&Value::Null)
+    }
+}
+
+impl Setup {
+    /// Finds the workspace that the user means.
+    pub fn find(host: &Host, target: &Target, notes: &Notes) -> Result<Self, RuntimeError> {
+        let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
+        let agent = target.agent.as_deref().map(AgentId::normalize);
+        let settings = configuration.layers.settings(agent.as_ref());
+        // An agent of its own may name a contract of its own, which the flag still overrides.
+        if let Some(name) = settings
+            .contract
+            .as_deref()
+            .filter(|name| *name != configuration.contract.name)
+        {
+            configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
+        }
+        let (agent, directory) = match (agent, &target.directory) {
+            (agent, Some(given)) => {
+                let default =
+                    || agents::default_agent(configuration.value(), configuration.contract);
+                let agent = agent.or_else(|| default().ok());
+                let agent = agent.unwrap_or_else(|| AgentId::normalize(agent_id::MAIN));
+                (
+                    agent,
+                    home::normalized(&host.env.working_directory().join(given)),
+                )
+            }
+            (agent, None) => agent_directory(host, &configuration, agent)?,
+        };
+        let options = load_options(&settings, host, configuration.contract)?;
+        Ok(Self {
+            configuration,
+            agent,
+            directory,
+            options,
+        })
+    }
+
+    /// Returns where this workspace's skills are looked for.
+    pub fn skill_places(&self, host: &Host) -> SkillPlaces {
+        let trusted = match &self.options.links {
+            Some(Links::TrustedRoots(roots)) => roots.clone(),
+            _ => Vec::new(),
+        };
+        let places = SkillPlaces::from_env(&self.directory, &host.env, self.contract());
+        SkillPlaces { trusted, ..places }
+    }
+
+    /// Returns the contract that holds.
+    pub const fn contract(&self) -> &'static Contract {
+        self.configuration.contract
+    }
+}
+
+/// Lays one value over another: objects key by key, everything else as a whole.
+fn lay_over(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                lay_over(below.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (below, above) => above.clone_into(below),
+    }
+}
+
+fn agent_directory(
+    host: &Host,
+    configuration: &Configuration,
+    agent: Option<AgentId>,
+) -> Result<(AgentId, PathBuf), RuntimeError> {
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let agent = match agent {
+        Some(agent) => agent,
+        None => agents::default_agent(config, contract).map_err(|error| {
+            RuntimeError::new(ErrorKind::Config, "There is no default agent.")
+                .caused_by(error)
+                .hint("name a directory, or an agent with `--agent ID`")
+        })?,
+    };
+    let found = agents::workspace_directory(config, agent.as_str(), &host.env, contract);
+    found
+        .map(|(directory, _)| (agent, directory))
+        .map_err(no_home)
+}
+
+/// Turns settings into what the loader takes. What was not said stays with the contract.
+fn load_options(
+    settings: &ChitinSettings,
+    host: &Host,
+    contract: &Contract,
+) -> Result<LoadOptions, RuntimeError> {
+    let links = match &settings.links {
+        None => None,
+        Some(LinkSetting::Inside) => Some(Links::EveryHopInside),
+        Some(LinkSetting::None) => Some(Links::Refuse),
+        Some(LinkSetting::TrustedRoots(roots)) => {
+            let roots = roots
+                .iter()
+                .map(|root| home::user_path(root, &host.env, &contract.agents));
+            Some(Links::TrustedRoots(
+                roots.collect::<Result<_, _>>().map_err(no_home)?,
+            ))
+        }
+    };
+    let hardlinks = settings.hardlinks.map(|setting| match setting {
+        HardlinkSetting::Refuse => Hardlinks::Refuse,
+        HardlinkSetting::Allow => Hardlinks::Allow,
+    });
+    Ok(LoadOptions {
+        links,
+        hardlinks,
+        root_files: settings.root_files.clone(),
+        ..LoadOptions::default()
+    })
+}
+
+/// Finds the contract that holds: it decides what is built in and which keys are known.
+pub fn chosen_contract(
+    host: &Host,
+    flag: Option<&str>,
+    own: Option<&LoadedChitinConfig>,
+) -> Result<&'static Contract, RuntimeError> {
+    let mut said = Layers::default().with_environment(&host.env);
+    if let Some(own) = own {
+        said = said.with_chitin(own);
+    }
+    match (flag, said.settings(None).contract) {
+        (Some(name), _) => contracts::find(name),
+        (None, Some(name)) => contracts::find_named_by(&name, ErrorKind::Config),
+        (None, None) => Ok(contract::ALL[0]),
+    }
+}
+
+/// Reads `chitin.json5`, if there is one.
+pub fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, RuntimeError> {
+    match config::chitin_home(&host.env) {
+        Some(home) => {
+            let own = config::load_chitin_config(&home).map_err(|e| unusable(&e))?;
+            own.map_or(Ok(None), |own| guards_are_clear(own).map(Some))
+        }
+        None => Ok(None),
+    }
+}
+
+/// A setting that guards the disk and is not understood must not quietly mean its default.
+fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, RuntimeError> {
+    let mut issues = own.issues.iter();
+    if let Some(issue) = issues.find(|issue| guards(&issue.path)) {
+        let error = RuntimeError::new(ErrorKind::Config, issue.to_string());
+        return Err(match (&issue.hint, issue.path.rsplit('.').next()) {
+            (Some(hint), _) => error.hint(hint.clone()),
+            (None, Some("links" | "hardlinks")) => error.hint(
+                "`links` is `inside`, `none` or `{ trustedRoots: [..] }`; `hardlinks` is `refuse` or `allow`",
+            ),
+            (None, _) => error.hint("`chitin config validate` shows the place"),
+        });
+    }
+    Ok(own)
+}
+
+/// Tells whether a setting says what an agent may reach: links, commands, tools.
+pub fn guards(path: &str) -> bool {
+    let mut steps = path.split('.');
+    steps.clone().any(|step| matches!(step, "exec" | "tools"))
+        || matches!(steps.next_back(), Some("links" | "hardlinks"))
+}
+
+/// Returns where `openclaw.json` is for this user.
+pub fn config_file(host: &Host, contract: &Contract) -> Result<PathBuf, RuntimeError> {
+    let state = home::state_directory(&host.env, &contract.agents).map_err(no_home)?;
+    Ok(config::openclaw_config_path(&host.env, &state))
+}
+
+/// Returns the directory that holds what Chitin itself remembers.
+pub fn chitin_home(host: &Host) -> Option<PathBuf> {
+    config::chitin_home(&host.env)
+}
+
+fn no_home(error: home::HomeError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "The directory cannot be worked out.").caused_by(error)
+}
+
+fn unusable(error: &ConfigError) -> RuntimeError {
+    let issue = error.issue();
+    let failed = RuntimeError::new(ErrorKind::Config, issue.to_string());
+    match issue.hint {
+        Some(hint) => failed.hint(hint),
+        None => failed.hint("`chitin config validate` shows the place"),
+    }
+}
+
+/// Shortens a path below home for people.
+pub fn shown(path: &Path, host: &Host) -> String {
+    let home = host
+        .env
+        .get("HOME")
+        .map(Path::new)
+        .filter(|home| !home.as_os_str().is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
+}
