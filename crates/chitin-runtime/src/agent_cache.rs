@@ -202,6 +202,7 @@ impl ServeHost {
             thinking: ask.thinking.map(str::to_owned),
             working_directory: ask.working_directory.clone(),
         };
+        workshop.refresh(&model, &self.notes).await;
         if let Some(agent) = workshop.kept(&variant) {
             return Ok(agent);
         }
@@ -232,6 +233,22 @@ impl ServeHost {
 }
 
 impl AgentCache {
+    /// Forgets agents that lack the tools of an MCP server which can be reached by now.
+    async fn refresh(&self, model: &Option<String>, notes: &Notes) {
+        let Some(bench) = self
+            .benches
+            .try_lock()
+            .ok()
+            .and_then(|benches| benches.get(model).map(Arc::clone))
+        else {
+            return;
+        };
+        if bench.tools.refresh(notes).await {
+            let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+            variants.retain(|variant, _| variant.model != *model);
+        }
+    }
+
     fn kept(&self, variant: &AgentVariant) -> Option<Arc<Agent>> {
         let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         variants.get(variant).map(Arc::clone)

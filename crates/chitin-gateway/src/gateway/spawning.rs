@@ -247,7 +247,7 @@ fn directory(home: &str, wanted: Option<&str>) -> Result<Option<String>, SpawnRe
     };
     let outside = || {
         SpawnRefusal::forbidden(format!(
-            "`{wanted}` is not a directory inside of the child's workspace."
+            "`{wanted}` is not a directory inside of the workspace that the child works in."
         ))
     };
     let path = Path::new(wanted);

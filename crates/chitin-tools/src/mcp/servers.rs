@@ -57,6 +57,10 @@ pub struct McpServers {
 pub struct McpTools {
     /// The tools.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// How many servers gave their tools.
+    pub available: usize,
+    /// How many could not be reached.
+    pub unavailable: usize,
     /// What people should know, in sentences.
     pub notes: Vec<String>,
 }
@@ -129,8 +133,12 @@ impl McpServers {
         for (server, tools) in self.servers.iter().zip(connected) {
             let prefix = server_name(&server.config.name, &mut prefixes);
             let tools = match tools {
-                Ok(tools) => tools,
+                Ok(tools) => {
+                    found.available += 1;
+                    tools
+                }
                 Err(reason) => {
+                    found.unavailable += 1;
                     found.notes.push(format!(
                         "The MCP server `{}` is not available: {reason}.",
                         server.config.name

@@ -282,6 +282,29 @@ fn groups_are_searched_as_deep_as_the_contract_or_the_caller_says() {
 }
 
 #[test]
+fn groups_count_together_and_a_cut_is_said() {
+    let env = TestEnv::new();
+    for number in 0..6 {
+        let name = format!("s{number}");
+        let path = format!("workspace/skills/g{}/{name}/SKILL.md", number % 3);
+        env.file(&path, skill_file(&name, "d"));
+    }
+    let config = json!({ "skills": { "limits": { "maxSkillsLoadedPerSource": 4 } } });
+    let set = find(&env, &contract::CANONICAL, &config);
+    assert_eq!(set.skills.len(), 4);
+    let said: Vec<&str> = set
+        .problems
+        .iter()
+        .map(|problem| &*problem.message)
+        .collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("The root holds more than 4 skills;"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn limits_are_kept_and_said() {
     let env = TestEnv::new();
     for number in 0..5 {

@@ -150,6 +150,23 @@ fn serve_goes_on_with_an_address_whose_server_was_killed_and_started_again() {
 }
 
 #[test]
+fn serve_finds_a_server_that_comes_later() {
+    let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
+    let port = free_port();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    talk.configure(json!({"mcp": {"servers": {"small": {"url": url}}}}));
+    let serving = Serving::start(&talk, &[]);
+    let has_tool = || {
+        serving.say("yard", "Good morning");
+        serving.rest();
+        requested(&talk).contains("small__add")
+    };
+    assert!(!has_tool());
+    let _server = at_address(&talk, port);
+    serving.wait_until("the tools are there", |_| has_tool());
+}
+
+#[test]
 fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
     let talk = talk(&[json!({"text": "Good morning."})]);
     talk.configure(json!({"mcp": {"servers": {
