@@ -62,6 +62,8 @@ const OVERRIDES: &[Field] = &[
     ),
     ("subagentFiles", TEXTS),
     ("templates", Shape::SomeText),
+    ("with", TEXTS),
+    ("workspace", Shape::SomeText),
 ];
 
 const PRICE: Shape = Shape::Number(0.0, Price::MOST);
