@@ -5,6 +5,7 @@ use crate::context::{TurnRequest, WorkspaceSource};
 use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::mcp_servers::AgentMcpServers;
 use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
@@ -57,6 +58,8 @@ pub struct AgentFactory {
     pub state: PathBuf,
     /// Its memory.
     pub memory: Arc<AgentMemory>,
+    /// Its MCP servers.
+    mcp: Arc<AgentMcpServers>,
     /// Where notes go.
     pub notes: Notes,
 }
@@ -84,6 +87,7 @@ impl AgentFactory {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
+            mcp: Arc::default(),
             setup,
             state,
             notes: notes.clone(),
@@ -116,6 +120,7 @@ impl AgentFactory {
             state: &self.state,
             store: &self.store,
             memory: &self.memory,
+            mcp: &self.mcp,
             candidate,
             redactor: &redactor,
             notes: &self.notes,

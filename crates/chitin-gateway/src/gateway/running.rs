@@ -140,6 +140,10 @@ impl Inner {
             None => Arc::default(),
         };
         let standing = self.standing(job);
+        let workspace = standing
+            .as_ref()
+            .and_then(|standing| standing.workspace.as_deref());
+        self.still_allowed(job, workspace)?;
         let ask = AgentAsk {
             agent_id: &job.agent_id,
             session_key: &job.session_key,
@@ -150,9 +154,10 @@ impl Inner {
             thinking: standing
                 .as_ref()
                 .and_then(|standing| standing.thinking.as_deref()),
-            workspace: standing
+            workspace: workspace.map(Into::into),
+            working_directory: standing
                 .as_ref()
-                .and_then(|standing| standing.workspace.as_ref().map(Into::into)),
+                .and_then(|standing| standing.working_directory.as_ref().map(Into::into)),
             offers,
         };
         let made = self.parts.host.agent(ask).await;

@@ -330,6 +330,7 @@ pub(crate) struct Asked {
     pub(crate) depth: Option<u32>,
     pub(crate) thinking: Option<String>,
     pub(crate) workspace: Option<PathBuf>,
+    pub(crate) working_directory: Option<PathBuf>,
     /// Whether the owner speaks; none when nobody does.
     pub(crate) owner: Option<bool>,
     /// The tools that the session has.
@@ -406,6 +407,7 @@ impl StageHost {
             depth: ask.depth,
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
+            working_directory: ask.working_directory.clone(),
             owner: ask.sender.map(|sender| sender.is_owner),
             tools: tools.specs().map(|tool| tool.name.clone()).collect(),
         });

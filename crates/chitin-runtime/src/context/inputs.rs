@@ -236,6 +236,7 @@ fn status(setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
             directory,
             contract,
             files: SeedFiles::DirectoryOnly,
+            templates: None,
             now: "",
             state_directory: None,
             vanished: OnVanished::AsContract,

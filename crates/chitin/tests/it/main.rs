@@ -9,6 +9,7 @@ mod commands;
 mod config;
 mod context;
 mod identity;
+mod mcp;
 mod memory;
 mod pairing;
 mod process;
