@@ -14,6 +14,7 @@ use crate::text::Piece;
 use crate::text::previews::Showing;
 use crate::threads::AnswerThread;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::time::Instant;
 
 /// The words of one job on their way.
@@ -38,6 +39,8 @@ pub(super) struct Delivery {
     /// When it is shown again that somebody types.
     pub(super) typing: Option<Instant>,
     pub(super) began: Instant,
+    /// Whether the turn did anything yet: a word, a thought, a call.
+    pub(super) reacted: Arc<AtomicBool>,
 }
 
 /// An answer that is being written.
@@ -75,11 +78,17 @@ impl Delivery {
             said: !marks.is_empty(),
             typing: None,
             began: Instant::now(),
+            reacted: Arc::default(),
             inner,
             job,
             marks,
             to,
         }
+    }
+
+    /// Returns what says whether the turn did anything yet.
+    pub(super) fn reacted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.reacted)
     }
 
     /// Returns which pieces are out.
@@ -187,7 +196,16 @@ impl Delivery {
             let (part, text) = (self.answer.to_string(), live.so_far().to_owned());
             self.say(&part, &text, Some(*live)).await;
         }
-        let waits = matches!(self.job.kind, JobKind::Message | JobKind::SessionSend);
+        let waits = match self.job.kind {
+            JobKind::Message | JobKind::SessionSend => true,
+            // Nobody else tells people of a child that posts its own reply.
+            JobKind::Subagent => {
+                let rules = &self.inner.parts.contract.runtime.subagents;
+                let child = self.job.child.as_deref();
+                child.is_some_and(|run| !run.expects_completion && run.posts_own_reply(rules))
+            }
+            JobKind::Announce | JobKind::Heartbeat | JobKind::Cron => false,
+        };
         match (&outcome.status, &outcome.error) {
             (Status::Failed, Some(error)) if waits => {
                 let text = format!("This did not work: {error}");

@@ -8,6 +8,7 @@ use super::delivering::{Delivery, Writing};
 use crate::surface::Action;
 use chitin_protocol::event::TurnEvent;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -28,9 +29,19 @@ impl Delivery {
         // No larger than what the turn says.
         let (tell, heard) = mpsc::unbounded_channel();
         let (inner, job) = (Arc::clone(&self.inner), Arc::clone(&self.job));
+        let reacted = self.reacted();
         let speaks = self.to.is_some() && !self.waits_for_the_end();
         let listening = async move {
             while let Some(event) = events.recv().await {
+                if matches!(
+                    event,
+                    TurnEvent::TextDelta { .. }
+                        | TurnEvent::ThinkingDelta { .. }
+                        | TurnEvent::ToolStarted { .. }
+                        | TurnEvent::Said { .. }
+                ) {
+                    reacted.store(true, Ordering::Relaxed);
+                }
                 let news = match &event {
                     TurnEvent::TurnStarted { .. } => Some(Heard::Began),
                     TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),
