@@ -324,6 +324,7 @@ impl TurnArgs {
             },
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
+        notes.extend(context.continuation_note());
         Ok(Seen {
             context,
             session,
