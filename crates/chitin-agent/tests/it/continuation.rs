@@ -13,6 +13,7 @@ fn setting() -> Setting {
     Setting {
         contract: &CANONICAL,
         flush: None,
+        rules: "# Harbor\n\nMoor at the north pier.\n",
         injection: Some("continuation-skip"),
         ..Setting::default()
     }
@@ -20,7 +21,6 @@ fn setting() -> Setting {
 
 fn env() -> TestEnv {
     let env = TestEnv::new();
-    env.file("workspace/AGENTS.md", format!("# Harbor\n\n{RULE}\n"));
     env.file("workspace/SOUL.md", "Calm.\n");
     env.file("workspace/TOOLS.md", "The crane is slow.\n");
     env

@@ -52,6 +52,8 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) limits: LimitSettings,
     pub(crate) flush: Option<FlushOptions>,
+    /// What AGENTS.md says.
+    pub(crate) rules: &'static str,
     /// The value of `contextInjection`.
     pub(crate) injection: Option<&'static str>,
     /// How many of the user's turns are sent again.
@@ -67,6 +69,7 @@ impl Default for Setting {
             config: json!({}),
             limits: LimitSettings::default(),
             flush: Some(FlushOptions::default()),
+            rules: "# Harbor\n",
             injection: None,
             turns: None,
             heedless: None,
@@ -106,9 +109,7 @@ impl Played {
 impl Stage {
     /// Sets a stage in a workspace that may have been used before.
     pub(crate) fn set(env: &TestEnv, setting: &Setting, replies: &[Value]) -> Self {
-        if !env.workspace().join("AGENTS.md").exists() {
-            env.file("workspace/AGENTS.md", "# Harbor\n");
-        }
+        env.file("workspace/AGENTS.md", setting.rules);
         let contract = setting.contract;
         let rules = &contract.runtime;
         let replies: Vec<ScriptReply> = replies

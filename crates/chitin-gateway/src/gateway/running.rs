@@ -46,8 +46,9 @@ impl Inner {
         let turn = async {
             ready?;
             let agent = self.agent_for(&job).await?;
-            let reads = agent.specs().iter().any(|tool| tool.name == MESSAGE_TOOL);
-            let input = self.input(&job, steering.clone(), reads).await;
+            let tools = agent.specs().iter().map(|tool| tool.name.as_str());
+            let reader = tools.into_iter().find(|name| *name == MESSAGE_TOOL);
+            let input = self.input(&job, steering.clone(), reader).await;
             Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
         };
         // A turn that panics is a turn that failed: whoever waits hears of it, and the session goes on.
@@ -178,8 +179,8 @@ impl Inner {
         })
     }
 
-    async fn input(&self, job: &Job, steering: Steering, has_message_tool: bool) -> TurnInput {
-        let words = match self.thread_opening(job, has_message_tool).await {
+    async fn input(&self, job: &Job, steering: Steering, reader: Option<&str>) -> TurnInput {
+        let words = match self.thread_opening(job, reader).await {
             Some(opening) => format!("{opening}\n\n{}", self.words(job)),
             None => self.words(job),
         };

@@ -41,7 +41,7 @@ impl Inner {
 
     /// Returns what the first message to the session of a thread begins with: what was said there before, or, where that is not
     /// given, how to read it. Nothing for a session that is there already, or that is of no thread.
-    pub(super) async fn thread_opening(&self, job: &Job, has_message_tool: bool) -> Option<String> {
+    pub(super) async fn thread_opening(&self, job: &Job, reader: Option<&str>) -> Option<String> {
         let from = job.from.as_ref()?;
         if job.kind != JobKind::Message {
             return None;
@@ -53,7 +53,7 @@ impl Inner {
             ThreadHistory::Empty => None,
             ThreadHistory::Unknown => {
                 let thread = from.thread_id.as_deref().unwrap_or_default();
-                Some(threads::how_to_read(thread, has_message_tool))
+                Some(threads::how_to_read(thread, reader))
             }
         }
     }

@@ -24,23 +24,19 @@ pub fn history_limit(config: &Value, channel: &str, rules: SurfaceRules) -> u32 
     .min(MOST)
 }
 
-/// Says that a thread's session begins without the thread's earlier messages, and how to read them.
-pub fn how_to_read(thread_id: &str, has_message_tool: bool) -> String {
+/// Says that a thread's session begins without the thread's earlier messages, and by which tool it can read them.
+pub fn how_to_read(thread_id: &str, reader: Option<&str>) -> String {
     let begins = "This session begins in a thread, and earlier messages of the thread are not part of this conversation.";
-    let thread: String = thread_id
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(MOST_ID)
-        .collect();
-    if has_message_tool {
-        format!(
-            "[Thread] {begins} If the message below refers to them, read them first: call `message` with {{\"action\": \"read\", \"threadId\": {}}}.",
+    let thread = thread_id.chars().filter(|c| !c.is_control());
+    let thread: String = thread.take(MOST_ID).collect();
+    match reader {
+        Some(tool) => format!(
+            "[Thread] {begins} If the message below refers to them, read them first: call `{tool}` with {{\"action\": \"read\", \"threadId\": {}}}.",
             Value::from(thread)
-        )
-    } else {
-        format!(
+        ),
+        None => format!(
             "[Thread] {begins} This session has no `message` tool to read them with: ask for what you need to know."
-        )
+        ),
     }
 }
 
