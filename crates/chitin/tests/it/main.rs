@@ -7,6 +7,7 @@ mod check;
 mod commands;
 mod config;
 mod context;
+mod identity;
 mod memory;
 mod pairing;
 mod process;
