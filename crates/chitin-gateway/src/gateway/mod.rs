@@ -18,6 +18,7 @@ mod hub;
 mod lanes;
 mod listening;
 mod noticing;
+mod panics;
 mod places;
 mod queueing;
 mod recovering;

@@ -69,6 +69,7 @@ impl Inner {
                 requester_session: entry.as_ref().and_then(|entry| entry.spawned_by.as_deref()),
                 requester_channel: entry.as_ref().and_then(|entry| entry.channel.as_deref()),
                 session: &job.session_key,
+                thread: None,
             })),
             workspace: text(WORKSPACE),
             working_directory: text(DIRECTORY),

@@ -218,6 +218,7 @@ impl TurnRequest {
             },
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
+        notes.extend(context.continuation_note());
         Ok(TurnContext {
             context,
             session,

@@ -7,6 +7,7 @@
 mod authority;
 mod bad_input;
 mod children;
+mod delivery;
 mod desk;
 mod logins;
 mod networks;
