@@ -12,7 +12,7 @@ use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
 use chitin_workspace::contract::{self, Contract};
-use chitin_workspace::guard::{Hardlinks, Links};
+use chitin_workspace::guard::{Hardlinks, Links, Root};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::SkillPlaces;
@@ -154,10 +154,7 @@ impl Setup {
                     || agents::default_agent(configuration.value(), configuration.contract);
                 let agent = agent.or_else(|| default().ok());
                 let agent = agent.unwrap_or_else(|| AgentId::normalize(agent_id::MAIN));
-                (
-                    agent,
-                    home::normalized(&host.env.working_directory().join(given)),
-                )
+                (agent, home::normalized(&host.env.resolve(given)))
             }
             (agent, None) => agent_directory(host, &configuration, agent)?,
         };
@@ -167,6 +164,21 @@ impl Setup {
             agent,
             directory,
             options,
+        })
+    }
+
+    /// Says so when the directory is not there or cannot be used.
+    pub(crate) fn require_directory(&self, host: &Host) -> Result<(), CliError> {
+        Root::open(&self.directory).map(drop).map_err(|error| {
+            let directory = shown(&self.directory, host);
+            let missing = error.is_missing();
+            let message = format!("`{directory}` cannot be used as a workspace.");
+            let error = CliError::new(Kind::User, message).caused_by(error);
+            if missing {
+                error.hint(format!("`chitin init {directory}` makes one"))
+            } else {
+                error
+            }
         })
     }
 

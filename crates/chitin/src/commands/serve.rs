@@ -105,7 +105,7 @@ impl Args {
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         if let Some(directory) = &self.target.directory {
-            let path = host.env.working_directory().join(directory);
+            let path = host.env.resolve(directory);
             Root::open(&path).map_err(|error| {
                 CliError::new(Kind::User, "The workspace cannot be used.")
                     .caused_by(error)
@@ -255,7 +255,7 @@ impl Args {
         let Some(path) = self.files.clone().or(said) else {
             return Ok(None);
         };
-        let path = host.env.working_directory().join(path);
+        let path = host.env.resolve(path);
         let opened = DirectorySurface::open(&path).map_err(|error| {
             let what = format!("`{}` cannot be a surface.", path.display());
             CliError::new(Kind::User, what).caused_by(error)

@@ -4,13 +4,12 @@ mod check;
 mod list;
 mod show;
 
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::host::Host;
 use crate::printer::{self, Printer};
 use crate::setup::{Setup, Target};
 use chitin_workspace::contract::Contract;
-use chitin_workspace::guard::Root;
 use chitin_workspace::skills::{
     AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillSet, discover,
 };
@@ -114,10 +113,7 @@ impl Survey {
 
     fn of(host: &Host, setup: &Setup) -> Result<Self, CliError> {
         let (contract, workspace) = (setup.contract(), setup.directory.clone());
-        Root::open(&workspace).map_err(|e| {
-            let message = format!("`{}` cannot be used as a workspace.", workspace.display());
-            CliError::new(Kind::User, message).caused_by(e)
-        })?;
+        setup.require_directory(host)?;
         let config = setup.configuration.value().clone();
         let places = setup.skill_places(host);
         let set = discover(

@@ -74,6 +74,7 @@ impl Kit {
         setup: Arc<Setup>,
         printer: &Printer,
     ) -> Result<Self, CliError> {
+        setup.require_directory(host)?;
         let state = chitin_home(host).ok_or_else(|| {
             CliError::new(Kind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
@@ -186,7 +187,6 @@ impl Kit {
             surroundings: Surroundings {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 invocation: vec!["chitin".to_owned(), verb.to_owned()],
-                trigger: "user".to_owned(),
             },
         }))
     }

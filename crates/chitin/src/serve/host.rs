@@ -88,7 +88,7 @@ impl ServeHost {
             }
             let is_default = default.as_ref() == Some(&id);
             let workspace = match &target.directory {
-                Some(given) if is_default => host.env.working_directory().join(given),
+                Some(given) if is_default => host.env.resolve(given),
                 Some(_) | None => {
                     agents::workspace_directory(config, id.as_str(), &host.env, contract)
                         .map(|(directory, _)| directory)

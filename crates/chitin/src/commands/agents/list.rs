@@ -5,12 +5,13 @@ use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use crate::setup::{self, Configuration};
 use chitin_protocol::agent_id::AgentId;
+use chitin_store::FileStore;
 use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::contract::CANONICAL;
 use chitin_workspace::load::{LoadOptions, load};
 use serde::Serialize;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
@@ -44,7 +45,9 @@ struct Agent {
     origin: Origin,
     exists: bool,
     files: Vec<String>,
-    state: PathBuf,
+    /// Where Chitin keeps what the agent remembers; nothing without a home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<PathBuf>,
     #[serde(skip)]
     shown: String,
 }
@@ -74,7 +77,11 @@ impl ListArgs {
             let (workspace, origin) =
                 agents::workspace_directory(config, id.as_str(), &host.env, contract)
                     .map_err(unknown)?;
-            let state = agents::agent_state_directory(&id, &host.env, contract).map_err(unknown)?;
+            // Where Chitin itself keeps sessions and more: what OpenClaw keeps elsewhere is only read when asked for.
+            let state = setup::chitin_home(host).map(|home| {
+                let sessions = FileStore::directory_of(&home, id.as_str());
+                sessions.parent().map_or(home, Path::to_path_buf)
+            });
             let options = LoadOptions {
                 tolerate_unreadable: true,
                 ..LoadOptions::default()

@@ -46,7 +46,7 @@ impl Other {
             let seen = args.turn.look(host, &setup, Place::Here)?;
             return Ok(Self::new(other, seen, None));
         }
-        let path = host.env.working_directory().join(other);
+        let path = host.env.resolve(other);
         if Root::open(&path).is_ok() {
             target.directory = Some(PathBuf::from(other));
             let setup = with(target)?;
