@@ -4,10 +4,10 @@ use super::find;
 use crate::commands::skills::{count, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::words;
 use chitin_agent::journal::TraceSummary;
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 

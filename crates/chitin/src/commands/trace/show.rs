@@ -6,10 +6,10 @@ use super::list::moment;
 use crate::commands::skills::{count, fit, one_line};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, grouped};
 use crate::terminal::words;
 use chitin_agent::journal::{self, LoggedRequest, TraceEvent, TraceFile, TraceSummary};
+use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -182,12 +182,12 @@ fn request(
     host: &Host,
     printer: &Printer,
 ) -> Result<Request, CliError> {
-    let contract = find::contract_of(None, file, host, printer)?;
+    let contract = find::contract_of(None, file, host)?;
     let mut recorded = file.requests();
     if recorded.is_empty() {
         let log = find::switches(host, contract).payload_log;
         let log = log.or_else(|| {
-            let logs = crate::setup::chitin_home(host)?.join("logs");
+            let logs = chitin_runtime::chitin_home(host)?.join("logs");
             Some(logs.join("anthropic-payload.jsonl"))
         });
         let logged = log.and_then(|log| journal::logged_request(&log, &summary.session_id).ok());
