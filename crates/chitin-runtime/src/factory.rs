@@ -77,6 +77,7 @@ pub struct AgentTemplate {
 impl AgentFactory {
     /// Finds out where an agent's sessions are.
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
+        setup.check_directory(host)?;
         let state = chitin_home(host).ok_or_else(|| {
             RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
@@ -101,7 +102,6 @@ impl AgentFactory {
             .configuration
             .layers
             .settings(Some(&self.setup.agent));
-        self.setup.check_directory(&self.host)?;
         directories::visit(&self.host, &self.setup, &self.state, &self.notes);
         let mut chosen = models::choose(wish, &self.host, &self.setup)?;
         for note in &chosen.notes {
@@ -194,7 +194,6 @@ impl AgentFactory {
             surroundings: Surroundings {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 invocation: vec!["chitin".to_owned(), verb.to_owned()],
-                trigger: "user".to_owned(),
             },
         }))
     }

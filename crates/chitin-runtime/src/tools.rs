@@ -300,21 +300,26 @@ impl SessionFacts for Status {
             .flatten()
             .unwrap_or_default();
         let now = jiff::Timestamp::now().to_zoned(self.host.zone());
+        // The index counts turns that are over; whoever asks is in one that is not.
+        let is_first = entry.totals.is_none() && entry.input_tokens.is_none();
+        let totals = entry.totals.unwrap_or_default();
         let mut usage = Usage {
-            input: entry.input_tokens.unwrap_or_default(),
-            output: entry.output_tokens.unwrap_or_default(),
-            cache_read: entry.cache_read.unwrap_or_default(),
-            cache_write: entry.cache_write.unwrap_or_default(),
+            input: totals.input,
+            output: totals.output,
+            cache_read: totals.cache_read,
+            cache_write: totals.cache_write,
+            total_tokens: totals.tokens(),
             ..Usage::default()
         };
-        usage.total_tokens = usage.input + usage.output + usage.cache_read + usage.cache_write;
         usage.cost.total = entry.estimated_cost_usd.unwrap_or_default();
         SessionStatus {
             time: now.strftime("%A %Y-%m-%d %H:%M %Z").to_string(),
             model: self.model.clone(),
             context_window: self.window,
             context_tokens: entry.total_tokens,
-            turns: 0,
+            turns: (is_first || entry.totals.is_some()).then_some(totals.turns + 1),
+            tokens_unknown: totals.tokens_unknown,
+            cost_unknown: !is_first && entry.estimated_cost_usd.is_none(),
             compactions: entry.compaction_count.unwrap_or_default(),
             usage,
             cost_limit: None,

@@ -8,7 +8,7 @@ use super::{Inner, What};
 use crate::host::AgentAsk;
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::trust;
-use chitin_agent::source::Occasion;
+use chitin_agent::source::{Occasion, Trigger};
 use chitin_agent::turn::{Agent, Keeper, Steering, TurnError, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
 use chitin_workspace::filter::{ContextMode, RunKind};
@@ -207,6 +207,14 @@ impl Inner {
                     | JobKind::Subagent
                     | JobKind::Announce
                     | JobKind::SessionSend => RunKind::Default,
+                },
+                trigger: match job.kind {
+                    JobKind::Message => Trigger::User,
+                    JobKind::Heartbeat => Trigger::Heartbeat,
+                    JobKind::Cron => Trigger::Cron,
+                    JobKind::Subagent => Trigger::Subagent,
+                    JobKind::Announce => Trigger::Announce,
+                    JobKind::SessionSend => Trigger::Session,
                 },
                 context: if job.light {
                     ContextMode::Lightweight

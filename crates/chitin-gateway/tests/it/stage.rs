@@ -436,7 +436,7 @@ impl StageHost {
             },
             context_window: Some(200_000),
             max_tokens: 4_096,
-            price: Arc::new(|_| CostShares::default()),
+            price: Arc::new(|_| Some(CostShares::default())),
             thinking: None,
             retention: Retention::default(),
             extra: serde_json::Map::new(),

@@ -4,6 +4,7 @@ use crate::exec::{Bench, text};
 use crate::sandbox_lab::{KEY, is_running, read};
 use chitin_protocol::message::Block;
 use chitin_protocol::settings::{McpServerSettings, McpSettings, SandboxSetting};
+use chitin_test::needs;
 use chitin_tools::exec::Redact;
 use chitin_tools::mcp::{
     McpServers, McpSurroundings, ServerTransport, server_name, servers, tool_name,
@@ -173,6 +174,9 @@ fn tool<'a>(tools: &'a [Arc<dyn Tool>], name: &str) -> &'a dyn Tool {
 
 #[tokio::test]
 async fn a_server_over_pipes_is_used_like_any_tool() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let starts = bench.lab.env.workspace().join("starts");
@@ -227,6 +231,9 @@ async fn a_server_over_pipes_is_used_like_any_tool() {
 
 #[tokio::test]
 async fn a_server_gets_a_small_environment_and_its_answers_are_redacted() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let found = servers.tools([], &redact()).await;
@@ -247,6 +254,9 @@ async fn a_server_gets_a_small_environment_and_its_answers_are_redacted() {
 
 #[tokio::test]
 async fn a_crash_is_an_error_with_last_words_and_the_next_call_works() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let found = servers.tools([], &redact()).await;
@@ -319,6 +329,9 @@ async fn a_call_that_may_be_repeated_survives_a_crash() {
 
 #[tokio::test]
 async fn a_call_that_hangs_ends_in_time_or_when_it_is_cancelled() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let found = servers.tools([], &redact()).await;
@@ -338,6 +351,9 @@ async fn a_call_that_hangs_ends_in_time_or_when_it_is_cancelled() {
 
 #[tokio::test]
 async fn servers_live_as_long_as_their_tools() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let marker = format!("marker-{}", bench.lab.env.path().display());
     let servers = one(&bench, script(&bench, ""));
@@ -376,6 +392,9 @@ async fn ends(marker: &str) -> bool {
 
 #[tokio::test]
 async fn a_sandboxed_server_is_held() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::with(
         SandboxSetting::Auto,
         &chitin_protocol::settings::ExecSettings::default(),
@@ -401,6 +420,9 @@ async fn a_sandboxed_server_is_held() {
 
 #[tokio::test]
 async fn a_server_that_does_not_start_costs_a_note() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let broken = |command: &str, args: &[&str]| McpServerSettings {
         command: Some(command.to_owned()),
@@ -473,6 +495,9 @@ impl Drop for HttpServer {
 
 #[tokio::test]
 async fn a_server_over_http_is_used_like_any_tool() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let server = HttpServer::start(&bench, 0);
     let address = format!("http://127.0.0.1:{}/mcp", server.1);

@@ -226,7 +226,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
     filters: Filters {
         subagent_files: SPAWNED,
         cron_files: Some(SPAWNED),
-        session_id_stands_in: false,
+        session_id_stands_in: true,
         group_memory: GroupMemory::Kept,
         lightweight: Lightweight::HeartbeatOnly,
         lightweight_extras: Filtered::No,
@@ -407,7 +407,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
     filters: Filters {
         subagent_files: &["AGENTS.md"],
         cron_files: Some(&["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"]),
-        session_id_stands_in: false,
+        session_id_stands_in: true,
         group_memory: GroupMemory::Dropped,
         lightweight: Lightweight::Nothing,
         lightweight_extras: Filtered::No,

@@ -257,7 +257,7 @@ impl Args {
         let Some(path) = self.files.clone().or(said) else {
             return Ok(None);
         };
-        let path = host.env.working_directory().join(path);
+        let path = host.env.resolve(path);
         let opened = DirectorySurface::open(&path).map_err(|error| {
             let what = format!("`{}` cannot be a surface.", path.display());
             CliError::new(Kind::User, what).caused_by(error)

@@ -8,6 +8,7 @@ mod check;
 mod commands;
 mod config;
 mod context;
+mod figures;
 mod identity;
 mod mcp;
 mod memory;

@@ -18,7 +18,6 @@ use chitin_memory::search::FindError;
 use chitin_runtime::AgentMemory;
 use chitin_runtime::Host;
 use chitin_runtime::{Setup, Target, chitin_home};
-use chitin_workspace::guard::Root;
 use clap::Subcommand;
 use std::sync::Arc;
 
@@ -91,13 +90,9 @@ struct Found {
 impl Found {
     fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
         let setup = Arc::new(Setup::find(host, target, &printer.notes())?);
-        let directory = &setup.directory;
-        Root::open(directory).map_err(|error| {
-            let message = format!("`{}` cannot be used as a workspace.", directory.display());
-            CliError::new(Kind::User, message)
-                .caused_by(error)
-                .hint("a question of several words stands in quotes")
-        })?;
+        setup
+            .check_directory(host)
+            .map_err(|error| error.hint("a question of several words stands in quotes"))?;
         let state = chitin_home(host).ok_or_else(|| {
             CliError::new(Kind::User, "There is no place to keep the index.")
                 .hint("set `CHITIN_HOME` or `HOME`")
