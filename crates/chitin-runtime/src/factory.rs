@@ -62,6 +62,8 @@ pub struct AgentFactory {
     mcp: Arc<AgentMcpServers>,
     /// Where notes go.
     pub notes: Notes,
+    /// Context engines that the caller adds.
+    pub engines: Vec<Arc<dyn ContextEngine>>,
 }
 
 /// What turns of an agent with the same models share.
@@ -92,6 +94,7 @@ impl AgentFactory {
             setup,
             state,
             notes: notes.clone(),
+            engines: Vec::new(),
         })
     }
 
@@ -171,7 +174,7 @@ impl AgentFactory {
             screen,
             approver,
             clock: Arc::clone(&clock),
-            engine: engine(setup, notes)?,
+            engine: engine(setup, &self.engines, notes)?,
             limits: TurnLimits::new(&own.limits),
             history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
@@ -200,8 +203,18 @@ impl AgentFactory {
 }
 
 /// Picks the context engine that `openclaw.json` names.
-fn engine(setup: &Setup, notes: &Notes) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
-    let resolved = Registry::new()
+fn engine(
+    setup: &Setup,
+    added: &[Arc<dyn ContextEngine>],
+    notes: &Notes,
+) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
+    let mut registry = Registry::new();
+    for engine in added {
+        let engine = Arc::clone(engine);
+        let id = engine.info().id.to_string();
+        registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
+    }
+    let resolved = registry
         .resolve(slot(setup.configuration.value()))
         .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
     if let Some(note) = &resolved.note {

@@ -42,6 +42,31 @@ pub struct Target {
     pub contract: Option<String>,
 }
 
+impl Target {
+    /// Means the agent of an id.
+    pub fn id(id: impl Into<String>) -> Self {
+        Self {
+            agent: Some(id.into()),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&Path> for Target {
+    fn from(directory: &Path) -> Self {
+        directory.to_path_buf().into()
+    }
+}
+
+impl From<PathBuf> for Target {
+    fn from(directory: PathBuf) -> Self {
+        Self {
+            directory: Some(directory),
+            ..Self::default()
+        }
+    }
+}
+
 /// The configuration, read once.
 #[derive(Debug, Clone)]
 pub struct Configuration {

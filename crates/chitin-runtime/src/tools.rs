@@ -38,7 +38,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Tools {
     offers: Vec<Offer>,
-    mcp: Arc<McpToolset>,
+    mcp: Option<Arc<McpToolset>>,
     screen: Screen,
 }
 
@@ -77,7 +77,10 @@ pub(crate) struct ToolBuilder<'a> {
 impl Tools {
     /// Tries MCP servers again that could not be reached; tells whether there are other tools now.
     pub(crate) async fn refresh(&self, notes: &Notes) -> bool {
-        self.mcp.refresh(notes).await
+        match &self.mcp {
+            Some(mcp) => mcp.refresh(notes).await,
+            None => false,
+        }
     }
 
     /// Returns the tools that somebody may use.
@@ -103,7 +106,7 @@ impl Tools {
             input.by_sender.clone_from(&limits.sender);
         }
         let mut offers: Vec<Offer> = self.offers.iter().chain(user.more).cloned().collect();
-        offers.extend(self.mcp.offers());
+        offers.extend(self.mcp.iter().flat_map(|mcp| mcp.offers()));
         let rules = &contract.runtime.tools;
         let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
         for entry in toolbox.unknown_entries() {
@@ -135,19 +138,13 @@ impl ToolBuilder<'_> {
         let memory = Some(&memory).filter(|_| self.memory.options.enabled);
         let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
         offers.extend(remembering.into_iter().map(Offer::Own));
-        let sandbox = Sandbox::new(sandbox_config(
-            self.host,
-            self.setup,
-            &self.own.exec,
-            self.state,
-        ))
-        .map_err(|error| {
-            RuntimeError::new(ErrorKind::User, "There is no sandbox for commands.").caused_by(error)
-        })?;
-        let sandbox = Arc::new(sandbox);
+        let sandbox = self.sandbox()?;
         let gate = self.gate()?;
-        offers.extend(self.commands(&sandbox, &gate));
-        let mcp = Arc::new(self.servers(&sandbox).await?);
+        let mut mcp = None;
+        if let Some(sandbox) = &sandbox {
+            offers.extend(self.commands(sandbox, &gate));
+            mcp = Some(Arc::new(self.servers(sandbox).await?));
+        }
         let trust = self.host.trust();
         let tls = Arc::new(move || trust.tls());
         let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
@@ -157,6 +154,18 @@ impl ToolBuilder<'_> {
             mcp,
             screen: Arc::new(move |_, arguments| gate.rules().screened(arguments)),
         })
+    }
+
+    /// Makes the sandbox of commands and tool servers; none in a program that has no helper for it.
+    fn sandbox(&self) -> Result<Option<Arc<Sandbox>>, RuntimeError> {
+        if self.host.helper.is_none() {
+            return Ok(None);
+        }
+        let config = sandbox_config(self.host, self.setup, &self.own.exec, self.state);
+        let sandbox = Sandbox::new(config).map_err(|error| {
+            RuntimeError::new(ErrorKind::User, "There is no sandbox for commands.").caused_by(error)
+        })?;
+        Ok(Some(Arc::new(sandbox)))
     }
 
     /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.
@@ -266,8 +275,8 @@ pub fn sandbox_config(
     state: &Path,
 ) -> SandboxConfig {
     let scratch = state.join("cache");
-    let mut sandbox =
-        SandboxConfig::new(Host::program(), &setup.directory, scratch).with_settings(exec);
+    let helper = host.helper.clone().unwrap_or_else(Host::program);
+    let mut sandbox = SandboxConfig::new(helper, &setup.directory, scratch).with_settings(exec);
     sandbox.hidden.push(state.to_owned());
     sandbox
         .hidden
