@@ -29,6 +29,13 @@ pub trait AgentHost: Send + Sync {
         SubagentSettings::default()
     }
 
+    /// Says why messages of a channel do not reach an agent, if they do not: its workspace may name the channels that it
+    /// answers on. A sentence that names the file.
+    fn channel_refusal(&self, agent_id: &str, channel: &str) -> Option<String> {
+        let _ = (agent_id, channel);
+        None
+    }
+
     /// Says what the model would get in the next turn of a session.
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError>;
 }

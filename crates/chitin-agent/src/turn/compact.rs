@@ -227,6 +227,7 @@ impl Agent {
             text: String::new(),
             usage: running.spent.usage,
             error: None,
+            refused: None,
         }))
     }
 }

@@ -215,6 +215,7 @@ impl Inner {
             ),
             kind: JobKind::Announce,
             words,
+            written: Vec::new(),
             images: Vec::new(),
             from: run.origin.clone(),
             message_id: None,

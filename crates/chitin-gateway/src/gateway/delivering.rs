@@ -156,6 +156,13 @@ impl Delivery {
         self.answer = index + 1;
     }
 
+    /// A rule of the workspace refused a message. Its sender is told, where one waits for a reply.
+    pub(super) async fn refused(&mut self, key: &str, text: &str) {
+        if matches!(self.job.kind, JobKind::Message | JobKind::SessionSend) {
+            self.say(&format!("refused-{key}"), text, None).await;
+        }
+    }
+
     async fn send_block(&mut self, block: &str) {
         // No two blocks of a turn have the same name.
         let part = format!("{}-block-{}", self.answer, self.block);
@@ -189,7 +196,7 @@ impl Delivery {
         }
         let waits = matches!(self.job.kind, JobKind::Message | JobKind::SessionSend);
         match (&outcome.status, &outcome.error) {
-            (Status::Failed, Some(error)) if waits => {
+            (Status::Failed, Some(error)) if waits && outcome.refused.is_none() => {
                 let text = format!("This did not work: {error}");
                 self.say("error", &text, None).await;
             }

@@ -9,6 +9,7 @@ mod base64;
 mod budget;
 mod commands;
 mod encoding;
+mod extensions;
 mod finding;
 mod fix;
 mod front_matter;
@@ -67,6 +68,8 @@ pub struct Input<'a> {
     pub shortened: &'a [(String, String)],
     /// Permission bits of the directory.
     pub directory_mode: Option<u32>,
+    /// The providers of models that are known; without any, what `RUNTIME.md` says of them is not judged.
+    pub providers: &'a [String],
     /// Codes that nobody wants to hear of.
     pub ignore: &'a [String],
 }
@@ -85,6 +88,7 @@ impl<'a> Input<'a> {
             limits: Limits::of(workspace.contract()),
             shortened: &[],
             directory_mode: None,
+            providers: &[],
             ignore: &[],
         }
     }
@@ -159,9 +163,11 @@ pub fn check(input: &Input<'_>) -> Report {
         if let Some(skill) = input.skills.iter().find(|skill| skill.path == file.path) {
             skills::check(&subject, skill, &mut findings);
         }
+        extensions::check(&subject, input, &mut findings);
         check_subject(&subject, input, &mut findings);
         findings.end_of(&subject);
     }
+    extensions::check_unread(input, &mut findings);
     // Skills from outside the workspace come with their text only.
     for skill in input.skills {
         if input.files.iter().any(|file| file.path == skill.path) {

@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::printer::{self, Paint, Printer, Render};
 use crate::setup::{Setup, Target};
 use crate::turn::{Place, TurnArgs};
+use chitin_model::providers::TABLE;
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
     self, Bounds, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity, SkillFile,
@@ -157,6 +158,7 @@ struct Loaded {
     skills: Vec<SkillFile>,
     limits: Limits,
     shortened: Vec<(String, String)>,
+    providers: Vec<String>,
 }
 
 impl Loaded {
@@ -172,6 +174,7 @@ impl Loaded {
             limits: self.limits,
             shortened: &self.shortened,
             directory_mode: root.and_then(|root| root.permissions(Path::new(""))),
+            providers: &self.providers,
             ignore,
             ..Input::new(&self.workspace)
         })
@@ -233,7 +236,18 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         skills,
         limits,
         shortened,
+        providers: providers(setup),
     })
+}
+
+/// Lists the providers of models that are known: built in, and configured.
+fn providers(setup: &Setup) -> Vec<String> {
+    let built_in = TABLE.iter().map(|provider| provider.id.to_owned());
+    let own = setup.configuration.providers.keys().cloned();
+    let models = setup.configuration.value().pointer("/models/providers");
+    let openclaw = models.and_then(Value::as_object);
+    let openclaw = openclaw.into_iter().flat_map(|providers| providers.keys());
+    built_in.chain(own).chain(openclaw.cloned()).collect()
 }
 
 /// What a first turn leaves out of files by the user's own limits and plans.

@@ -4,6 +4,7 @@
 mod memory;
 mod models;
 mod reset;
+mod runtime_file;
 mod tools;
 
 pub(crate) use memory::{MemoryKit, MemoryOptions, Message, Past, words_file};
@@ -18,12 +19,15 @@ use crate::turn::{TurnArgs, WorkspaceSource};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
 use chitin_agent::engine::{ContextEngine, Registry, slot};
+use chitin_agent::guard::PermissionGuard;
 use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::Approver;
+use chitin_workspace::extensions::channels::ChannelFilter;
+use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +61,10 @@ pub(crate) struct Kit {
     pub(crate) state: PathBuf,
     pub(crate) memory: Arc<MemoryKit>,
     pub(crate) printer: Printer,
+    /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
+    pub(crate) guard: Arc<PermissionGuard>,
+    /// The channels that `CHANNELS.md` names.
+    pub(crate) channels: Arc<ChannelFilter>,
 }
 
 /// What turns of an agent with the same models share.
@@ -80,7 +88,14 @@ impl Kit {
         })?;
         let directory = FileStore::directory_of(&state, setup.agent.as_str());
         let rules = &setup.contract().runtime.transcript;
+        let policy = read_policy(setup.contract(), &setup.options);
         Ok(Self {
+            guard: Arc::new(PermissionGuard::new(
+                &setup.directory,
+                setup.agent.as_str(),
+                policy.clone(),
+            )),
+            channels: Arc::new(ChannelFilter::new(&setup.directory, policy)),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(MemoryKit::new(host, &setup, &state)),
@@ -149,7 +164,7 @@ impl Kit {
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let printer = &self.printer;
         let clock: Arc<dyn Clock> = Arc::new(HostClock);
-        let (tools, screen) = bench
+        let tools = bench
             .tools
             .for_user(setup, &own, &bench.redactor, user, printer);
         Ok(Agent::new(Parts {
@@ -160,7 +175,7 @@ impl Kit {
             source: Arc::clone(&bench.source) as _,
             models: bench.chosen.thinking(user.thinking),
             tools,
-            screen,
+            guard: Arc::clone(&self.guard) as _,
             approver,
             clock: Arc::clone(&clock),
             engine: engine(setup, printer)?,

@@ -5,7 +5,7 @@ use crate::error::{CliError, Kind};
 use crate::host::Host;
 use crate::printer::Printer;
 use crate::setup::Setup;
-use chitin_agent::turn::{Candidate, Screen};
+use chitin_agent::turn::Candidate;
 use chitin_gateway::trust::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
 use chitin_protocol::message::Usage;
@@ -25,19 +25,17 @@ use chitin_tools::web_fetch::WebFetchTool;
 use chitin_tools::{Offer, Toolbox};
 use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::extensions::mcp;
-use chitin_workspace::extensions::permissions::{self, Permissions};
 use chitin_workspace::guard::{ReadError, Root};
 use chitin_workspace::load::read_policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The tools that there are, whoever may use which, and the rules that every call must pass. Made once: commands that run
+/// The tools that there are, whoever may use which. Made once: commands that run
 /// in the background and tool servers belong to all turns of an agent.
 #[derive(Clone)]
 pub(crate) struct Tools {
     offers: Vec<Offer>,
-    screen: Screen,
 }
 
 /// Who wants to use tools.
@@ -80,7 +78,7 @@ impl Tools {
         redactor: &Arc<Redactor>,
         user: &User<'_>,
         printer: &Printer,
-    ) -> (Arc<Toolbox>, Screen) {
+    ) -> Arc<Toolbox> {
         let contract = setup.contract();
         let config =
             PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
@@ -104,10 +102,7 @@ impl Tools {
             printer.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
         }
         let output = own.tools.output.clone().unwrap_or_default();
-        (
-            Arc::new(toolbox.with_output(&output)),
-            Arc::clone(&self.screen),
-        )
+        Arc::new(toolbox.with_output(&output))
     }
 }
 
@@ -136,25 +131,22 @@ impl Making<'_> {
             CliError::new(Kind::User, "There is no sandbox for commands.").caused_by(error)
         })?;
         let sandbox = Arc::new(sandbox);
-        let gate = self.gate()?;
+        let gate = self.gate();
         offers.extend(self.commands(&sandbox, &gate));
         offers.extend(self.servers(&sandbox).await?);
         let trust = self.host.trust();
         let tls = Arc::new(move || trust.tls());
         let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
         offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
-        Ok(Tools {
-            offers,
-            screen: Arc::new(move |_, arguments| gate.rules().screened(arguments)),
-        })
+        Ok(Tools { offers })
     }
 
-    /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.
-    fn gate(&self) -> Result<Arc<Gate>, CliError> {
+    /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`. What `PERMISSIONS.md` says of them, the
+    /// agent's guard has judged before.
+    fn gate(&self) -> Arc<Gate> {
         let config = self.setup.configuration.value();
-        let permissions = self.permissions()?;
-        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, permissions);
-        Ok(Arc::new(Gate::new(rules)))
+        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, None);
+        Arc::new(Gate::new(rules))
     }
 
     /// Makes the tools that run commands, in the sandbox that the machine offers.
@@ -219,18 +211,6 @@ impl Making<'_> {
                 tool,
             })
             .collect())
-    }
-
-    /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
-    fn permissions(&self) -> Result<Option<Permissions>, CliError> {
-        let Some(text) = self.read("PERMISSIONS.md")? else {
-            return Ok(None);
-        };
-        let parsed = permissions::parse(&text, self.setup.agent.as_str());
-        parsed.map(Some).map_err(|error| {
-            let what = "`PERMISSIONS.md` cannot be understood, so nothing is allowed.";
-            CliError::new(Kind::User, what).caused_by(error)
-        })
     }
 
     /// Reads an extension file of the workspace.

@@ -257,6 +257,10 @@ impl AgentHost for ServeHost {
         layers.settings(Some(&setup.agent)).subagents
     }
 
+    fn channel_refusal(&self, agent_id: &str, channel: &str) -> Option<String> {
+        self.workshop(agent_id).ok()?.kit.channels.refusal(channel)
+    }
+
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let workshop = self.workshop(agent_id)?;
         let report = context::report(&self.host, &workshop.kit.setup, session_key);

@@ -166,7 +166,10 @@ impl View {
                 self.said = false;
                 self.crowded = false;
             }
-            TurnEvent::Said { .. } | TurnEvent::Steered { .. } | TurnEvent::Stored { .. } => {}
+            TurnEvent::Said { .. }
+            | TurnEvent::Steered { .. }
+            | TurnEvent::Refused { .. }
+            | TurnEvent::Stored { .. } => {}
         }
         Ok(())
     }

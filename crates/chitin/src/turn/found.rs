@@ -83,6 +83,9 @@ impl Found {
             Layout::ProjectContext => added(setup, place, &root, &policy, &workspace, &mut notes),
             Layout::Composition => composition::added(&root, &policy, directory),
         };
+        if contract.rendering.layout == Layout::ProjectContext && contract.rendering.skills_file {
+            extras.extend(composition::skills_file(&root, &policy, directory));
+        }
         let status = status(setup, &root, directory);
         if let Place::Edited(edit) = place {
             workspace = Arc::new(workspace.with_text(edit.path, edit.text));

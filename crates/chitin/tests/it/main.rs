@@ -7,6 +7,7 @@ mod check;
 mod commands;
 mod config;
 mod context;
+mod extension_files;
 mod memory;
 mod pairing;
 mod process;

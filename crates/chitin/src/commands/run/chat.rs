@@ -12,6 +12,7 @@ use crate::terminal::screen::Screen;
 use crate::terminal::slash::{self, Input, Slash};
 use chitin_agent::turn::{Candidate, TurnError, TurnReport};
 use chitin_model::ModelError;
+use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::StopReason;
 use chitin_store::{SessionStore, StoreError};
 use tokio::sync::mpsc;
@@ -226,6 +227,10 @@ async fn turn(
 
 /// Says how a turn ended.
 fn ended(report: &TurnReport) -> Result<Exit, CliError> {
+    if let (Some((RefusedPart::Message, _)), Some(error)) = (&report.refused, &report.error) {
+        return Err(CliError::new(Kind::Refused, error.clone())
+            .hint("rules are in `PERMISSIONS.md` of the workspace; an edit holds at once"));
+    }
     match (&report.stop_reason, &report.error) {
         (StopReason::Aborted, _) => Ok(Exit::Interrupted),
         (StopReason::Error, error) => Err(CliError::new(
