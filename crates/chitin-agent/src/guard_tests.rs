@@ -84,7 +84,10 @@ fn limits_count_each_guest_apart_and_the_owner_as_one() {
     let first = send("discord:1", 0).unwrap();
     assert_eq!(send("discord:1", 1).unwrap_err().rule, "rate-limit");
     let _other = send("discord:2", 1).unwrap();
-    assert_eq!(send("discord:1", 61_000).unwrap_err().rule, "concurrency-limit");
+    assert_eq!(
+        send("discord:1", 61_000).unwrap_err().rule,
+        "concurrency-limit"
+    );
     drop(first);
     // The message that met the second limit had passed the first, and counts.
     assert!(send("discord:1", 130_000).is_ok());
@@ -113,11 +116,23 @@ fn roles_and_hours_hold_for_all_and_lengths_for_people_alone() {
     use SenderRole::{Guest, Owner};
     assert!(ask(Person, Owner, "yes", 10).is_ok());
     assert_eq!(ask(Person, Owner, "no", 10).unwrap_err().rule, "allow");
-    assert_eq!(ask(Person, Guest, "yes", 10).unwrap_err().rule, "require-role");
-    assert_eq!(ask(Person, Owner, "yes", 18).unwrap_err().rule, "time-window");
+    assert_eq!(
+        ask(Person, Guest, "yes", 10).unwrap_err().rule,
+        "require-role"
+    );
+    assert_eq!(
+        ask(Person, Owner, "yes", 18).unwrap_err().rule,
+        "time-window"
+    );
     assert!(ask(Internal, Owner, "a long task", 10).is_ok());
-    assert_eq!(ask(Internal, Guest, "x", 10).unwrap_err().rule, "require-role");
-    assert_eq!(ask(Internal, Owner, "x", 18).unwrap_err().rule, "time-window");
+    assert_eq!(
+        ask(Internal, Guest, "x", 10).unwrap_err().rule,
+        "require-role"
+    );
+    assert_eq!(
+        ask(Internal, Owner, "x", 18).unwrap_err().rule,
+        "time-window"
+    );
 }
 
 #[test]
@@ -138,15 +153,26 @@ fn what_was_written_is_measured_and_what_stands_around_it_is_screened() {
     assert!(ask("[Tue 2026-11-17 10:00 UTC] hello", &["hello"]).is_ok());
     let refusal = ask("someone said secret\n\nhello", &["hello"]).unwrap_err();
     assert_eq!(refusal.rule, "deny");
-    assert_eq!(ask("a b", &["hello", "hello again"]).unwrap_err().rule, "message-length");
+    assert_eq!(
+        ask("a b", &["hello", "hello again"]).unwrap_err().rule,
+        "message-length"
+    );
 }
 
 #[test]
 fn a_phrase_with_quotes_is_found_in_the_arguments_of_a_tool() {
     let env = TestEnv::new();
     let guard = guard(&env, "deny: say \"now\"\ndeny-regex: two\\nlines\n");
-    assert!(guard.tool_call(&json!({"text": "they say \"now\""})).is_some());
-    assert!(guard.tool_call(&json!({"deep": [{"two\nlines": 1}]})).is_some());
+    assert!(
+        guard
+            .tool_call(&json!({"text": "they say \"now\""}))
+            .is_some()
+    );
+    assert!(
+        guard
+            .tool_call(&json!({"deep": [{"two\nlines": 1}]}))
+            .is_some()
+    );
     assert!(guard.tool_call(&json!({"text": "fine"})).is_none());
 }
 

@@ -4,6 +4,7 @@ use super::Input;
 use super::finding::{Draft, Findings, Severity};
 use super::names::EXTENSION_NAMES;
 use super::rules;
+use super::skills::SkillFile;
 use super::subject::Subject;
 use crate::extensions::line::{pair, span, statements};
 use crate::extensions::permissions::{self, Pattern};
@@ -21,6 +22,9 @@ const SINGLE: [&str; 5] = [
     "time-window",
     "kill-switch",
 ];
+
+/// How many lines of a file are compared with each other. More patterns than half of that are refused anyway.
+const MOST_RULES: usize = 2000;
 
 /// The roles that senders have.
 const ROLES: [&str; 2] = ["owner", "guest"];
@@ -56,14 +60,19 @@ struct Setting<'a> {
     value_span: Range<usize>,
 }
 
-/// Looks at one text, if it is an extension file.
-pub(crate) fn check(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findings) {
-    match subject.path {
-        permissions::FILE => check_permissions(subject, findings),
-        runtime::FILE => check_runtime(subject, input, findings),
-        channels::FILE => check_channels(subject, findings),
-        mcp::FILE => check_servers(subject, findings),
-        skills::FILE => check_skills(subject, input, findings),
+/// Looks at one text, if it is an extension file. Without skills, what it says of them is not judged.
+pub(crate) fn check(
+    subject: &Subject<'_>,
+    skills: Option<&[SkillFile]>,
+    providers: &[String],
+    findings: &mut Findings,
+) {
+    match (subject.path, skills) {
+        (permissions::FILE, _) => check_permissions(subject, findings),
+        (runtime::FILE, _) => check_runtime(subject, providers, findings),
+        (channels::FILE, _) => check_channels(subject, findings),
+        (mcp::FILE, _) => check_servers(subject, findings),
+        (skills::FILE, Some(skills)) => check_skills(subject, skills, findings),
         _ => {}
     }
 }
@@ -110,7 +119,7 @@ fn misspelt<'a>(
 }
 
 fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
-    let all: Vec<Setting<'_>> = settings(subject.text).collect();
+    let all: Vec<Setting<'_>> = settings(subject.text).take(MOST_RULES).collect();
     let mut is_empty = true;
     for (at, setting) in all.iter().enumerate() {
         let key = setting.key.as_str();
@@ -183,7 +192,7 @@ fn contradictions(subject: &Subject<'_>, all: &[Setting<'_>], findings: &mut Fin
     }
 }
 
-fn check_runtime(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findings) {
+fn check_runtime(subject: &Subject<'_>, providers: &[String], findings: &mut Findings) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let is_local = settings(subject.text)
         .find(|setting| setting.key == "mode")
@@ -210,14 +219,18 @@ fn check_runtime(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findin
             );
         };
         match key {
-            "api-key" => value(&rules::RUNTIME_SECRET, "A key has no effect here.".to_owned()),
+            "api-key" => value(
+                &rules::RUNTIME_SECRET,
+                "A key has no effect here.".to_owned(),
+            ),
             "base-url" => value(
                 &rules::RUNTIME_SECRET,
                 "An address has no effect here.".to_owned(),
             ),
-            "mode" if !["remote", "local", "fake"]
-                .iter()
-                .any(|mode| setting.value.eq_ignore_ascii_case(mode)) =>
+            "mode"
+                if !["remote", "local", "fake"]
+                    .iter()
+                    .any(|mode| setting.value.eq_ignore_ascii_case(mode)) =>
             {
                 value(
                     &rules::RUNTIME_VALUE,
@@ -233,7 +246,7 @@ fn check_runtime(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findin
                 format!("`{key}` has no effect: models are asked with the provider's own value."),
             ),
             "model" => {
-                if let Some(message) = model_problem(setting.value, is_local, input.providers) {
+                if let Some(message) = model_problem(setting.value, is_local, providers) {
                     value(&rules::RUNTIME_MODEL, message);
                 }
             }
@@ -332,9 +345,8 @@ fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
 }
 
 /// A list item that begins with a name in code, in bold or as a link names a skill, and so does a path below `skills/`.
-fn check_skills(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findings) {
-    let known: HashSet<&str> = input
-        .skills
+fn check_skills(subject: &Subject<'_>, skills: &[SkillFile], findings: &mut Findings) {
+    let known: HashSet<&str> = skills
         .iter()
         .flat_map(|skill| [skill.name.as_str(), folder(&skill.path)])
         .collect();

@@ -163,7 +163,7 @@ pub fn check(input: &Input<'_>) -> Report {
         if let Some(skill) = input.skills.iter().find(|skill| skill.path == file.path) {
             skills::check(&subject, skill, &mut findings);
         }
-        extensions::check(&subject, input, &mut findings);
+        extensions::check(&subject, Some(input.skills), input.providers, &mut findings);
         check_subject(&subject, input, &mut findings);
         findings.end_of(&subject);
     }
@@ -208,6 +208,7 @@ impl Summary {
 pub fn text_findings(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Findings::new(&[]);
     let subject = Subject::new(path, Role::of(path), text, None);
+    extensions::check(&subject, None, &[], &mut findings);
     text_rules(&subject, &mut findings);
     templates::check(&subject, &[], &mut findings);
     findings.end_of(&subject);

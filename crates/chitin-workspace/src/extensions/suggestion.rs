@@ -48,7 +48,11 @@ pub fn suggest(text: &LiveText) -> Suggestion {
     };
     let mut seen: Vec<&str> = Vec::new();
     for (key, value) in settings(text) {
-        let Some(key) = KEYS.into_iter().map(plain).find(|known| *known == plain(&key)) else {
+        let Some(key) = KEYS
+            .into_iter()
+            .map(plain)
+            .find(|known| *known == plain(&key))
+        else {
             continue;
         };
         if seen.contains(&key) || is_blank(value) {

@@ -1,5 +1,6 @@
 //! `chitin serve`: the gateway over HTTP and WebSocket.
 
+use crate::channels::shut_out;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::host::Host;
@@ -157,7 +158,8 @@ impl Args {
         let agents = ServeHost::new(host, &self.target, model, &configuration, printer);
         let agents = Arc::new(agents);
         let desk = ServeDesk::new(&agents, host);
-        let names = agents.agents().into_iter().map(|agent| agent.id).collect();
+        let served = agents.agents();
+        let names = served.iter().map(|agent| agent.id.clone()).collect();
         let most_open = configuration.server.max_open_jobs;
         let say = printer.clone();
         let files = self.files(host, &configuration)?;
@@ -166,6 +168,14 @@ impl Args {
         surfaces = networks.add_to(surfaces);
         if let Some(files) = &files {
             surfaces = surfaces.with(Arc::new(files.clone()));
+        }
+        let channels: Vec<String> = surfaces.iter().map(|one| one.id().to_owned()).collect();
+        for agent in &served {
+            let channels = channels.iter().map(String::as_str);
+            let workspace = Path::new(&agent.workspace);
+            for note in shut_out(&agent.id, workspace, configuration.contract, channels) {
+                printer.note(&note);
+            }
         }
         let config = Arc::new(configuration.value().clone());
         let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(HostClock));

@@ -169,7 +169,9 @@ fn choose_from(
             .or(resolved.max_tokens)
             .unwrap_or(COMMON_ANSWER);
         // A workspace can only ask for less.
-        let answer = suggestion.max_tokens.map_or(answer, |most| most.min(answer));
+        let answer = suggestion
+            .max_tokens
+            .map_or(answer, |most| most.min(answer));
         if let Some(endpoint) = &resolved.endpoint {
             chosen.secrets.extend(endpoint.key.clone());
             let headers = endpoint.headers.iter();

@@ -37,9 +37,8 @@ pub(super) fn model(
             "{place} names a file of this machine as the model, which has no effect"
         ));
     }
-    let resolved = resolve(&name, sources).map_err(|error| {
-        format!("{place} suggests `{name}`, which cannot be used: {error}")
-    })?;
+    let resolved = resolve(&name, sources)
+        .map_err(|error| format!("{place} suggests `{name}`, which cannot be used: {error}"))?;
     let is_named = sources.settings.contains_key(provider)
         || sources
             .openclaw

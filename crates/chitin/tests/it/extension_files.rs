@@ -39,7 +39,9 @@ fn send(serving: &Serving, words: &str) -> (u16, Value) {
 fn windows() -> (String, String) {
     let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
     let hour = |later: i64| {
-        let time = now.checked_add(jiff::SignedDuration::from_hours(later)).unwrap();
+        let time = now
+            .checked_add(jiff::SignedDuration::from_hours(later))
+            .unwrap();
         time.strftime("%H:%M").to_string()
     };
     (
@@ -53,7 +55,12 @@ fn run_holds_every_rule_about_messages() {
     let (_, shut) = windows();
     for (rules, rule, line, words) in [
         ("# Rules\n- deny: swordfish\n", "deny", 2, "the SwordFish"),
-        ("deny-regex: sword\\s*fish\n", "deny-regex", 1, "sword  fish"),
+        (
+            "deny-regex: sword\\s*fish\n",
+            "deny-regex",
+            1,
+            "sword  fish",
+        ),
         ("allow: board\nallow: berth\n", "allow", 1, "the weather"),
         ("\nmessage-length: 5\n", "message-length", 2, "too long"),
         ("require-role: guest\n", "require-role", 1, "hello"),
@@ -70,36 +77,48 @@ fn run_holds_every_rule_about_messages() {
 fn a_refused_message_is_in_the_journal_and_the_transcript_without_its_text() {
     let talk = ruled("deny: swordfish\n");
     let events = talk.events("the swordfish");
-    let refused = events.iter().find(|event| event["type"] == "refused").unwrap();
+    let refused = events
+        .iter()
+        .find(|event| event["type"] == "refused")
+        .unwrap();
     assert_eq!(refused["part"], "message");
     assert_eq!(
         (&refused["rule"], &refused["line"], &refused["policy"]),
         (&json!("deny"), &json!(1), &json!("workspace-deny-main"))
     );
     let records = talk.transcript();
-    let record = records.iter().find(|record| record["customType"] == "chitin:refused");
+    let record = records
+        .iter()
+        .find(|record| record["customType"] == "chitin:refused");
     let data = &record.unwrap()["data"];
     assert_eq!(
-        (&data["part"], &data["rule"], &data["line"], &data["characters"]),
+        (
+            &data["part"],
+            &data["rule"],
+            &data["line"],
+            &data["characters"]
+        ),
         (&json!("message"), &json!("deny"), &json!(1), &json!(13))
     );
     assert!(!json!(records).to_string().contains("the swordfish"));
     let sessions = talk.env.home().join(".chitin");
-    let journal = find(&sessions, "trajectory.jsonl");
+    let journal = find(&sessions, "trajectory");
     assert!(journal.contains("\"permission.refused\""), "{journal}");
     assert!(journal.contains("\"rule\":\"deny\""), "{journal}");
     assert!(!journal.contains("the swordfish"), "{journal}");
 }
 
-/// Reads the first file below a directory whose name ends so.
-fn find(directory: &std::path::Path, ending: &str) -> String {
+/// Reads the first log below a directory whose path has a word in it.
+fn find(directory: &std::path::Path, word: &str) -> String {
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.to_string_lossy().ends_with(ending) {
+            } else if path.to_string_lossy().contains(word)
+                && path.extension().is_some_and(|ending| ending == "jsonl")
+            {
                 return std::fs::read_to_string(path).unwrap();
             }
         }
@@ -120,13 +139,22 @@ fn a_refused_reply_is_neither_streamed_nor_kept_nor_are_its_tools_run() {
     let events = talk.events("What is the word?");
     let all = json!(events).to_string();
     assert!(!all.contains("swordfish"), "{all}");
-    let refused = events.iter().find(|event| event["type"] == "refused").unwrap();
-    assert_eq!((&refused["part"], &refused["line"]), (&json!("reply"), &json!(1)));
+    let refused = events
+        .iter()
+        .find(|event| event["type"] == "refused")
+        .unwrap();
+    assert_eq!(
+        (&refused["part"], &refused["line"]),
+        (&json!("reply"), &json!(1))
+    );
     let finished = events.last().unwrap();
     let said = "`PERMISSIONS.md` refuses this reply (rule `deny`, line 1): it contains something on the deny list.";
     assert_eq!(finished["text"], said);
     let kept = json!(talk.transcript()).to_string();
-    assert!(!kept.contains("swordfish") && kept.contains("chitin:refused"), "{kept}");
+    assert!(
+        !kept.contains("swordfish") && kept.contains("chitin:refused"),
+        "{kept}"
+    );
     assert!(!talk.env.workspace().join("leak.md").exists());
 }
 
@@ -159,11 +187,23 @@ fn a_tool_call_is_refused_even_when_json_spells_the_phrase_otherwise() {
     );
     talk.env.files([("PERMISSIONS.md", "deny: say \"now\"\n")]);
     let events = talk.events("Write it.");
-    let refused = events.iter().find(|event| event["type"] == "refused").unwrap();
+    let refused = events
+        .iter()
+        .find(|event| event["type"] == "refused")
+        .unwrap();
     assert_eq!(refused["part"], "tool-call");
     assert!(!talk.env.workspace().join("a.md").exists());
-    let finished = events.iter().find(|event| event["type"] == "tool-finished").unwrap();
-    assert!(finished["summary"].as_str().unwrap().contains("rule `deny`, line 1"), "{finished}");
+    let finished = events
+        .iter()
+        .find(|event| event["type"] == "tool-finished")
+        .unwrap();
+    assert!(
+        finished["summary"]
+            .as_str()
+            .unwrap()
+            .contains("rule `deny`, line 1"),
+        "{finished}"
+    );
 }
 
 #[test]
@@ -184,7 +224,11 @@ fn serve_counts_the_rate_and_sees_an_edit_at_once() {
     let serving = Serving::start(&talk, &[]);
     for _ in 0..2 {
         let (status, done) = send(&serving, "hello");
-        assert_eq!((status, done["text"].as_str()), (200, Some("Fine.")), "{done}");
+        assert_eq!(
+            (status, done["text"].as_str()),
+            (200, Some("Fine.")),
+            "{done}"
+        );
     }
     let (_, done) = send(&serving, "hello");
     assert_eq!(done["status"], "failed", "{done}");
@@ -193,7 +237,13 @@ fn serve_counts_the_rate_and_sees_an_edit_at_once() {
         (&json!("rate-limit"), &json!(1)),
         "{done}"
     );
-    assert!(done["error"].as_str().unwrap().contains("rule `rate-limit`, line 1"), "{done}");
+    assert!(
+        done["error"]
+            .as_str()
+            .unwrap()
+            .contains("rule `rate-limit`, line 1"),
+        "{done}"
+    );
     talk.env.files([("PERMISSIONS.md", "deny: hello\n")]);
     let (_, done) = send(&serving, "hello");
     assert_eq!(done["refused"]["rule"], "deny", "{done}");
@@ -206,32 +256,41 @@ fn serve_counts_the_rate_and_sees_an_edit_at_once() {
 fn serve_tells_the_page_and_openai_clients_which_rule_refused() {
     let script = [json!({"times": 0, "text": "The word is swordfish."})];
     let talk = Talk::new(Format::Anthropic, &script);
-    talk.env.files([("PERMISSIONS.md", "deny: swordfish\nmessage-length: 20\n")]);
+    talk.env
+        .files([("PERMISSIONS.md", "deny: swordfish\nmessage-length: 20\n")]);
     let serving = Serving::start(&talk, &[]);
     let heard = serving.listen();
     let (_, done) = send(&serving, "this is longer than twenty characters");
     assert_eq!(done["refused"]["rule"], "message-length", "{done}");
     let (_, done) = send(&serving, "the word?");
-    assert_eq!((&done["status"], &done["refused"]["part"]), (&json!("ok"), &json!("reply")), "{done}");
+    assert_eq!(
+        (&done["status"], &done["refused"]["part"]),
+        (&json!("ok"), &json!("reply")),
+        "{done}"
+    );
     assert!(!done.to_string().contains("swordfish."), "{done}");
 
-    let ask = |words: &str, stream: bool| {
-        let body = json!({
-            "model": "main", "stream": stream, "messages": [{"role": "user", "content": words}],
-        });
+    let ask = |words: &str| {
+        let body = json!({"model": "chitin", "messages": [{"role": "user", "content": words}]});
         serving.ask("POST", "/v1/chat/completions", Some(&body))
     };
-    let (status, refused) = ask("this is longer than twenty characters", false);
+    let (status, refused) = ask("this is longer than twenty characters");
     assert_eq!(status, 403, "{refused}");
     assert!(refused.to_string().contains("message-length"), "{refused}");
-    let (status, answer) = ask("the word?", false);
+    let (status, answer) = ask("the word?");
     assert_eq!(status, 200, "{answer}");
-    assert_eq!(answer["choices"][0]["finish_reason"], "content_filter", "{answer}");
+    assert_eq!(
+        answer["choices"][0]["finish_reason"], "content_filter",
+        "{answer}"
+    );
     assert!(!answer.to_string().contains("swordfish."), "{answer}");
 
     serving.rest();
     let heard = json!(*heard.lock().unwrap()).to_string();
-    assert!(heard.contains("\"refused\"") && heard.contains("message-length"), "{heard}");
+    assert!(
+        heard.contains("\"refused\"") && heard.contains("message-length"),
+        "{heard}"
+    );
     assert!(!heard.contains("word is swordfish"), "{heard}");
 }
 
@@ -251,17 +310,24 @@ fn a_guest_on_discord_is_told_which_rule_refused_and_whom_channels_md_shuts_out(
     let ada = discord.person("Ada");
     let direct = discord.direct(&ada);
     let told = |what: &str, part: &str| {
-        serving.wait_until(what, |_| discord.texts().iter().any(|text| text.contains(part)));
+        serving.wait_until(what, |_| {
+            discord.texts().iter().any(|text| text.contains(part))
+        });
     };
     discord.say(&direct, &ada, "Where is the larch?");
     told("she is told the rule", "rule `require-role`, line 1");
     std::fs::remove_file(talk.env.workspace().join("PERMISSIONS.md")).unwrap();
-    talk.env.files([("CHANNELS.md", "# Where I answer\n- web: the page\n")]);
+    talk.env
+        .files([("CHANNELS.md", "# Where I answer\n- web: the page\n")]);
     discord.say(&direct, &ada, "And now?");
     told("she is told the file", "`CHANNELS.md`");
     assert!(talk.server.requests().is_empty(), "the model was asked");
     let (status, done) = send(&serving, "hello");
-    assert_eq!((status, done["text"].as_str()), (200, Some("Fine.")), "{done}");
+    assert_eq!(
+        (status, done["text"].as_str()),
+        (200, Some("Fine.")),
+        "{done}"
+    );
 
     talk.env.files([("CHANNELS.md", "discord\n")]);
     let (status, refused) = send(&serving, "hello");
@@ -269,7 +335,11 @@ fn a_guest_on_discord_is_told_which_rule_refused_and_whom_channels_md_shuts_out(
     assert!(refused.to_string().contains("CHANNELS.md"), "{refused}");
     discord.say(&direct, &ada, "Once more?");
     told("she is answered", "Fine.");
-    assert_eq!(talk.answer("At my own terminal.").trim(), "Fine.", "which is the owner's own");
+    assert_eq!(
+        talk.answer("At my own terminal.").trim(),
+        "Fine.",
+        "which is the owner's own"
+    );
 }
 
 #[test]
@@ -293,7 +363,10 @@ fn a_subagent_is_held_by_the_rules_too() {
     serving.rest();
     let requests = talk.server.requests();
     let sent: Vec<String> = requests.iter().map(|one| text(&one.body)).collect();
-    assert!(sent.iter().all(|body| !body.contains("swordfish")), "{sent:?}");
+    assert!(
+        sent.iter().all(|body| !body.contains("swordfish")),
+        "{sent:?}"
+    );
 }
 
 #[test]
@@ -317,14 +390,29 @@ fn runtime_md_suggests_a_model_and_the_user_decides() {
     let output = talk.say("hello");
     let error = text(&output.stderr);
     assert!(output.status.success(), "{error}");
-    assert!(error.contains("`RUNTIME.md` suggests `yard/test-model`, which is used"), "{error}");
-    assert!(error.contains("`base-url` in `RUNTIME.md`, line 3, has no effect"), "{error}");
-    assert!(error.contains("`api-key` in `RUNTIME.md`, line 4, has no effect"), "{error}");
-    assert_eq!((&body(&talk)["model"], &body(&talk)["max_tokens"]), (&json!("test-model"), &json!(77)));
+    assert!(
+        error.contains("`RUNTIME.md` suggests `yard/test-model`, which is used"),
+        "{error}"
+    );
+    assert!(
+        error.contains("`base-url` in `RUNTIME.md`, line 3, has no effect"),
+        "{error}"
+    );
+    assert!(
+        error.contains("`api-key` in `RUNTIME.md`, line 4, has no effect"),
+        "{error}"
+    );
+    assert_eq!(
+        (&body(&talk)["model"], &body(&talk)["max_tokens"]),
+        (&json!("test-model"), &json!(77))
+    );
 
     let output = talk.say_with("hello", &["--model", "offline"]);
     let error = text(&output.stderr);
-    assert!(error.contains("`RUNTIME.md` suggests `yard/test-model`; `offline` is used"), "{error}");
+    assert!(
+        error.contains("`RUNTIME.md` suggests `yard/test-model`; `offline` is used"),
+        "{error}"
+    );
     for (model, why) in [
         ("nobody/x", "cannot be used"),
         ("anthropic/claude-sonnet-5-5", "cannot be used"),
@@ -332,10 +420,14 @@ fn runtime_md_suggests_a_model_and_the_user_decides() {
         ("scripted//etc/passwd", "names a file of this machine"),
         ("mystery", "names no provider"),
     ] {
-        talk.env.files([("RUNTIME.md", &*format!("model: {model}\n"))]);
+        talk.env
+            .files([("RUNTIME.md", &*format!("model: {model}\n"))]);
         let output = talk.say("hello");
         let error = text(&output.stderr);
-        assert!(error.contains(why) && error.contains("`RUNTIME.md`, line 1"), "{model}: {error}");
+        assert!(
+            error.contains(why) && error.contains("`RUNTIME.md`, line 1"),
+            "{model}: {error}"
+        );
     }
     talk.configure(json!({}));
     talk.env.files([("RUNTIME.md", "max-tokens: 999999\n")]);
@@ -346,10 +438,17 @@ fn runtime_md_suggests_a_model_and_the_user_decides() {
 #[test]
 fn skills_md_stands_in_the_canonical_prompt_and_not_in_those_of_openclaw() {
     let talk = Talk::new(Format::Anthropic, &[]);
-    talk.env.files([("SKILLS.md", "Prefer the crane over the forklift.\n")]);
+    talk.env
+        .files([("SKILLS.md", "Prefer the crane over the forklift.\n")]);
     let context = |contract: &str| {
         let workspace = talk.env.workspace();
-        let arguments = ["context", &workspace.to_string_lossy(), "--contract", contract, "--text"];
+        let arguments = [
+            "context",
+            &workspace.to_string_lossy(),
+            "--contract",
+            contract,
+            "--text",
+        ];
         text(&chitin(&talk.env, &arguments).stdout)
     };
     assert!(context("canonical").contains("Prefer the crane over the forklift."));
@@ -357,7 +456,10 @@ fn skills_md_stands_in_the_canonical_prompt_and_not_in_those_of_openclaw() {
     for release in ["openclaw-2026.4", "openclaw-2026.9"] {
         assert!(!context(release).contains("forklift"), "{release}");
     }
-    let shown = transcript(&talk.env, &["context", &talk.env.workspace().to_string_lossy()]);
+    let shown = transcript(
+        &talk.env,
+        &["context", &talk.env.workspace().to_string_lossy()],
+    );
     assert!(shown.contains("SKILLS.md"), "{shown}");
 }
 
@@ -379,7 +481,10 @@ fn check_judges_all_five_with_line_and_column() {
         ("SKILLS.md", "- `tide-table`: when boats move\n"),
     ]);
     let workspace = talk.env.workspace();
-    let output = chitin(&talk.env, &["check", &workspace.to_string_lossy(), "--json"]);
+    let output = chitin(
+        &talk.env,
+        &["check", &workspace.to_string_lossy(), "--json"],
+    );
     let report: Value = lines(text(&output.stdout).replace('\n', " ").as_bytes()).remove(0);
     let found: Vec<String> = report["findings"]
         .as_array()

@@ -14,9 +14,10 @@ pub(crate) static CONTRADICTING_PERMISSIONS: Rule = Rule::warning("CH803", "perm
 pub(crate) static REPEATED_KEY: Rule = Rule::warning("CH804", "a setting is there more than once")
     .why("The key counts once. In `PERMISSIONS.md` the last line counts, in `RUNTIME.md` and `MCP.md` the first.")
     .todo("Keep the line that is meant.");
-pub(crate) static NO_PERMISSIONS: Rule = Rule::warning("CH805", "`PERMISSIONS.md` asks for nothing")
-    .why("The file has text but no line that is a rule, so nothing is guarded.")
-    .todo("Write rules as `key: value`, such as `deny: swordfish`, or remove the file.");
+pub(crate) static NO_PERMISSIONS: Rule =
+    Rule::warning("CH805", "`PERMISSIONS.md` asks for nothing")
+        .why("The file has text but no line that is a rule, so nothing is guarded.")
+        .todo("Write rules as `key: value`, such as `deny: swordfish`, or remove the file.");
 pub(crate) static UNKNOWN_ROLE: Rule = Rule::error("CH806", "a role that nobody holds")
     .why("`require-role` names a role. The roles are `owner` and `guest`, and every sender holds one of them, so such a rule refuses every message.")
     .todo("Name `owner` or `guest`.");
@@ -35,6 +36,7 @@ pub(crate) static UNKNOWN_CHANNEL: Rule = Rule::warning("CH810", "an unknown cha
 pub(crate) static BAD_SERVER: Rule = Rule::warning("CH811", "a line of `MCP.md` names no server")
     .why("A server is `name: address` with an address that begins with `http://` or `https://`. Servers that are commands are configured in `chitin.json5`.")
     .todo("Correct the address, or remove the line.");
-pub(crate) static ABSENT_SKILL: Rule = Rule::warning("CH812", "`SKILLS.md` names a skill that is not there")
-    .why("The model reads the name and finds no skill of it.")
-    .todo("Correct the name, or add the skill.");
+pub(crate) static ABSENT_SKILL: Rule =
+    Rule::warning("CH812", "`SKILLS.md` names a skill that is not there")
+        .why("The model reads the name and finds no skill of it.")
+        .todo("Correct the name, or add the skill.");

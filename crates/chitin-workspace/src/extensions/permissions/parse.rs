@@ -146,10 +146,7 @@ impl<'a> Builder<'a> {
     ) -> Result<Option<(Vec<Pattern>, Vec<&'a str>)>, PermissionsError> {
         let values = [phrases, expressions].concat();
         if let Some(extra) = values.get(MAX_PATTERNS) {
-            return self.placed(
-                extra,
-                Err(PermissionsProblem::TooMany { key: phrase_key }),
-            );
+            return self.placed(extra, Err(PermissionsProblem::TooMany { key: phrase_key }));
         }
         let mut patterns: Vec<_> = phrases
             .iter()
