@@ -343,6 +343,56 @@ fn a_guest_on_discord_is_told_which_rule_refused_and_whom_channels_md_shuts_out(
 }
 
 #[test]
+fn a_message_that_comes_while_a_turn_runs_is_judged_too() {
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[
+            json!({"when": "Begin.", "delayMs": 1500, "toolCalls": [{"name": "read", "arguments": {"path": "board.md"}}]}),
+            json!({"times": 0, "text": "Done."}),
+        ],
+    );
+    talk.env.files([("PERMISSIONS.md", "deny: swordfish\n")]);
+    let serving = Serving::start(&talk, &[]);
+    let heard = serving.listen();
+    serving.say("yard", "Begin.");
+    assert!(talk.server.wait_for_requests(1, std::time::Duration::from_secs(60)));
+    let body = json!({"text": "The swordfish!", "from": place("yard"), "queue": "steer"});
+    let (status, accepted) = serving.ask("POST", "/api/messages", Some(&body));
+    assert_eq!((status, &accepted["place"]), (202, &json!("steers")), "{accepted}");
+    serving.rest();
+    let heard: Vec<Value> = heard.lock().unwrap().clone();
+    let refused = heard
+        .iter()
+        .find(|happening| happening["event"]["type"] == "refused")
+        .unwrap_or_else(|| unreachable!("{heard:?}"));
+    assert_eq!(refused["event"]["key"], accepted["jobId"], "{refused}");
+    assert_eq!(refused["event"]["rule"], "deny", "{refused}");
+    let requests = talk.server.requests();
+    assert_eq!(requests.len(), 2, "the turn goes on without it");
+    assert!(requests.iter().all(|one| !text(&one.body).contains("swordfish")));
+}
+
+#[test]
+fn whoever_lists_channels_hears_which_are_shut_out() {
+    use chitin_test::discord::{FakeDiscord, TOKEN};
+    let discord = FakeDiscord::start();
+    let talk = ruled("");
+    let mut section = discord.section();
+    section["enabled"] = json!(true);
+    section["token"] = json!(TOKEN);
+    talk.configure(json!({"channels": {"discord": section}}));
+    talk.env.files([("CHANNELS.md", "slack\n")]);
+    let workspace = talk.env.workspace();
+    talk.env.file(
+        "home/.openclaw/openclaw.json",
+        json!({"agents": {"defaults": {"workspace": workspace}}}).to_string(),
+    );
+    let shown = transcript(&talk.env, &["channels"]);
+    let note = "agent `main`: This agent takes no messages from the channel `discord`: `CHANNELS.md` in its workspace does not list it.";
+    assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
 fn a_subagent_is_held_by_the_rules_too() {
     let talk = Talk::new(
         Format::Anthropic,
