@@ -5,7 +5,7 @@ use serde_json::json;
 
 fn guard(env: &TestEnv, text: &str) -> PermissionGuard {
     env.files([("PERMISSIONS.md", text)]);
-    PermissionGuard::new(env.workspace(), "main", ReadPolicy::inside(1 << 20))
+    PermissionGuard::new(&env.workspace(), "main", ReadPolicy::inside(1 << 20))
 }
 
 fn ask(guard: &PermissionGuard, text: &str, now_ms: i64) -> Result<Admission, RuleRefusal> {
@@ -61,7 +61,7 @@ fn a_file_that_cannot_be_understood_allows_nothing_and_says_where() {
     assert_eq!((refusal.line, refusal.column), (Some(2), Some(16)));
     assert!(guard.judges_replies() && guard.reply("x").is_some());
     assert!(guard.tool_call(&json!({"a": 1})).is_some());
-    env.file("PERMISSIONS.md", b"deny: \xff\n");
+    env.file("workspace/PERMISSIONS.md", b"deny: \xff\n");
     let refusal = ask(&guard, "hello", 0).unwrap_err();
     assert!(refusal.reason.contains("UTF-8"), "{refusal:?}");
 }
@@ -96,7 +96,7 @@ fn limits_count_each_guest_apart_and_the_owner_as_one() {
 }
 
 #[test]
-fn roles_and_hours_hold_for_all_and_lengths_for_people_alone() {
+fn roles_hold_for_all_and_lengths_and_hours_for_people_alone() {
     let env = TestEnv::new();
     let text = "require-role: owner\ntime-window: 09:00-17:00\nmessage-length: 3\nallow: yes\n";
     let guard = guard(&env, text);
@@ -124,14 +124,10 @@ fn roles_and_hours_hold_for_all_and_lengths_for_people_alone() {
         ask(Person, Owner, "yes", 18).unwrap_err().rule,
         "time-window"
     );
-    assert!(ask(Internal, Owner, "a long task", 10).is_ok());
+    assert!(ask(Internal, Owner, "a long task", 18).is_ok());
     assert_eq!(
         ask(Internal, Guest, "x", 10).unwrap_err().rule,
         "require-role"
-    );
-    assert_eq!(
-        ask(Internal, Owner, "x", 18).unwrap_err().rule,
-        "time-window"
     );
 }
 

@@ -88,7 +88,7 @@ fn a_live_file_is_made_again_only_when_its_text_is_another() {
         "rules do not vanish with their directory"
     );
     std::fs::rename(env.path().join("away"), env.workspace()).unwrap();
-    env.file("PERMISSIONS.md", vec![b'x'; (1 << 20) + 1]);
+    env.file("workspace/PERMISSIONS.md", vec![b'x'; (1 << 20) + 1]);
     assert!(
         matches!(*get(), LiveText::Unreadable(_)),
         "half a list is no list"
@@ -111,7 +111,7 @@ fn channels_are_only_taken_away() {
         None,
         "no name means every channel"
     );
-    env.file("CHANNELS.md", b"web \xff\n");
+    env.file("workspace/CHANNELS.md", b"web \xff\n");
     assert!(filter.refusal("web").unwrap().contains("cannot be read"));
     assert_eq!(filter.refusal("terminal"), None);
 }

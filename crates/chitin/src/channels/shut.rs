@@ -1,8 +1,7 @@
 //! Channels that an agent's `CHANNELS.md` shuts out, for whoever wonders why nothing comes through.
 
-use crate::host::Host;
-use crate::setup::Configuration;
 use chitin_protocol::agent_id::AgentId;
+use chitin_runtime::{Configuration, Host};
 use chitin_workspace::agents;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::extensions::channels::ChannelFilter;

@@ -355,10 +355,17 @@ fn a_message_that_comes_while_a_turn_runs_is_judged_too() {
     let serving = Serving::start(&talk, &[]);
     let heard = serving.listen();
     serving.say("yard", "Begin.");
-    assert!(talk.server.wait_for_requests(1, std::time::Duration::from_secs(60)));
+    assert!(
+        talk.server
+            .wait_for_requests(1, std::time::Duration::from_secs(60))
+    );
     let body = json!({"text": "The swordfish!", "from": place("yard"), "queue": "steer"});
     let (status, accepted) = serving.ask("POST", "/api/messages", Some(&body));
-    assert_eq!((status, &accepted["place"]), (202, &json!("steers")), "{accepted}");
+    assert_eq!(
+        (status, &accepted["place"]),
+        (202, &json!("steers")),
+        "{accepted}"
+    );
     serving.rest();
     let heard: Vec<Value> = heard.lock().unwrap().clone();
     let refused = heard
@@ -369,7 +376,11 @@ fn a_message_that_comes_while_a_turn_runs_is_judged_too() {
     assert_eq!(refused["event"]["rule"], "deny", "{refused}");
     let requests = talk.server.requests();
     assert_eq!(requests.len(), 2, "the turn goes on without it");
-    assert!(requests.iter().all(|one| !text(&one.body).contains("swordfish")));
+    assert!(
+        requests
+            .iter()
+            .all(|one| !text(&one.body).contains("swordfish"))
+    );
 }
 
 #[test]

@@ -98,17 +98,16 @@ impl Permissions {
     }
 
     /// Decides about a message that no person wrote: a task of a subagent, a heartbeat, news of a run. What such messages
-    /// say, for whom and when is judged; how long they are and how many come is the program's own doing.
+    /// say and for whom is judged. How long they are, how many come and when is the program's own doing: what follows from
+    /// a message that was let in is finished, and schedules have hours of their own.
     pub fn decide_internal(&self, request: Request<'_>, usage: &Usage) -> Decision {
         let applies = |policy: &&Policy| match policy.rule {
-            Rule::DenyList { .. }
-            | Rule::Authorization { .. }
-            | Rule::TimeWindow(_)
-            | Rule::KillSwitch => true,
+            Rule::DenyList { .. } | Rule::Authorization { .. } | Rule::KillSwitch => true,
             Rule::AllowList { .. }
             | Rule::MessageLength { .. }
             | Rule::RateLimit { .. }
-            | Rule::ConcurrencyLimit { .. } => false,
+            | Rule::ConcurrencyLimit { .. }
+            | Rule::TimeWindow(_) => false,
         };
         self.policies
             .iter()
