@@ -185,6 +185,7 @@ proptest! {
         prop_assert!(ask(&guard, &text, 0).is_err());
         prop_assert!(guard.judges_replies());
         prop_assert!(guard.reply(&text).is_some());
-        prop_assert!(guard.tool_call(&json!({"command": text})).is_some());
+        let arguments = json!({"command": text});
+        prop_assert!(guard.tool_call(&arguments).is_some());
     }
 }

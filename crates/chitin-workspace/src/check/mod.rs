@@ -25,6 +25,7 @@ mod rules;
 mod sarif;
 mod secrets;
 mod skills;
+mod skills_file;
 mod subject;
 mod templates;
 
