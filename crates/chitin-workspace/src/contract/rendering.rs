@@ -36,7 +36,7 @@ pub struct Rendering {
     pub boundary: bool,
     /// Whether search results of memory have a block of their own (CN12).
     pub memory_results: bool,
-    /// Whether `SKILLS.md` stands among the files of the root.
+    /// Whether the text of `SKILLS.md` is in the prompt.
     pub skills_file: bool,
 }
 
