@@ -105,7 +105,7 @@ impl Agent {
                 api: candidate.model.api(),
                 thinking: candidate.thinking.as_deref(),
                 tools: &self.specs,
-                trigger: &parts.surroundings.trigger,
+                trigger: input.occasion.trigger.as_str(),
                 channel: input.occasion.channel.as_deref(),
                 contract: parts.contract.name,
                 surroundings: &RunSurroundings {
@@ -124,6 +124,7 @@ impl Agent {
                 }),
                 prompt: "",
                 messages: &[],
+                spending: None,
             }));
         }
         teller
@@ -139,6 +140,8 @@ impl Agent {
                 stop_reason: StopReason::Error,
                 text: String::new(),
                 usage: Usage::default(),
+                tokens_unknown: false,
+                cost_unknown: false,
                 calls: 0,
                 context_tokens: None,
                 context_window: candidate.context_window,
