@@ -15,12 +15,15 @@ use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
 use chitin_agent::engine::{ContextEngine, Registry, slot};
+use chitin_agent::guard::PermissionGuard;
 use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::Approver;
+use chitin_workspace::extensions::channels::ChannelFilter;
+use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,6 +67,10 @@ pub struct AgentFactory {
     pub notes: Notes,
     /// Context engines that the caller adds.
     pub engines: Vec<Arc<dyn ContextEngine>>,
+    /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
+    pub guard: Arc<PermissionGuard>,
+    /// The channels that `CHANNELS.md` names.
+    pub channels: Arc<ChannelFilter>,
 }
 
 /// What turns of an agent with the same models share.
@@ -86,7 +93,14 @@ impl AgentFactory {
         })?;
         let directory = FileStore::directory_of(&state, setup.agent.as_str());
         let rules = &setup.contract().runtime.transcript;
+        let policy = read_policy(setup.contract(), &setup.options);
         Ok(Self {
+            guard: Arc::new(PermissionGuard::new(
+                &setup.directory,
+                setup.agent.as_str(),
+                policy.clone(),
+            )),
+            channels: Arc::new(ChannelFilter::new(&setup.directory, policy)),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
@@ -160,7 +174,7 @@ impl AgentFactory {
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let notes = &self.notes;
         let clock: Arc<dyn Clock> = Arc::new(HostClock);
-        let (tools, screen) = bench
+        let tools = bench
             .tools
             .for_user(setup, &own, &bench.redactor, user, notes);
         Ok(Agent::new(Parts {
@@ -171,7 +185,7 @@ impl AgentFactory {
             source: Arc::clone(&bench.source) as _,
             models: bench.chosen.thinking(user.thinking),
             tools,
-            screen,
+            guard: Arc::clone(&self.guard) as _,
             approver,
             clock: Arc::clone(&clock),
             engine: engine(setup, &self.engines, notes)?,

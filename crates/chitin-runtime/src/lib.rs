@@ -53,6 +53,7 @@ mod models;
 mod notes;
 mod reset;
 mod runtime;
+mod runtime_file;
 mod setup;
 mod tools;
 mod workspace_copy;

@@ -96,6 +96,9 @@ impl WorkspaceInputs {
             Layout::ProjectContext => added(setup, files, &root, &policy, &workspace, &mut notes),
             Layout::Composition => composition::added(&root, &policy, directory),
         };
+        if contract.rendering.layout == Layout::ProjectContext && contract.rendering.skills_file {
+            extras.extend(composition::skills_file(&root, &policy, directory));
+        }
         let status = status(setup, &root, directory);
         workspace = composed::compose(host, setup, &workspace, &mut extras)?;
         if let FileSource::Edited(edit) = files {
