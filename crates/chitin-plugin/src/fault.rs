@@ -126,10 +126,10 @@ impl PluginFault {
                 "Install a version of the plugin that was made for this version of the protocol."
             }
             Self::Rejected { .. } => "The message is the plugin's own; see its documentation.",
-            Self::NotOffered(_) => {
-                "Run `chitin plugins` to see what each plugin offers."
+            Self::NotOffered(_) => "Run `chitin plugins` to see what each plugin offers.",
+            Self::TooLarge { .. } => {
+                "Start a new session, or use the built-in context engine for this one."
             }
-            Self::TooLarge { .. } => "Start a new session, or use the built-in context engine for this one.",
             Self::BackingOff { .. } => "Run `chitin plugins try NAME` to try it at once.",
             Self::Removed => "Name it in `plugins` in `chitin.json5` to use it again.",
         }

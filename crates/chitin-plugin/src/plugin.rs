@@ -78,9 +78,7 @@ impl Plugin {
             host: Arc::clone(&self.host),
             workspace: key.clone(),
         })?);
-        processes
-            .running
-            .insert(key, (Arc::clone(&process), now));
+        processes.running.insert(key, (Arc::clone(&process), now));
         let crowded_out = (processes.running.len() > MOST_PROCESSES).then(|| {
             let oldest = processes.running.iter().min_by_key(|(_, (_, used))| *used);
             let oldest = oldest.map(|(key, _)| key.clone());

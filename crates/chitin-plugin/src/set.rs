@@ -75,7 +75,12 @@ impl PluginSet {
         let mut notes = Vec::new();
         let mut known = lock(&self.known);
         let gone = |name: &String| !settings.contains_key(name);
-        let gone: Vec<_> = known.plugins.keys().filter(|name| gone(name)).cloned().collect();
+        let gone: Vec<_> = known
+            .plugins
+            .keys()
+            .filter(|name| gone(name))
+            .cloned()
+            .collect();
         for name in gone {
             ended.extend(known.plugins.remove(&name));
             changes.removed.push(name);

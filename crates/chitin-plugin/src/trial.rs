@@ -51,7 +51,10 @@ impl PluginTrial {
         let adapter = self.adapter.as_ref().is_none_or(|trial| {
             trial.supports.is_ok() && trial.definition.as_ref().is_none_or(Result::is_ok)
         });
-        let engine = self.engine.as_ref().is_none_or(|trial| trial.assembled.is_ok());
+        let engine = self
+            .engine
+            .as_ref()
+            .is_none_or(|trial| trial.assembled.is_ok());
         self.greeting.is_ok() && adapter && engine
     }
 }
@@ -134,7 +137,8 @@ async fn blocking(plugin: &Arc<Plugin>, root: &Path, directory: &Path) -> Adapte
         let supports = timed(|| PluginAdapter::ask_supports(&plugin, &root));
         let claims = matches!(supports, Ok((true, _)));
         AdapterTrial {
-            definition: claims.then(|| timed(|| PluginAdapter::ask_load(&plugin, &root, &directory))),
+            definition: claims
+                .then(|| timed(|| PluginAdapter::ask_load(&plugin, &root, &directory))),
             supports,
         }
     });
@@ -178,9 +182,7 @@ async fn assemble(plugin: &Arc<Plugin>, root: &Path) -> EngineTrial {
     }
 }
 
-fn timed<T>(
-    ask: impl FnOnce() -> Result<T, PluginFault>,
-) -> Result<(T, Duration), PluginFault> {
+fn timed<T>(ask: impl FnOnce() -> Result<T, PluginFault>) -> Result<(T, Duration), PluginFault> {
     let begun = Instant::now();
     ask().map(|answer| (answer, begun.elapsed()))
 }

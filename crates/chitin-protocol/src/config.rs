@@ -1,8 +1,9 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
 use crate::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, PluginSettings, ProviderSettings,
-    ServerSettings, SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, PluginSettings,
+    ProviderSettings, ServerSettings, SessionSettings, SubagentSettings, ToolSettings,
+    TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;

@@ -210,9 +210,8 @@ impl Drop for PluginProcess {
 
 /// Returns a path as plugins are told it.
 pub(crate) fn told(path: &Path) -> Result<&str, PluginFault> {
-    path.to_str().ok_or_else(|| {
-        PluginFault::Misconfigured(format!("`{}` is not UTF-8", path.display()))
-    })
+    path.to_str()
+        .ok_or_else(|| PluginFault::Misconfigured(format!("`{}` is not UTF-8", path.display())))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -164,7 +164,8 @@ pub fn assembled(value: Value, given: &[Message]) -> Result<AssembledContext, St
     let mut messages = Vec::with_capacity(answer.messages.len());
     let mut last = None;
     for (at, item) in answer.messages.into_iter().enumerate() {
-        let (index, message) = one_message(item, given).map_err(|reason| format!("message {at}: {reason}"))?;
+        let (index, message) =
+            one_message(item, given).map_err(|reason| format!("message {at}: {reason}"))?;
         if let (Some(index), Some(before)) = (index, last)
             && index <= before
         {
@@ -180,7 +181,10 @@ pub fn assembled(value: Value, given: &[Message]) -> Result<AssembledContext, St
     let addition = answer
         .system_prompt_addition
         .filter(|addition| !addition.trim().is_empty());
-    if addition.as_ref().is_some_and(|addition| addition.len() > LONGEST_ADDITION) {
+    if addition
+        .as_ref()
+        .is_some_and(|addition| addition.len() > LONGEST_ADDITION)
+    {
         return Err(format!(
             "`systemPromptAddition` has more than {LONGEST_ADDITION} bytes"
         ));
@@ -309,10 +313,14 @@ pub struct CompactRoom {
 impl CompactRoom {
     /// Finds out where the branch of an order may be cut: at messages of users and models behind the last cut.
     pub fn new(order: &CompactOrder<'_>) -> Self {
-        let last = order.branch.iter().rev().find_map(|entry| match &entry.body {
-            EntryBody::Compaction(compaction) => Some(&compaction.first_kept_entry_id),
-            _ => None,
-        });
+        let last = order
+            .branch
+            .iter()
+            .rev()
+            .find_map(|entry| match &entry.body {
+                EntryBody::Compaction(compaction) => Some(&compaction.first_kept_entry_id),
+                _ => None,
+            });
         let start = last.and_then(|id| order.branch.iter().position(|entry| entry.id == *id));
         let start = start.unwrap_or_default();
         let mut kept = 0;

@@ -95,7 +95,8 @@ pub fn handshake(value: Value) -> Result<Handshake, PluginFault> {
     };
     let handshake: Handshake = typed(value).map_err(bad)?;
     let too_long = |text: &str| text.chars().count() > LONGEST_NAME;
-    let odd = |text: &str| text.trim().is_empty() || too_long(text) || text.contains(char::is_control);
+    let odd =
+        |text: &str| text.trim().is_empty() || too_long(text) || text.contains(char::is_control);
     if odd(&handshake.name) || handshake.version.as_deref().is_some_and(odd) {
         return Err(bad(format!(
             "`name` and `version` must be text of 1 to {LONGEST_NAME} characters"

@@ -11,11 +11,11 @@ mod lines;
 mod message;
 
 pub use definition::definition;
-pub use engine::{
-    BootstrapParams, CompactAnswer, CompactParams, CompactRoom, IngestParams, assembled, bootstrapped,
-    compacted, ingested,
-};
 pub(crate) use engine::AssembleParams;
+pub use engine::{
+    BootstrapParams, CompactAnswer, CompactParams, CompactRoom, IngestParams, assembled,
+    bootstrapped, compacted, ingested,
+};
 pub use handshake::{AdapterOffer, EngineOffer, Handshake, Offer, handshake};
 pub use lines::LineBuffer;
 pub use message::{Incoming, MessageError, RpcError, parse, request_line};
