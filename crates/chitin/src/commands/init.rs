@@ -1,9 +1,10 @@
 //! `chitin init`: seeds a workspace, only what is absent.
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{self, Setup, Target};
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
 use chitin_workspace::seed::{self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus};
 use serde::Serialize;
 use std::fmt;
@@ -23,7 +24,7 @@ use std::process::{Command, Stdio};
   chitin init ./my-agent --dry-run")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// Make the directory only, no files.
     #[arg(long)]
@@ -65,9 +66,9 @@ pub(crate) struct Report {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Report, CliError> {
-        let setup = Setup::find(host, &self.target, printer)?;
+        let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
         let contract = setup.contract();
-        let home = setup::chitin_home(host);
+        let home = chitin_runtime::chitin_home(host);
         let now = Host::now();
         let wants_git = !self.no_git && !self.empty && git_is_there(host);
         let request = SeedRequest {
@@ -95,7 +96,7 @@ impl Args {
         let seeded = seeded.map_err(|error| explain(error, &setup.directory))?;
         let names = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect();
         Ok(Report {
-            shown: setup::shown(&setup.directory, host),
+            shown: chitin_runtime::shown(&setup.directory, host),
             directory: setup.directory,
             contract: contract.name,
             git: wants_git && seeded.brand_new,

@@ -2,13 +2,13 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, count, known_as, short, size, until_interrupted};
 use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::reference::Reference;
 use chitin_pack::trust;
+use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;

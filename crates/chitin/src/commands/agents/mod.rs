@@ -5,8 +5,8 @@ mod route;
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
+use chitin_runtime::Host;
 use clap::Subcommand;
 
 /// List the configured agents with their workspaces, or say who gets a message and why.

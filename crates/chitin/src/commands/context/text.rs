@@ -3,8 +3,8 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::turn::Seen;
 use chitin_context::Role;
+use chitin_runtime::context::TurnContext;
 use serde::Serialize;
 use std::fmt;
 
@@ -19,7 +19,7 @@ struct Prompt {
     after_user: Option<String>,
 }
 
-pub(super) fn print(seen: &Seen, printer: &Printer) -> Result<Exit, CliError> {
+pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliError> {
     let context = &seen.context;
     let prompt = Prompt {
         contract: context.contract.name,

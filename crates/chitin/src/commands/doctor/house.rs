@@ -2,10 +2,10 @@
 
 use super::Check;
 use crate::channels;
-use crate::host::Host;
-use crate::kit::sandbox_config;
 use crate::serve::{TOKEN_FILE, listen_address};
-use crate::setup::{Setup, own_config, shown};
+use chitin_runtime::Host;
+use chitin_runtime::sandbox_config;
+use chitin_runtime::{Setup, own_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
 use chitin_workspace::config::{Severity, channel_issues};

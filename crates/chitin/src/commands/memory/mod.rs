@@ -12,11 +12,11 @@ pub(crate) use status::standing;
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::kit::MemoryKit;
 use crate::printer::Printer;
-use crate::setup::{Setup, Target, chitin_home};
 use chitin_memory::search::FindError;
+use chitin_runtime::AgentMemory;
+use chitin_runtime::Host;
+use chitin_runtime::{Setup, Target, chitin_home};
 use chitin_workspace::guard::Root;
 use clap::Subcommand;
 use std::sync::Arc;
@@ -75,14 +75,14 @@ impl Args {
 /// A workspace and its memory.
 struct Found {
     setup: Arc<Setup>,
-    kit: MemoryKit,
+    kit: AgentMemory,
     /// Vectors may come over the network.
     runtime: tokio::runtime::Runtime,
 }
 
 impl Found {
     fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
-        let setup = Arc::new(Setup::find(host, target, printer)?);
+        let setup = Arc::new(Setup::find(host, target, &printer.notes())?);
         let directory = &setup.directory;
         Root::open(directory).map_err(|error| {
             let message = format!("`{}` cannot be used as a workspace.", directory.display());
@@ -101,7 +101,7 @@ impl Found {
             .map_err(|error| {
                 CliError::new(Kind::Internal, "The machine gives no threads.").caused_by(error)
             })?;
-        let kit = MemoryKit::new(&Arc::new(host.clone()), &setup, &state);
+        let kit = AgentMemory::new(&Arc::new(host.clone()), &setup, &state);
         if !kit.options.enabled {
             printer.note("memory is switched off for this agent: it has no tools to search it");
         }

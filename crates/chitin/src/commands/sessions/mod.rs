@@ -10,9 +10,9 @@ mod source;
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::Setup;
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
 use chitin_store::StoreError;
 use clap::Subcommand;
 use source::{Keeper, Source};

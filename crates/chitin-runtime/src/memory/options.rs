@@ -19,40 +19,40 @@ const RECALL_SCORE: f64 = 0.5;
 
 /// What was said about memory.
 #[derive(Debug, Clone)]
-pub(crate) struct MemoryOptions {
+pub struct MemoryOptions {
     /// Whether there is a memory at all.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// Whether past conversations are searched.
-    pub(crate) sessions: bool,
+    pub sessions: bool,
     /// Whether memory files are.
-    pub(crate) files: bool,
+    pub files: bool,
     /// Further files and directories.
-    pub(crate) extra_paths: Vec<String>,
+    pub extra_paths: Vec<String>,
     /// How many results a search gives.
-    pub(crate) results: usize,
+    pub results: usize,
     /// How well one must fit.
-    pub(crate) min_score: f64,
+    pub min_score: f64,
     /// Whether results say where they stand.
-    pub(crate) citations: CitationSetting,
+    pub citations: CitationSetting,
     /// What is looked up for every message.
-    pub(crate) recall: Option<RecallOptions>,
+    pub recall: Option<RecallOptions>,
     /// Where vectors come from.
-    pub(crate) embeddings: EmbeddingChoice,
+    pub embeddings: EmbeddingChoice,
     /// What `openclaw.json` says of the rest: sizes, weights, decay, diversity.
-    pub(crate) search: Value,
+    pub search: Value,
 }
 
 /// What is looked up for every message.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RecallOptions {
-    pub(crate) results: usize,
-    pub(crate) tokens: usize,
-    pub(crate) min_score: f64,
+pub struct RecallOptions {
+    pub results: usize,
+    pub tokens: usize,
+    pub min_score: f64,
 }
 
 /// Where vectors come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum EmbeddingChoice {
+pub enum EmbeddingChoice {
     /// A table of words, if there is one.
     WordsIfThere,
     /// A table of words, which must be there.
@@ -73,7 +73,7 @@ pub(crate) enum EmbeddingChoice {
 
 impl MemoryOptions {
     /// Puts together what was said.
-    pub(crate) fn read(setup: &Setup, own: &MemorySettings) -> Self {
+    pub fn read(setup: &Setup, own: &MemorySettings) -> Self {
         let contract = setup.contract();
         let rules = &contract.runtime.memory.sources;
         let bar = &contract.runtime.memory.ranking.bar;
@@ -121,7 +121,7 @@ impl MemoryOptions {
     }
 
     /// Returns the contract's rules with what `openclaw.json` changes in them.
-    pub(super) fn rules(&self, mut rules: MemoryRules) -> MemoryRules {
+    pub fn rules(&self, mut rules: MemoryRules) -> MemoryRules {
         let hybrid = &self.search["query"]["hybrid"];
         let share = |value: &Value| value.as_f64().filter(|share| (0.0..=1.0).contains(share));
         if let Fusion::WeightedSum { vector, text } = &mut rules.ranking.fusion {
@@ -146,7 +146,7 @@ impl MemoryOptions {
     }
 
     /// Returns how large pieces are.
-    pub(super) fn sizes(&self, rules: &MemoryRules) -> ChunkOptions {
+    pub fn sizes(&self, rules: &MemoryRules) -> ChunkOptions {
         let chunking = &self.search["chunking"];
         let number = |name: &str| match rules.sources.sizes {
             PieceSizes::Configured => chunking[name]

@@ -1,6 +1,6 @@
 //! What is looked up for a message before the model sees it, and put below the cache boundary.
 
-use super::MemoryKit;
+use super::AgentMemory;
 use super::options::RecallOptions;
 use chitin_agent::source::Recalled;
 use chitin_context::memory_results::{MemoryResult, within};
@@ -17,26 +17,29 @@ const SHORTEST: usize = 3;
 
 /// A message that something may be remembered for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Message<'a> {
-    pub(crate) session: &'a str,
+pub struct Message<'a> {
+    /// The session's key.
+    pub session: &'a str,
     /// Empty if there is none yet.
-    pub(crate) session_id: &'a str,
-    pub(crate) words: &'a str,
-    pub(crate) past: Past,
+    pub session_id: &'a str,
+    /// What was said.
+    pub words: &'a str,
+    /// Whether past conversations are searched.
+    pub past: Past,
 }
 
 /// Whether past conversations are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Past {
+pub enum Past {
     /// They are, where the session may see them.
     Open,
     /// They are not: a run on tape, which is one of them when it is played again, must give the same request.
     Shut,
 }
 
-impl MemoryKit {
+impl AgentMemory {
     /// Finds what fits a message. Nothing is made or opened unless there is something to find.
-    pub(crate) async fn recall(self: &Arc<Self>, message: Message<'_>) -> Recalled {
+    pub async fn recall(self: &Arc<Self>, message: Message<'_>) -> Recalled {
         let Some((options, within)) = self.worth_it(message) else {
             return Recalled::default();
         };
@@ -46,7 +49,7 @@ impl MemoryKit {
     }
 
     /// The same, for a thread that may wait.
-    pub(crate) fn recall_now(&self, message: Message<'_>) -> Recalled {
+    pub fn recall_now(&self, message: Message<'_>) -> Recalled {
         self.worth_it(message)
             .map_or_else(Recalled::default, |(options, within)| {
                 self.look_up(message.words, within, options)

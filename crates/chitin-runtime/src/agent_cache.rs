@@ -1,12 +1,13 @@
 //! Makes the agents of a gateway from this machine's configuration. Everything that costs something is made when a message
 //! first needs it, and kept.
 
-use crate::commands::context;
-use crate::error::CliError;
+use crate::context::report::ContextReport;
+use crate::error::RuntimeError;
+use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
 use crate::host::Host;
-use crate::kit::{Bench, Kit, User, Wish};
-use crate::printer::Printer;
+use crate::notes::Notes;
 use crate::setup::{Configuration, Setup, Target};
+use crate::tools::User;
 use chitin_agent::turn::Agent;
 use chitin_gateway::trust::ToolLimits;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
@@ -24,33 +25,34 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many kinds of agents are kept. When there are more, all are made anew.
+/// How many variants of agents are kept. When there are more, all are made anew.
 const MOST_KINDS: usize = 256;
 
 /// Makes the agents of a gateway.
-pub(crate) struct ServeHost {
+pub struct ServeHost {
     host: Arc<Host>,
     target: Target,
     model: Option<String>,
     approver: Arc<dyn Approver>,
     verb: &'static str,
-    printer: Printer,
+    notes: Notes,
     agents: Vec<AgentSummary>,
     default: Option<AgentId>,
-    workshops: Mutex<HashMap<String, Arc<Workshop>>>,
+    workshops: Mutex<HashMap<String, Arc<AgentCache>>>,
 }
 
 /// What the turns of one agent share.
-pub(super) struct Workshop {
-    pub(super) kit: Kit,
+pub struct AgentCache {
+    /// Makes its agents.
+    pub kit: AgentFactory,
     /// By the model. Held while one is made, so that tool servers are started once.
-    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<Bench>>>,
-    kinds: Mutex<HashMap<Kind, Arc<Agent>>>,
+    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<AgentTemplate>>>,
+    variants: Mutex<HashMap<AgentVariant, Arc<Agent>>>,
 }
 
 /// What makes one agent different from another of the same workshop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Kind {
+struct AgentVariant {
     /// Subagents have fewer tools, by depth.
     subagent: bool,
     depth: Option<u32>,
@@ -64,12 +66,13 @@ struct Kind {
 }
 
 impl ServeHost {
-    pub(crate) fn new(
+    /// Lists the agents of a configuration; none is made yet.
+    pub fn new(
         host: &Arc<Host>,
         target: &Target,
         model: Option<&str>,
         configuration: &Configuration,
-        printer: &Printer,
+        notes: &Notes,
     ) -> Self {
         let (config, contract) = (configuration.value(), configuration.contract);
         let default = match &target.agent {
@@ -107,7 +110,7 @@ impl ServeHost {
             model: model.map(str::to_owned),
             approver: Arc::new(Nobody),
             verb: "serve",
-            printer: printer.clone(),
+            notes: notes.clone(),
             agents: found,
             default,
             workshops: Mutex::default(),
@@ -116,18 +119,19 @@ impl ServeHost {
 
     /// Asks somebody at a terminal for permission.
     #[must_use]
-    pub(crate) fn at_terminal(mut self, approver: Arc<dyn Approver>) -> Self {
+    pub fn at_terminal(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
         self.verb = "run";
         self
     }
 
     /// Tells whether the model of all agents was named.
-    pub(super) const fn names_model(&self) -> bool {
+    pub const fn names_model(&self) -> bool {
         self.model.is_some()
     }
 
-    pub(super) fn workshop(&self, agent_id: &str) -> Result<Arc<Workshop>, HostError> {
+    /// Returns what the turns of an agent share.
+    pub fn workshop(&self, agent_id: &str) -> Result<Arc<AgentCache>, HostError> {
         let mut workshops = self
             .workshops
             .lock()
@@ -144,13 +148,14 @@ impl ServeHost {
             agent: Some(agent_id.to_owned()),
             contract: self.target.contract.clone(),
         };
-        let quiet = self.printer.without_notes();
-        let setup = Setup::find(&self.host, &target, &quiet).map_err(|error| said(&error))?;
-        let kit = Kit::new(&self.host, Arc::new(setup), &self.printer);
-        let workshop = Arc::new(Workshop {
+
+        let setup =
+            Setup::find(&self.host, &target, &Notes::none()).map_err(|error| said(&error))?;
+        let kit = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
+        let workshop = Arc::new(AgentCache {
             kit: kit.map_err(|error| said(&error))?,
             benches: tokio::sync::Mutex::default(),
-            kinds: Mutex::default(),
+            variants: Mutex::default(),
         });
         workshops.insert(agent_id.to_owned(), Arc::clone(&workshop));
         Ok(workshop)
@@ -160,7 +165,7 @@ impl ServeHost {
         let workshop = self.workshop(ask.agent_id)?;
         let contract = workshop.kit.setup.contract();
         let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
-        let kind = Kind {
+        let variant = AgentVariant {
             subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
             depth: ask.depth,
             owner: ask.sender.is_none_or(|sender| sender.is_owner),
@@ -172,19 +177,19 @@ impl ServeHost {
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
         };
-        if let Some(agent) = workshop.kept(&kind) {
+        if let Some(agent) = workshop.kept(&variant) {
             return Ok(agent);
         }
         let bench = workshop.bench(model).await.map_err(|error| said(&error))?;
         let user = User {
             session: ask.session_key,
             depth: ask.depth,
-            sender: if kind.owner {
+            sender: if variant.owner {
                 Sender::Owner
             } else {
                 Sender::Other
             },
-            limits: kind.limits.as_ref(),
+            limits: variant.limits.as_ref(),
             candidate: &bench.chosen.candidates[0],
             thinking: ask.thinking,
             more: &ask.offers,
@@ -197,33 +202,33 @@ impl ServeHost {
             self.verb,
         );
         let agent = Arc::new(made.map_err(|error| said(&error))?);
-        Ok(workshop.keep(kind, agent))
+        Ok(workshop.keep(variant, agent))
     }
 }
 
-impl Workshop {
-    fn kept(&self, kind: &Kind) -> Option<Arc<Agent>> {
-        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        kinds.get(kind).map(Arc::clone)
+impl AgentCache {
+    fn kept(&self, variant: &AgentVariant) -> Option<Arc<Agent>> {
+        let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        variants.get(variant).map(Arc::clone)
     }
 
-    /// Keeps an agent, unless one of its kind was made meanwhile: turns of a session must share one.
-    fn keep(&self, kind: Kind, agent: Arc<Agent>) -> Arc<Agent> {
-        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        if kinds.len() >= MOST_KINDS {
-            kinds.clear();
+    /// Keeps an agent, unless one of its variant was made meanwhile: turns of a session must share one.
+    fn keep(&self, variant: AgentVariant, agent: Arc<Agent>) -> Arc<Agent> {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if variants.len() >= MOST_KINDS {
+            variants.clear();
         }
-        Arc::clone(kinds.entry(kind).or_insert(agent))
+        Arc::clone(variants.entry(variant).or_insert(agent))
     }
 
-    async fn bench(&self, model: Option<String>) -> Result<Arc<Bench>, CliError> {
+    async fn bench(&self, model: Option<String>) -> Result<Arc<AgentTemplate>, RuntimeError> {
         let mut benches = self.benches.lock().await;
         if let Some(bench) = benches.get(&model) {
             return Ok(Arc::clone(bench));
         }
-        let wish = Wish {
+        let wish = ModelSelection {
             model: model.as_deref(),
-            ..Wish::default()
+            ..ModelSelection::default()
         };
         let bench = Arc::new(self.kit.bench(&wish).await?);
         if benches.len() >= MOST_KINDS {
@@ -259,8 +264,12 @@ impl AgentHost for ServeHost {
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let workshop = self.workshop(agent_id)?;
-        let report = context::report(&self.host, &workshop.kit.setup, session_key);
-        report.map_err(|error| said(&error))
+        let report = ContextReport::of_session(&self.host, &workshop.kit.setup, session_key, None)
+            .map_err(|error| said(&error))?;
+        serde_json::to_value(&report).map_err(|error| HostError {
+            message: format!("The context cannot be shown: {error}."),
+            hint: None,
+        })
     }
 }
 
@@ -274,7 +283,7 @@ impl Approver for Nobody {
 }
 
 /// Says an error of the command line to whoever sent the message.
-fn said(error: &CliError) -> HostError {
+fn said(error: &RuntimeError) -> HostError {
     HostError {
         message: error.with_causes(),
         hint: error.hints().first().cloned(),

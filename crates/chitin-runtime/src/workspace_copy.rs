@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 /// A copy of a workspace somewhere else. Whoever made it keeps it there.
 #[derive(Debug)]
-pub(crate) struct Unfolded {
+pub struct WorkspaceCopy {
     /// The directory that holds the copy.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// The same, with every link resolved.
-    pub(crate) real: PathBuf,
+    pub real: PathBuf,
     /// What the copy does not show as it was, one sentence each.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Returns the same snapshot with every path in `original` instead.
-pub(crate) fn respell(workspace: &Workspace, original: &Path) -> Workspace {
+pub fn respell(workspace: &Workspace, original: &Path) -> Workspace {
     let records = workspace.records().iter().map(|record| Record {
         path: moved(&record.path, workspace.path(), original),
         ..record.clone()
@@ -26,14 +26,14 @@ pub(crate) fn respell(workspace: &Workspace, original: &Path) -> Workspace {
     Workspace::from_records(original, workspace.contract(), records.collect())
 }
 
-impl Unfolded {
+impl WorkspaceCopy {
     /// Returns where the copy of a path in the workspace is; other paths stay. For what configuration names absolutely.
-    pub(crate) fn copy_of(&self, path: &Path, original: &Path) -> PathBuf {
+    pub fn copy_of(&self, path: &Path, original: &Path) -> PathBuf {
         moved(path, original, &self.root)
     }
 
     /// Spells the places of skills in the workspace `original` instead. Skills from elsewhere are those of today.
-    pub(crate) fn respell_skills(&self, mut set: SkillSet, original: &Path) -> SkillSet {
+    pub fn respell_skills(&self, mut set: SkillSet, original: &Path) -> SkillSet {
         let real = self.real.as_path();
         let back = |path: &mut PathBuf| {
             *path = moved(&moved(path, &self.root, original), real, original);

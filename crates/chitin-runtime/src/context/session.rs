@@ -1,8 +1,8 @@
 //! Session keys as the user names them: checked, so that a slip of the finger is not taken for another session.
 
-use super::{Run, TurnArgs};
-use crate::error::{CliError, Kind};
-use crate::printer::plain;
+use super::{Trigger, TurnRequest};
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::setup::Setup;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, SessionKey};
@@ -32,7 +32,7 @@ const KNOWN: [&str; 18] = [
 ];
 
 /// Returns the agent that a session's key names, after checking that there is one.
-pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, CliError> {
+pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, RuntimeError> {
     let (contract, config) = (setup.contract(), setup.configuration.value());
     let key = key.trim();
     if key == "main"
@@ -81,7 +81,7 @@ pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, CliE
 }
 
 /// Returns a key as the user names it, in full.
-pub(crate) fn session_key(key: &str, setup: &Setup) -> Result<String, CliError> {
+pub fn session_key(key: &str, setup: &Setup) -> Result<String, RuntimeError> {
     agent_of(key, setup)?;
     Ok(match key.trim() {
         "main" => format!("agent:{}:main", setup.agent),
@@ -90,19 +90,22 @@ pub(crate) fn session_key(key: &str, setup: &Setup) -> Result<String, CliError> 
 }
 
 /// Returns the session's key: the one given, or one that fits the run.
-pub(super) fn key(turn: &TurnArgs, setup: &Setup) -> Result<String, CliError> {
+pub(super) fn key(turn: &TurnRequest, setup: &Setup) -> Result<String, RuntimeError> {
     let agent = &setup.agent;
     if let Some(key) = &turn.session {
         return session_key(key, setup);
     }
     Ok(match turn.run {
-        Run::User | Run::Heartbeat => format!("agent:{agent}:main"),
-        Run::Cron => format!("agent:{agent}:cron:preview"),
-        Run::Hook => format!("agent:{agent}:hook:preview"),
-        Run::Subagent => format!("agent:{agent}:subagent:preview"),
+        Trigger::User | Trigger::Heartbeat => format!("agent:{agent}:main"),
+        Trigger::Cron => format!("agent:{agent}:cron:preview"),
+        Trigger::Hook => format!("agent:{agent}:hook:preview"),
+        Trigger::Subagent => format!("agent:{agent}:subagent:preview"),
     })
 }
 
-fn unknown(key: &str, what: &str) -> CliError {
-    CliError::new(Kind::Usage, format!("`{}` {what}.", plain(key, '\u{fffd}')))
+fn unknown(key: &str, what: &str) -> RuntimeError {
+    RuntimeError::new(
+        ErrorKind::Usage,
+        format!("`{}` {what}.", plain(key, '\u{fffd}')),
+    )
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where the table of words is looked for.
-pub(crate) fn words_file(state: &Path) -> PathBuf {
+pub fn words_file(state: &Path) -> PathBuf {
     state.join("models").join("words.table")
 }
 

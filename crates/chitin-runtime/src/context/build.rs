@@ -1,27 +1,16 @@
-//! A turn to look at: what the user says about it, what the disk and the configuration say, and the context it gives.
+//! From a request, the disk and the configuration to the context of a turn.
 
-mod budget;
-mod composition;
-mod eye;
-mod found;
-mod model;
-mod prompt;
-mod session;
-mod skills;
-mod source;
-
-pub(crate) use eye::Eye;
-pub(crate) use session::session_key;
-pub(crate) use source::{WorkspaceSource, first_sentence};
-
-pub(crate) use model::{ModelFigures, Reckoning};
-
-use crate::error::CliError;
+use super::cache::ContextCache;
+use super::figures::ModelFigures;
+use super::inputs::WorkspaceInputs;
+use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
+use super::{budget, prompt, session, skills};
+use crate::error::RuntimeError;
 use crate::host::Host;
-use crate::kit::{MemoryKit, Message, Past};
-use crate::printer::Printer;
+use crate::memory::{AgentMemory, Message, Past};
+use crate::notes::Notes;
 use crate::setup::{Setup, Target, chitin_home};
-use crate::unfolded::Unfolded;
+use crate::workspace_copy::WorkspaceCopy;
 use chitin_agent::source::Recalled;
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::memory_results::MemoryResult;
@@ -30,174 +19,78 @@ use chitin_context::sections::PromptMode;
 use chitin_context::sections::ToolFact;
 use chitin_context::{Context, TellCuts, Turn};
 use chitin_protocol::session_key as keys;
-use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::contract::Contract;
-use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
+use chitin_workspace::filter::{ContextMode, TurnFacts};
 use chitin_workspace::heartbeat;
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
 use chitin_workspace::settings::{Settings, TruncationWarning, injection, settings};
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
-use clap::ValueEnum;
-use found::Found;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the user says about the turn.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct TurnArgs {
-    /// The session's key, such as `agent:main:discord:channel:42`; left out, the agent's main session.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) session: Option<String>,
-
-    /// Whether the session has had a full first turn already.
-    #[arg(long, value_enum, default_value_t = WhichTurn::First)]
-    pub(crate) turn: WhichTurn,
-
-    /// What starts the run.
-    #[arg(long, value_enum, default_value_t = Run::User)]
-    pub(crate) run: Run,
-
-    /// Look at a run that asks for a lightweight context.
-    #[arg(long)]
-    pub(crate) light: bool,
-
-    /// How much of a prompt; left out, minimal for subagents and scheduled jobs, full otherwise.
-    #[arg(long, value_enum)]
-    pub(crate) mode: Option<Mode>,
-
-    /// The tools to offer, separated by commas.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) tools: Option<Vec<String>>,
-
-    /// Limits to try: `file=8000,total=40000`, a file by name, `unit=tokens`.
-    #[arg(long, value_name = "LIMITS")]
-    pub(crate) budget: Option<String>,
-
-    /// The model to reckon with, as `provider/name`.
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-
-    /// What somebody says: memory is searched for it, as it would be in a run.
-    #[arg(short, long, value_name = "TEXT")]
-    pub(crate) message: Option<String>,
-}
-
-/// Whether the session has had a full first turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WhichTurn {
-    /// It has not.
-    First,
-    /// It has.
-    Next,
-}
-
-/// What starts a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Run {
-    /// Somebody's message.
-    User,
-    /// A heartbeat.
-    Heartbeat,
-    /// A scheduled job.
-    Cron,
-    /// A hook.
-    Hook,
-    /// Another run.
-    Subagent,
-}
-
-/// How much of a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
-    /// All sections.
-    Full,
-    /// Fewer, for runs that another run or a schedule started.
-    Minimal,
-    /// One line.
-    None,
-}
-
 /// What a turn comes to.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    pub(crate) context: Arc<Context>,
+pub struct TurnContext {
+    /// The parts in their order, each with its origin.
+    pub context: Arc<Context>,
     /// The session's key.
-    pub(crate) session: String,
+    pub session: String,
     /// What a plan for small windows did, when there is one.
-    pub(crate) degraded: Option<Degraded>,
-    pub(crate) model: ModelFigures,
+    pub degraded: Option<Degraded>,
+    /// The model that figures are for.
+    pub model: ModelFigures,
     /// The names of the tools that are offered.
-    pub(crate) tools: Vec<String>,
+    pub tools: Vec<String>,
     /// When an edit of the workspace shows.
-    pub(crate) refresh: Refresh,
+    pub refresh: Refresh,
     /// What the user should know beside the context itself.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Whether such a turn, when it ends well, is marked in the transcript as a full first one.
-    pub(crate) mark_when_done: bool,
+    pub mark_when_done: bool,
 }
 
 /// What a turn that is about to run knows better than the command line.
 #[derive(Debug)]
-pub(crate) struct RunningTurn<'a> {
+pub struct RunningTurn<'a> {
     /// The model that will be asked, as `provider/name`.
-    pub(crate) model: String,
+    pub model: String,
     /// Whether the user named it: only then does the prompt speak of it.
-    pub(crate) named: bool,
+    pub named: bool,
     /// The tools that are offered.
-    pub(crate) tools: Vec<ToolFact>,
+    pub tools: Vec<ToolFact>,
     /// The channel of the conversation.
-    pub(crate) channel: Option<Arc<str>>,
+    pub channel: Option<Arc<str>>,
     /// Text for the prompt that is about this session alone.
-    pub(crate) extra: Option<Arc<str>>,
+    pub extra: Option<Arc<str>>,
     /// What was found in memory.
-    pub(crate) memory: &'a [MemoryResult],
+    pub memory: &'a [MemoryResult],
 }
 
 /// Where the files are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub enum FileSource<'a> {
     /// In the workspace.
-    Here,
+    Disk,
     /// In a copy of it: as of a revision, or out of an artifact.
-    Copy(&'a Unfolded),
+    Copy(&'a WorkspaceCopy),
     /// In the workspace, but one file says something else.
     Edited(Edit<'a>),
 }
 
 /// A file that says something else than the disk does.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Edit<'a> {
+pub struct Edit<'a> {
     /// The file.
-    pub(crate) path: &'a Path,
+    pub path: &'a Path,
     /// What it says.
-    pub(crate) text: &'a str,
+    pub text: &'a str,
 }
 
-impl TurnArgs {
-    /// A first turn that somebody's message starts.
-    pub(crate) const fn plain() -> Self {
-        Self {
-            session: None,
-            turn: WhichTurn::First,
-            run: Run::User,
-            light: false,
-            mode: None,
-            tools: None,
-            budget: None,
-            model: None,
-            message: None,
-        }
-    }
-
+impl TurnRequest {
     /// Finds the workspace that a turn is about: a session's key names its agent.
-    pub(crate) fn find(
-        &self,
-        host: &Host,
-        target: &Target,
-        printer: &Printer,
-    ) -> Result<Setup, CliError> {
+    pub fn find(&self, host: &Host, target: &Target, notes: &Notes) -> Result<Setup, RuntimeError> {
         let mut target = target.clone();
-        let setup = Setup::find(host, &target, printer)?;
+        let setup = Setup::find(host, &target, notes)?;
         let Some(key) = &self.session else {
             return Ok(setup);
         };
@@ -205,38 +98,38 @@ impl TurnArgs {
         match agent {
             Some(agent) if target.agent.is_none() && agent != setup.agent => {
                 target.agent = Some(agent.to_string());
-                Setup::find(host, &target, &printer.without_notes())
+                Setup::find(host, &target, &Notes::none())
             }
             Some(_) | None => Ok(setup),
         }
     }
 
-    /// Looks at the turn, once.
-    pub(crate) fn look(
+    /// Returns the context of the turn.
+    pub fn context(
         &self,
         host: &Host,
         setup: &Setup,
-        place: Place<'_>,
-    ) -> Result<Seen, CliError> {
-        self.look_with(&mut Eye::fresh(), host, setup, place, None)
+        files: FileSource<'_>,
+    ) -> Result<TurnContext, RuntimeError> {
+        self.build(&mut ContextCache::fresh(), host, setup, files, None)
     }
 
-    /// Looks at the turn with an eye that remembers what it saw before.
-    pub(crate) fn look_with(
+    /// Returns the context of the turn, built with an cache that remembers what it saw before.
+    pub fn build(
         &self,
-        eye: &mut Eye,
+        cache: &mut ContextCache,
         host: &Host,
         setup: &Setup,
-        place: Place<'_>,
+        files: FileSource<'_>,
         running: Option<RunningTurn<'_>>,
-    ) -> Result<Seen, CliError> {
+    ) -> Result<TurnContext, RuntimeError> {
         let contract = setup.contract();
         let config = setup.configuration.value();
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let session = session::key(self, setup)?;
         let refresh = Refresh::chosen(contract, own.refresh);
-        let found = eye.found(&session, refresh, |loader| {
-            Found::look(host, setup, place, &session, loader)
+        let found = cache.found(&session, refresh, |loader| {
+            WorkspaceInputs::look(host, setup, files, &session, loader)
         })?;
         let settings = settings(config, Some(setup.agent.as_str()), contract);
         let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;
@@ -266,7 +159,7 @@ impl TurnArgs {
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
         notes.extend(recalled.notes.iter().cloned());
-        let listed = skills::listed(host, setup, place, model.window(), &mut notes);
+        let listed = skills::listed(host, setup, files, model.window(), &mut notes);
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
         prompt.skills = listed;
@@ -308,7 +201,7 @@ impl TurnArgs {
                 let (context, degraded) = assemble_within(&turn, &plan, allowed);
                 (Arc::new(context), Some(degraded))
             }
-            None => (eye.assemble(&turn, &session, &settings), None),
+            None => (cache.assemble(&turn, &session, &settings), None),
         };
         let reduced = self.light
             || (self.turn == WhichTurn::Next
@@ -324,7 +217,7 @@ impl TurnArgs {
             },
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
-        Ok(Seen {
+        Ok(TurnContext {
             context,
             session,
             degraded,
@@ -345,10 +238,10 @@ impl TurnArgs {
         let (Some(words), Some(state)) = (&self.message, chitin_home(host)) else {
             return Recalled::default();
         };
-        if self.run != Run::User || self.light {
+        if self.run != Trigger::User || self.light {
             return Recalled::default();
         }
-        MemoryKit::for_one_look(host, setup, &state).recall_now(Message {
+        AgentMemory::for_one_look(host, setup, &state).recall_now(Message {
             session,
             session_id: "",
             words,
@@ -358,7 +251,7 @@ impl TurnArgs {
 
     fn bootstrap(
         &self,
-        found: &Found,
+        found: &WorkspaceInputs,
         contract: &Contract,
         is_child: bool,
         can_read: bool,
@@ -370,22 +263,12 @@ impl TurnArgs {
                 pending: found.status == Some(SetupStatus::Pending),
                 kind: self.run.kind(),
                 primary: !is_child,
-                user_facing: self.run == Run::User,
+                user_facing: self.run == Trigger::User,
                 can_read,
                 own_workspace: true,
                 loaded: text.is_some_and(|text| !text.trim().is_empty()),
             },
         )
-    }
-}
-
-impl Run {
-    const fn kind(self) -> RunKind {
-        match self {
-            Self::Heartbeat => RunKind::Heartbeat,
-            Self::Cron => RunKind::Cron,
-            Self::User | Self::Hook | Self::Subagent => RunKind::Default,
-        }
     }
 }
 
@@ -396,6 +279,3 @@ fn tell_cuts(settings: &Settings) -> TellCuts {
         Some(TruncationWarning::Once | TruncationWarning::Always) | None => TellCuts::Yes,
     }
 }
-
-/// The settings of Chitin's own file that hold here.
-type Own = ChitinSettings;

@@ -1,14 +1,15 @@
 //! The process's surroundings, read once and handed down as values.
 
-use crate::error::{CliError, Kind};
+use crate::error::{ErrorKind, RuntimeError};
 use chitin_model::http::{OWN_AUTHORITIES, Trust};
 use chitin_workspace::env::Env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.
 #[derive(Debug, Clone)]
-pub(crate) struct Host {
-    pub(crate) env: Env,
+pub struct Host {
+    /// The environment, as it was when the process started.
+    pub env: Env,
 }
 
 impl Host {
@@ -17,7 +18,7 @@ impl Host {
         clippy::disallowed_methods,
         reason = "the binary is where the clock is read"
     )]
-    pub(crate) fn now_ms() -> i64 {
+    pub fn now_ms() -> i64 {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -25,13 +26,13 @@ impl Host {
     }
 
     /// Returns the time as an ISO instant in UTC, to the millisecond.
-    pub(crate) fn now() -> String {
+    pub fn now() -> String {
         let instant = jiff::Timestamp::from_millisecond(Self::now_ms()).unwrap_or_default();
         format!("{instant:.3}")
     }
 
     /// Returns whom TLS trusts: the usual authorities, and those of a file that the environment names. Everything that speaks TLS asks here.
-    pub(crate) fn trust(&self) -> Trust {
+    pub fn trust(&self) -> Trust {
         match self
             .env
             .get(OWN_AUTHORITIES)
@@ -43,12 +44,12 @@ impl Host {
     }
 
     /// Returns this program, for when it has to start itself again.
-    pub(crate) fn program() -> std::path::PathBuf {
+    pub fn program() -> std::path::PathBuf {
         std::env::current_exe().unwrap_or_else(|_| "chitin".into())
     }
 
     /// Returns the name of the time zone that this machine or the user's environment sets.
-    pub(crate) fn time_zone(&self) -> Option<String> {
+    pub fn time_zone(&self) -> Option<String> {
         let named = self.env.get("TZ").map(|zone| zone.trim_start_matches(':'));
         let known = match named {
             Some("" | "UTC") => Some("UTC".to_owned()),
@@ -68,7 +69,7 @@ impl Host {
         clippy::disallowed_methods,
         reason = "the binary is where the machine's settings are read"
     )]
-    pub(crate) fn zone(&self) -> jiff::tz::TimeZone {
+    pub fn zone(&self) -> jiff::tz::TimeZone {
         use jiff::tz::TimeZone;
         let file = match self.env.get("TZ").map(|zone| zone.trim_start_matches(':')) {
             Some("" | "UTC") => return TimeZone::UTC,
@@ -85,7 +86,7 @@ impl Host {
     }
 
     /// Returns the minutes since midnight in the user's time zone.
-    pub(crate) fn minutes_of_day() -> u32 {
+    pub fn minutes_of_day() -> u32 {
         let now = jiff::Zoned::now();
         u32::from(now.hour().unsigned_abs()) * 60 + u32::from(now.minute().unsigned_abs())
     }
@@ -95,9 +96,9 @@ impl Host {
         clippy::disallowed_methods,
         reason = "the binary is where the environment is read"
     )]
-    pub(crate) fn from_process() -> Result<Self, CliError> {
+    pub fn from_process() -> Result<Self, RuntimeError> {
         let directory = std::env::current_dir().map_err(|e| {
-            CliError::new(Kind::User, "The current directory cannot be used.").caused_by(e)
+            RuntimeError::new(ErrorKind::User, "The current directory cannot be used.").caused_by(e)
         })?;
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))

@@ -1,12 +1,13 @@
 //! Limits of a turn: the contract's, what both configurations set, and what the user tries on the command line.
 
-use super::{ModelFigures, Own};
-use crate::error::{CliError, Kind};
-use crate::printer::plain;
+use super::ModelFigures;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use chitin_context::Context;
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::degrade::{Plan, Step, Which};
 use chitin_protocol::config::{BudgetUnit, PlanSetting};
+use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::contract::{Contract, CutRule};
 use chitin_workspace::nearest::nearest;
 use chitin_workspace::settings::Settings;
@@ -19,7 +20,7 @@ const DEFAULT_SHARE: u8 = 25;
 
 /// Limits as the user types them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub(super) struct Budget {
     unit: Option<LimitUnit>,
     per_file: Option<usize>,
     total: Option<usize>,
@@ -28,7 +29,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Reads `file=8000,total=40000,AGENTS.md=2000,unit=tokens`.
-    pub(crate) fn parse(text: &str) -> Result<Self, CliError> {
+    pub(super) fn parse(text: &str) -> Result<Self, RuntimeError> {
         let mut budget = Self::default();
         for part in text
             .split(',')
@@ -70,7 +71,7 @@ impl Budget {
     }
 }
 
-fn bound(text: &str) -> Result<usize, CliError> {
+fn bound(text: &str) -> Result<usize, RuntimeError> {
     let digits: String = text.chars().filter(|c| *c != '_').collect();
     let number = digits
         .parse::<u64>()
@@ -84,9 +85,9 @@ fn bound(text: &str) -> Result<usize, CliError> {
         })
 }
 
-fn wrong(text: &str, what: &str) -> CliError {
-    CliError::new(
-        Kind::Usage,
+fn wrong(text: &str, what: &str) -> RuntimeError {
+    RuntimeError::new(
+        ErrorKind::Usage,
         format!("`{}` {what}.", plain(text, '\u{fffd}')),
     )
 }
@@ -95,9 +96,9 @@ fn wrong(text: &str, what: &str) -> CliError {
 pub(super) fn limits(
     contract: &Contract,
     settings: &Settings,
-    own: &Own,
+    own: &ChitinSettings,
     typed: Option<&str>,
-) -> Result<Limits, CliError> {
+) -> Result<Limits, RuntimeError> {
     let mut limits = Limits::of(contract).with_settings(settings);
     if contract.budgets.cut == CutRule::Never {
         // Still read, so that a slip of the finger does not wait for another contract.
@@ -128,7 +129,11 @@ pub(super) fn limits(
 }
 
 /// Says which files are named by a limit or by a step of a plan and do not exist for this context.
-pub(super) fn unmatched(typed: Option<&str>, own: &Own, context: &Context) -> Vec<String> {
+pub(super) fn unmatched(
+    typed: Option<&str>,
+    own: &ChitinSettings,
+    context: &Context,
+) -> Vec<String> {
     let typed = typed.and_then(|typed| Budget::parse(typed).ok());
     let typed = typed.into_iter().flat_map(|budget| budget.files);
     let set = own.budget.iter().flat_map(|budget| budget.files.keys());
@@ -186,14 +191,20 @@ const fn converted(bound: usize, unit: LimitUnit) -> usize {
 }
 
 /// Returns the plan for small windows and how many tokens it allows.
-pub(super) fn plan(own: &Own, model: &ModelFigures) -> Result<Option<(Plan, usize)>, CliError> {
+pub(super) fn plan(
+    own: &ChitinSettings,
+    model: &ModelFigures,
+) -> Result<Option<(Plan, usize)>, RuntimeError> {
     let Some(setting) = &own.small_window else {
         return Ok(None);
     };
     let plan = match &setting.plan {
         PlanSetting::Named(name) if name == "off" => return Ok(None),
         PlanSetting::Named(name) => Plan::built_in(name).ok_or_else(|| {
-            let error = CliError::new(Kind::Config, format!("There is no plan called `{name}`."));
+            let error = RuntimeError::new(
+                ErrorKind::Config,
+                format!("There is no plan called `{name}`."),
+            );
             match nearest(name, Plan::NAMES) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint(format!(

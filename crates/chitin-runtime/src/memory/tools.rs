@@ -1,6 +1,6 @@
 //! `memory_search` and `memory_get`: what an agent asks its memory.
 
-use super::MemoryKit;
+use super::AgentMemory;
 use chitin_memory::answer::{self, Told};
 use chitin_memory::cite::Citations;
 use chitin_memory::compat;
@@ -23,9 +23,9 @@ const MOST_RESULTS: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Both tools of an agent's memory.
-pub(crate) struct AgentMemory(pub(crate) Arc<MemoryKit>);
+pub struct MemoryToolset(pub Arc<AgentMemory>);
 
-impl MemoryTools for AgentMemory {
+impl MemoryTools for MemoryToolset {
     fn search(&self) -> Arc<dyn Tool> {
         Arc::new(Asking::new(&self.0, Verb::Search))
     }
@@ -45,11 +45,11 @@ enum Verb {
 struct Asking {
     spec: ToolSpec,
     verb: Verb,
-    kit: Arc<MemoryKit>,
+    kit: Arc<AgentMemory>,
 }
 
 impl Asking {
-    fn new(kit: &Arc<MemoryKit>, verb: Verb) -> Self {
+    fn new(kit: &Arc<AgentMemory>, verb: Verb) -> Self {
         let rules = &kit.setup.contract().runtime.memory;
         let (name, description, parameters) = match verb {
             Verb::Search => (
@@ -108,7 +108,7 @@ impl Tool for Asking {
 }
 
 fn search(
-    kit: &MemoryKit,
+    kit: &AgentMemory,
     arguments: &Value,
     session: &str,
     cancelled: &dyn Fn() -> bool,
@@ -166,7 +166,7 @@ fn search(
     }
 }
 
-fn get(kit: &MemoryKit, arguments: &Value, session: &str) -> ToolOutcome {
+fn get(kit: &AgentMemory, arguments: &Value, session: &str) -> ToolOutcome {
     let path = arguments["path"].as_str().unwrap_or_default();
     let number = |name: &str| {
         let number = arguments[name].as_u64();

@@ -1,6 +1,6 @@
 //! The list of skills that a turn's prompt shows.
 
-use super::Place;
+use super::FileSource;
 use crate::host::Host;
 use crate::setup::Setup;
 use chitin_context::catalogue::{self, LeftOutReason};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(super) fn listed(
     host: &Host,
     setup: &Setup,
-    place: Place<'_>,
+    files: FileSource<'_>,
     window: Option<usize>,
     notes: &mut Vec<String>,
 ) -> Option<Arc<str>> {
@@ -23,7 +23,7 @@ pub(super) fn listed(
         return None;
     }
     let mut places = setup.skill_places(host);
-    if let Place::Copy(copy) = place {
+    if let FileSource::Copy(copy) = files {
         places.workspace.clone_from(&copy.root);
     }
     let mut set = discover(
@@ -32,7 +32,7 @@ pub(super) fn listed(
         &contract.skills,
         &DiscoverOptions::default(),
     );
-    if let Place::Copy(copy) = place {
+    if let FileSource::Copy(copy) = files {
         set = copy.respell_skills(set, &setup.directory);
     }
     let missed = set

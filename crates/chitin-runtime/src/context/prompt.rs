@@ -1,15 +1,16 @@
 //! What the prompt's own sections need to know of this machine and this configuration.
 
-use super::model::ModelFigures;
-use super::{Own, TurnArgs};
-use crate::error::{CliError, Kind};
+use super::TurnRequest;
+use super::figures::ModelFigures;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::kit::MemoryOptions;
-use crate::printer::plain;
+use crate::memory::MemoryOptions;
 use crate::setup::Setup;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
 use chitin_tools::memory_slot::MEMORY_TOOLS;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
+use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,18 +88,21 @@ const WEB_FETCH: &str = "web_fetch";
 
 /// Gathers the facts that do not depend on the files of this turn.
 pub(super) fn facts(
-    turn: &TurnArgs,
+    turn: &TurnRequest,
     host: &Host,
     setup: &Setup,
-    own: &Own,
+    own: &ChitinSettings,
     model: &ModelFigures,
     offered: Option<Vec<ToolFact>>,
-) -> Result<PromptFacts, CliError> {
+) -> Result<PromptFacts, RuntimeError> {
     let rules = &setup.contract().prompt;
     for key in &own.sections_off {
         if !section_keys(rules).any(|known| known == key) && !is_known_elsewhere(key) {
             let key = plain(key, '\u{fffd}');
-            let error = CliError::new(Kind::Config, format!("There is no section called `{key}`."));
+            let error = RuntimeError::new(
+                ErrorKind::Config,
+                format!("There is no section called `{key}`."),
+            );
             let names: Vec<&str> = section_keys(rules).collect();
             return Err(match nearest(&key, names.iter().copied()) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -142,11 +146,11 @@ fn is_known_elsewhere(key: &str) -> bool {
 /// Returns the tools that the user names, or those that a run would have: the policy decides. Tools of servers are not
 /// known without starting them.
 fn tools(
-    turn: &TurnArgs,
+    turn: &TurnRequest,
     setup: &Setup,
-    own: &Own,
+    own: &ChitinSettings,
     model: &ModelFigures,
-) -> Result<Vec<ToolFact>, CliError> {
+) -> Result<Vec<ToolFact>, RuntimeError> {
     let fact = |name: &str, summary: &str| ToolFact {
         name: name.into(),
         summary: summary.into(),

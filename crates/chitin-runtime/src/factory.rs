@@ -1,20 +1,15 @@
 //! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
 //! `chitin serve` many.
 
-mod memory;
-mod models;
-mod reset;
-mod tools;
-
-pub(crate) use memory::{MemoryKit, MemoryOptions, Message, Past, words_file};
-pub(crate) use models::{Chosen, resolve_model, sentence};
-pub(crate) use tools::{Tools, User, sandbox_config};
-
-use crate::error::{CliError, Kind};
+use crate::context::{TurnRequest, WorkspaceSource};
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::printer::Printer;
+use crate::memory::{AgentMemory, Past};
+use crate::models::{self, SelectedModels};
+use crate::notes::Notes;
+use crate::reset;
 use crate::setup::{Setup, chitin_home};
-use crate::turn::{TurnArgs, WorkspaceSource};
+use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
 use chitin_agent::engine::{ContextEngine, Registry, slot};
@@ -39,43 +34,47 @@ const REPLAY: &str = "replay";
 
 /// What is wanted of the models.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wish<'a> {
+pub struct ModelSelection<'a> {
     /// The model, as `provider/name`.
-    pub(crate) model: Option<&'a str>,
+    pub model: Option<&'a str>,
     /// How deeply to think.
-    pub(crate) thinking: Option<&'a str>,
+    pub thinking: Option<&'a str>,
     /// A file that requests and answers are written to.
-    pub(crate) record: Option<&'a Path>,
+    pub record: Option<&'a Path>,
 }
 
 /// What all turns of an agent share.
 #[derive(Clone)]
-pub(crate) struct Kit {
-    pub(crate) host: Arc<Host>,
-    pub(crate) setup: Arc<Setup>,
-    pub(crate) store: Arc<FileStore>,
-    pub(crate) state: PathBuf,
-    pub(crate) memory: Arc<MemoryKit>,
-    pub(crate) printer: Printer,
+pub struct AgentFactory {
+    /// The machine.
+    pub host: Arc<Host>,
+    /// The agent and its directory.
+    pub setup: Arc<Setup>,
+    /// Its sessions.
+    pub store: Arc<FileStore>,
+    /// Chitin's home.
+    pub state: PathBuf,
+    /// Its memory.
+    pub memory: Arc<AgentMemory>,
+    /// Where notes go.
+    pub notes: Notes,
 }
 
 /// What turns of an agent with the same models share.
-pub(crate) struct Bench {
-    pub(crate) chosen: Chosen,
-    pub(crate) tools: Tools,
+pub struct AgentTemplate {
+    /// The models.
+    pub chosen: SelectedModels,
+    /// The tools.
+    pub tools: Tools,
     redactor: Arc<chitin_tools::redact::Redactor>,
     source: Arc<WorkspaceSource>,
 }
 
-impl Kit {
+impl AgentFactory {
     /// Finds out where an agent's sessions are.
-    pub(crate) fn new(
-        host: &Arc<Host>,
-        setup: Arc<Setup>,
-        printer: &Printer,
-    ) -> Result<Self, CliError> {
+    pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
         let state = chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "There is no place to keep sessions.")
+            RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         let directory = FileStore::directory_of(&state, setup.agent.as_str());
@@ -83,15 +82,15 @@ impl Kit {
         Ok(Self {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
-            memory: Arc::new(MemoryKit::new(host, &setup, &state)),
+            memory: Arc::new(AgentMemory::new(host, &setup, &state)),
             setup,
             state,
-            printer: printer.clone(),
+            notes: notes.clone(),
         })
     }
 
     /// Finds the models and makes the tools. A runtime must be running.
-    pub(crate) async fn bench(&self, wish: &Wish<'_>) -> Result<Bench, CliError> {
+    pub async fn bench(&self, wish: &ModelSelection<'_>) -> Result<AgentTemplate, RuntimeError> {
         let own = self
             .setup
             .configuration
@@ -99,14 +98,15 @@ impl Kit {
             .settings(Some(&self.setup.agent));
         let mut chosen = models::choose(wish, &self.host, &self.setup)?;
         for note in &chosen.notes {
-            self.printer.note(note);
+            self.notes.note(note);
         }
         let secrets = std::mem::take(&mut chosen.secrets);
         let redactor = Arc::new(chitin_tools::redact::Redactor::new(secrets));
         let candidate = chosen.candidates.first().ok_or_else(|| {
-            CliError::new(Kind::Config, "There is no model.").hint("name one with `--model`")
+            RuntimeError::new(ErrorKind::Config, "There is no model.")
+                .hint("name one with `--model`")
         })?;
-        let tools = tools::Making {
+        let tools = tools::ToolBuilder {
             host: &self.host,
             setup: &self.setup,
             own: &own,
@@ -115,7 +115,7 @@ impl Kit {
             memory: &self.memory,
             candidate,
             redactor: &redactor,
-            printer: &self.printer,
+            notes: &self.notes,
         }
         .tools()
         .await?;
@@ -124,11 +124,11 @@ impl Kit {
         let source = WorkspaceSource::new(
             Arc::clone(&self.host),
             Arc::clone(&self.setup),
-            TurnArgs::plain(),
+            TurnRequest::default(),
             chosen.named,
         )
         .remembering(&self.memory, past);
-        Ok(Bench {
+        Ok(AgentTemplate {
             chosen,
             tools,
             redactor,
@@ -137,21 +137,21 @@ impl Kit {
     }
 
     /// Puts an agent together.
-    pub(crate) fn agent(
+    pub fn agent(
         &self,
-        bench: &Bench,
+        bench: &AgentTemplate,
         user: &User<'_>,
         approver: Arc<dyn Approver>,
         workspace: Option<&Path>,
         verb: &str,
-    ) -> Result<Agent, CliError> {
+    ) -> Result<Agent, RuntimeError> {
         let setup = &self.setup;
         let own = setup.configuration.layers.settings(Some(&setup.agent));
-        let printer = &self.printer;
+        let notes = &self.notes;
         let clock: Arc<dyn Clock> = Arc::new(HostClock);
         let (tools, screen) = bench
             .tools
-            .for_user(setup, &own, &bench.redactor, user, printer);
+            .for_user(setup, &own, &bench.redactor, user, notes);
         Ok(Agent::new(Parts {
             contract: setup.contract(),
             workspace: workspace.unwrap_or(&setup.directory).to_path_buf(),
@@ -163,7 +163,7 @@ impl Kit {
             screen,
             approver,
             clock: Arc::clone(&clock),
-            engine: engine(setup, printer)?,
+            engine: engine(setup, notes)?,
             limits: TurnLimits::new(&own.limits),
             history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
@@ -181,7 +181,7 @@ impl Kit {
                 &self.state,
                 &bench.redactor,
                 &clock,
-                printer,
+                notes,
             ),
             surroundings: Surroundings {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -193,12 +193,12 @@ impl Kit {
 }
 
 /// Picks the context engine that `openclaw.json` names.
-fn engine(setup: &Setup, printer: &Printer) -> Result<Arc<dyn ContextEngine>, CliError> {
+fn engine(setup: &Setup, notes: &Notes) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
     let resolved = Registry::new()
         .resolve(slot(setup.configuration.value()))
-        .map_err(|error| CliError::new(Kind::Config, error.to_string()))?;
+        .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
     if let Some(note) = &resolved.note {
-        printer.note(note);
+        notes.note(note);
     }
     Ok(resolved.engine)
 }
@@ -263,7 +263,7 @@ fn journal(
     state: &std::path::Path,
     redactor: &Arc<chitin_tools::redact::Redactor>,
     clock: &Arc<dyn Clock>,
-    printer: &Printer,
+    notes: &Notes,
 ) -> Arc<dyn Fn() -> Journal + Send + Sync> {
     let rules = setup.contract().runtime.trace;
     let places = Places {
@@ -274,10 +274,10 @@ fn journal(
     let lookup = |name: &str| host.env.get(name).map(str::to_owned);
     let switches = Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules);
     for note in &switches.notes {
-        printer.note(note);
+        notes.note(note);
     }
     let (redactor, clock) = (Arc::clone(redactor), Arc::clone(clock));
-    let say = printer.clone();
+    let say = notes.clone();
     let around = journal::Surroundings {
         rules,
         redactor: Redactor::new(move |text: &str| -> Cow<'_, str> {
@@ -294,7 +294,7 @@ fn journal(
 }
 
 /// The machine's clock, and names that nobody else has.
-pub(crate) struct HostClock;
+pub struct HostClock;
 
 impl Clock for HostClock {
     #[expect(

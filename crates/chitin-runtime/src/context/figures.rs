@@ -1,19 +1,27 @@
 //! The model that figures are reckoned with: its window, its tokens, its prices.
 
-use super::Own;
-use crate::commands::Tokens;
-use crate::error::{CliError, Kind};
-use crate::page::ModelLine;
-use crate::printer::grouped;
+use crate::display::grouped;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::setup::Setup;
 use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
 use chitin_context::tokens::{Basis, Counting, TokenCount};
 use chitin_context::view::View;
+use chitin_workspace::config::ChitinSettings;
 use serde::Serialize;
+
+/// How tokens are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TokenCounting {
+    /// By a quick estimate.
+    #[default]
+    Estimate,
+    /// With a published tokenizer; for models without one it is still an estimate.
+    Exact,
+}
 
 /// The model that figures are reckoned with.
 #[derive(Debug, Clone)]
-pub(crate) struct ModelFigures {
+pub struct ModelFigures {
     model: Model,
     /// Whether the user named it; otherwise it is only an example.
     named: bool,
@@ -22,39 +30,46 @@ pub(crate) struct ModelFigures {
 /// What the prompt means for the model.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Reckoning {
-    model: String,
+pub struct Reckoning {
+    /// The model, as `provider/name`.
+    pub model: String,
     /// Whether the user named the model; otherwise it is an example.
-    named: bool,
+    pub named: bool,
+    /// How many tokens it takes, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    window: Option<u64>,
+    pub window: Option<u64>,
     /// How many tokens the system prompt has for this model, which may make more of a text than others.
-    tokens: u64,
+    pub tokens: u64,
     /// How much of the window the system prompt takes, in thousandths.
     #[serde(skip_serializing_if = "Option::is_none")]
-    share_permille: Option<u64>,
+    pub share_permille: Option<u64>,
     /// What the system prompt costs on a turn, nothing cached.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<Cost>,
+    pub cost: Option<Cost>,
     /// The same when what stands above the cache boundary is put into the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cost_writing_cache: Option<Cost>,
+    pub cost_writing_cache: Option<Cost>,
     /// The same when what stands above the cache boundary comes from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cost_cached: Option<Cost>,
-    prices_as_of: &'static str,
+    pub cost_cached: Option<Cost>,
+    /// When the prices were looked up.
+    pub prices_as_of: &'static str,
 }
 
 impl ModelFigures {
     /// Finds the model: the one typed, the one configured, else an example.
-    pub(super) fn find(typed: Option<&str>, own: &Own, setup: &Setup) -> Result<Self, CliError> {
+    pub fn find(
+        typed: Option<&str>,
+        own: &ChitinSettings,
+        setup: &Setup,
+    ) -> Result<Self, RuntimeError> {
         let (name, kind) = match (typed, own.model.as_deref()) {
-            (Some(name), _) => (name, Kind::Usage),
-            (None, Some(name)) => (name, Kind::Config),
-            (None, None) => (models::DEFAULT, Kind::Internal),
+            (Some(name), _) => (name, ErrorKind::Usage),
+            (None, Some(name)) => (name, ErrorKind::Config),
+            (None, None) => (models::DEFAULT, ErrorKind::Internal),
         };
         let model = models::find(name, &setup.configuration.models).map_err(|error| {
-            CliError::new(kind, error.to_string())
+            RuntimeError::new(kind, error.to_string())
                 .hint("what a model takes and costs can be said in `chitin.json5`, under `models`")
         })?;
         Ok(Self {
@@ -64,7 +79,7 @@ impl ModelFigures {
     }
 
     /// Takes the model that a turn is about to ask; nothing need be known of it.
-    pub(crate) fn running(name: &str, named: bool, setup: &Setup) -> Self {
+    pub fn running(name: &str, named: bool, setup: &Setup) -> Self {
         let model = models::find(name, &setup.configuration.models);
         Self {
             model: model.unwrap_or_else(|_| Model::unknown(name)),
@@ -73,28 +88,28 @@ impl ModelFigures {
     }
 
     /// Returns the model's name, as `provider/name`.
-    pub(crate) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         &self.model.id
     }
 
     /// Returns the model's name, if the user named one: only then does the prompt speak of it.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         self.named.then_some(&*self.model.id)
     }
 
     /// Returns how many tokens it takes, if that is known.
-    pub(crate) fn window(&self) -> Option<usize> {
+    pub fn window(&self) -> Option<usize> {
         usize::try_from(self.model.context_window?).ok()
     }
 
     /// Returns how many tokens as we count them are a share of its window, in percent.
-    pub(super) fn share_of_window(&self, percent: u8) -> Option<usize> {
+    pub fn share_of_window(&self, percent: u8) -> Option<usize> {
         let tokens = self.window()?.saturating_mul(usize::from(percent)) / 100;
         Some(tokens.saturating_mul(1000) / usize::from(self.model.per_thousand.max(1)))
     }
 
     /// Returns what counts tokens: the same for all models without a published tokenizer, so that figures compare.
-    pub(crate) fn counter(&self, tokens: Tokens) -> impl FnMut(&str) -> usize + use<> {
+    pub fn counter(&self, tokens: TokenCounting) -> impl FnMut(&str) -> usize + use<> {
         let (own, counting) = (self.model.encoding, self.counting(tokens));
         move |text| TokenCount::of(text, counting, own).tokens
     }
@@ -110,15 +125,15 @@ impl ModelFigures {
         u64::try_from(tokens).unwrap_or(u64::MAX)
     }
 
-    fn counting(&self, tokens: Tokens) -> Counting {
+    fn counting(&self, tokens: TokenCounting) -> Counting {
         match tokens {
-            Tokens::Estimate => Counting::Estimate,
-            Tokens::Exact => self.model.exact_counting(),
+            TokenCounting::Estimate => Counting::Estimate,
+            TokenCounting::Exact => self.model.exact_counting(),
         }
     }
 
     /// Says what counts rest on.
-    pub(crate) fn basis(&self, tokens: Tokens) -> &'static str {
+    pub fn basis(&self, tokens: TokenCounting) -> &'static str {
         match self.model.count("", self.counting(tokens)).basis {
             Basis::Estimate => "estimate",
             Basis::Tokenizer => "exact",
@@ -127,7 +142,7 @@ impl ModelFigures {
     }
 
     /// Works out what a prompt means for the model.
-    pub(crate) fn reckon(&self, view: &View) -> Reckoning {
+    pub fn reckon(&self, view: &View) -> Reckoning {
         let total = self.of_model(view.total.tokens);
         let cached = self.of_model(view.cached.tokens);
         let below = total.saturating_sub(cached);
@@ -151,13 +166,13 @@ impl ModelFigures {
     }
 
     /// Says what it costs to put so many tokens into the cache again instead of reading them.
-    pub(crate) fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
+    pub fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
         let more = self.price_of_rewriting(tokens)?;
         Some(format!("{more} more, once, on {}", self.model.id))
     }
 
     /// Returns what so many tokens cost, nothing cached.
-    pub(crate) fn price(&self, tokens: usize) -> Option<Cost> {
+    pub fn price(&self, tokens: usize) -> Option<Cost> {
         let usage = models::Tokens {
             fresh: self.of_model(tokens),
             ..models::Tokens::default()
@@ -166,7 +181,7 @@ impl ModelFigures {
     }
 
     /// Returns what it costs more to put so many tokens into the cache again than to read them.
-    pub(crate) fn price_of_rewriting(&self, tokens: usize) -> Option<Cost> {
+    pub fn price_of_rewriting(&self, tokens: usize) -> Option<Cost> {
         let tokens = self.of_model(tokens);
         let written = models::Tokens {
             cache_write: tokens,
@@ -185,7 +200,7 @@ impl ModelFigures {
 
 impl Reckoning {
     /// Says it in one line.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let mut parts = Vec::new();
         if let (Some(share), Some(window)) = (self.share_permille, self.window) {
             let share = format!("{}.{} %", share / 10, share % 10);
@@ -200,16 +215,5 @@ impl Reckoning {
         }
         let example = if self.named { "" } else { ", for example" };
         format!("{}{example}: {}", self.model, parts.join("; "))
-    }
-
-    /// The same for the page.
-    pub(crate) fn page_line(&self) -> Option<ModelLine> {
-        Some(ModelLine {
-            name: self.model.clone(),
-            window: self.window?,
-            share_permille: self.share_permille?,
-            price_per_turn: self.cost.map(|cost| cost.to_string()),
-            price_cached: self.cost_cached.map(|cost| cost.to_string()),
-        })
     }
 }

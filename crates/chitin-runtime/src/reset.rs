@@ -13,7 +13,7 @@ use std::sync::Arc;
 type Decide = Arc<dyn Fn(&ResetAsk<'_>) -> bool + Send + Sync>;
 
 /// Returns what decides.
-pub(super) fn policy(host: &Arc<Host>, setup: &Setup, own: &SessionSettings) -> Decide {
+pub(crate) fn policy(host: &Arc<Host>, setup: &Setup, own: &SessionSettings) -> Decide {
     let host = Arc::clone(host);
     let rules = setup.contract().runtime.reset;
     let config = laid_over(setup.configuration.value().get("session"), own);

@@ -1,7 +1,8 @@
 //! Which models are asked, and what is known of them.
 
-use super::Wish;
-use crate::error::{CliError, Kind};
+use crate::display::sentence;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::factory::ModelSelection;
 use crate::host::Host;
 use crate::setup::Setup;
 use chitin_agent::turn::Candidate;
@@ -22,20 +23,20 @@ use std::sync::Arc;
 const COMMON_ANSWER: u64 = 8_192;
 
 /// The models of a conversation.
-pub(crate) struct Chosen {
+pub struct SelectedModels {
     /// In the order in which they are tried.
-    pub(crate) candidates: Vec<Candidate>,
+    pub candidates: Vec<Candidate>,
     /// Whether the user named the first.
-    pub(crate) named: bool,
+    pub named: bool,
     /// What must never be seen.
-    pub(crate) secrets: Vec<SecretString>,
+    pub secrets: Vec<SecretString>,
     /// What people should know.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
-impl Chosen {
+impl SelectedModels {
     /// Returns the candidates; all of them think as deeply as told, if anything is told.
-    pub(crate) fn thinking(&self, level: Option<&str>) -> Vec<Candidate> {
+    pub fn thinking(&self, level: Option<&str>) -> Vec<Candidate> {
         let mut candidates = self.candidates.clone();
         if let Some(level) = level {
             for candidate in &mut candidates {
@@ -47,18 +48,22 @@ impl Chosen {
 }
 
 /// Finds the models: what was typed, what is configured, what the environment offers, the offline one.
-pub(super) fn choose(wish: &Wish<'_>, host: &Host, setup: &Setup) -> Result<Chosen, CliError> {
+pub(crate) fn choose(
+    wish: &ModelSelection<'_>,
+    host: &Host,
+    setup: &Setup,
+) -> Result<SelectedModels, RuntimeError> {
     with_sources(host, setup, |sources| {
         choose_from(sources, wish, host, setup)
     })
 }
 
 /// Finds the first model that would be asked, and how it is reached. Nothing is opened.
-pub(crate) fn resolve_model(
+pub fn resolve_model(
     said: Option<&str>,
     host: &Host,
     setup: &Setup,
-) -> Result<ResolvedModel, CliError> {
+) -> Result<ResolvedModel, RuntimeError> {
     with_sources(host, setup, |sources| {
         let (name, kind, _) = first(said, sources, setup);
         let resolved = resolve(&name, sources).map_err(|error| unresolved(kind, &error))?;
@@ -84,25 +89,25 @@ fn first(
     said: Option<&str>,
     sources: &Sources<'_>,
     setup: &Setup,
-) -> (String, Kind, Option<String>) {
+) -> (String, ErrorKind, Option<String>) {
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let configured = from_openclaw(setup.configuration.value(), setup);
     match (said, own.model, configured.into_iter().next()) {
-        (Some(name), ..) => (name.to_owned(), Kind::Usage, None),
-        (None, Some(name), _) | (None, None, Some(name)) => (name, Kind::Config, None),
+        (Some(name), ..) => (name.to_owned(), ErrorKind::Usage, None),
+        (None, Some(name), _) | (None, None, Some(name)) => (name, ErrorKind::Config, None),
         (None, None, None) => {
             let pick = pick_default(sources, local_models);
-            (pick.model, Kind::Config, Some(pick.reason))
+            (pick.model, ErrorKind::Config, Some(pick.reason))
         }
     }
 }
 
 fn choose_from(
     sources: &Sources<'_>,
-    wish: &Wish<'_>,
+    wish: &ModelSelection<'_>,
     host: &Host,
     setup: &Setup,
-) -> Result<Chosen, CliError> {
+) -> Result<SelectedModels, RuntimeError> {
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let said = wish.model;
     let configured = from_openclaw(setup.configuration.value(), setup);
@@ -120,7 +125,7 @@ fn choose_from(
         .map(str::to_owned)
         .or_else(|| own.thinking.clone());
     let thinking = thinking.filter(|level| level != "off");
-    let mut chosen = Chosen {
+    let mut chosen = SelectedModels {
         candidates: Vec::new(),
         named,
         secrets: Vec::new(),
@@ -170,7 +175,7 @@ fn choose_from(
 }
 
 /// Says whom TLS to a model trusts.
-pub(super) fn trusting(mut model: ResolvedModel, host: &Host) -> ResolvedModel {
+pub(crate) fn trusting(mut model: ResolvedModel, host: &Host) -> ResolvedModel {
     model.endpoint = model
         .endpoint
         .map(|endpoint| endpoint.with_trust(host.trust()));
@@ -226,24 +231,10 @@ fn shares(model: &Model, usage: &Usage) -> CostShares {
     .cost(usage)
 }
 
-fn unresolved(kind: Kind, error: &ResolveError) -> CliError {
-    CliError::new(kind, sentence(&error.to_string())).hint(error.hint())
+fn unresolved(kind: ErrorKind, error: &ResolveError) -> RuntimeError {
+    RuntimeError::new(kind, sentence(&error.to_string())).hint(error.hint())
 }
 
-fn unusable(name: &str, error: &ModelError) -> CliError {
-    CliError::new(Kind::User, format!("`{name}` cannot be used.")).caused_by(error.clone())
-}
-
-/// Makes a sentence of what an error says.
-pub(crate) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters
-        .next()
-        .map(|letter| letter.to_uppercase().to_string());
-    let stop = if text.ends_with(['.', '!', '?']) {
-        ""
-    } else {
-        "."
-    };
-    format!("{}{}{stop}", first.unwrap_or_default(), letters.as_str())
+fn unusable(name: &str, error: &ModelError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, format!("`{name}` cannot be used.")).caused_by(error.clone())
 }

@@ -6,10 +6,10 @@ mod recall;
 mod remote;
 mod tools;
 
-pub(crate) use embedder::words_file;
-pub(crate) use options::MemoryOptions;
-pub(crate) use recall::{Message, Past};
-pub(crate) use tools::AgentMemory;
+pub use embedder::words_file;
+pub use options::MemoryOptions;
+pub use recall::{Message, Past};
+pub use tools::MemoryToolset;
 
 use crate::host::Host;
 use crate::setup::Setup;
@@ -25,22 +25,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// An agent's memory, not made yet.
-pub(crate) struct MemoryKit {
+pub struct AgentMemory {
     host: Arc<Host>,
     setup: Arc<Setup>,
     state: PathBuf,
-    pub(crate) options: MemoryOptions,
+    /// How it is searched.
+    pub options: MemoryOptions,
     made: OnceLock<Made>,
 }
 
 /// A memory, and what people should know of it.
-pub(crate) struct Made {
-    pub(crate) memory: Memory,
-    pub(crate) notes: Vec<String>,
+pub struct Made {
+    /// The memory.
+    pub memory: Memory,
+    /// What people should know of it.
+    pub notes: Vec<String>,
 }
 
-impl MemoryKit {
-    pub(crate) fn new(host: &Arc<Host>, setup: &Arc<Setup>, state: &Path) -> Self {
+impl AgentMemory {
+    /// Prepares the memory of an agent; nothing is opened.
+    pub fn new(host: &Arc<Host>, setup: &Arc<Setup>, state: &Path) -> Self {
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         Self {
             options: MemoryOptions::read(setup, &own.memory),
@@ -52,21 +56,22 @@ impl MemoryKit {
     }
 
     /// Makes one for a single look.
-    pub(crate) fn for_one_look(host: &Host, setup: &Setup, state: &Path) -> Self {
+    pub fn for_one_look(host: &Host, setup: &Setup, state: &Path) -> Self {
         Self::new(&Arc::new(host.clone()), &Arc::new(setup.clone()), state)
     }
 
     /// Returns the memory. A runtime must be running if vectors come over the network.
-    pub(crate) fn made(&self) -> &Made {
+    pub fn made(&self) -> &Made {
         self.made.get_or_init(|| self.make())
     }
 
-    pub(crate) fn memory(&self) -> &Memory {
+    /// Returns the memory itself.
+    pub fn memory(&self) -> &Memory {
         &self.made().memory
     }
 
     /// Returns where the index is kept.
-    pub(crate) fn index_file(&self) -> PathBuf {
+    pub fn index_file(&self) -> PathBuf {
         let name = index_name(self.setup.agent.as_str(), &self.setup.directory);
         self.state.join("memory").join(name)
     }
@@ -114,7 +119,7 @@ impl MemoryKit {
 
     /// Returns where a session may look. Conversations are the owner's: only the agent's main session finds them again, and where
     /// others read along, what they may not see is not found either.
-    pub(crate) fn within(&self, session: &str) -> Within {
+    pub fn within(&self, session: &str) -> Within {
         let mut within = Within::default();
         if self.options.files {
             within.sources.insert(Source::Memory);

@@ -1,11 +1,11 @@
 //! What the disk says about a turn's workspace.
 
-use super::{Place, composition};
-use crate::error::{CliError, Kind};
+use super::{FileSource, composition};
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::printer::plain;
 use crate::setup::{Setup, shown};
-use crate::unfolded::respell;
+use crate::workspace_copy::respell;
 use chitin_protocol::record::Refusal;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
@@ -23,33 +23,33 @@ const MAX_NAMED: usize = 5;
 
 /// What the disk says.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
-    pub(super) workspace: Arc<Workspace>,
-    pub(super) extras: Vec<Record>,
+pub struct WorkspaceInputs {
+    pub workspace: Arc<Workspace>,
+    pub extras: Vec<Record>,
     /// Whether set-up is complete, in contracts that care.
-    pub(super) status: Option<SetupStatus>,
-    pub(super) notes: Vec<String>,
+    pub status: Option<SetupStatus>,
+    pub notes: Vec<String>,
 }
 
-impl Found {
-    pub(super) fn look(
+impl WorkspaceInputs {
+    pub fn look(
         host: &Host,
         setup: &Setup,
-        place: Place<'_>,
+        files: FileSource<'_>,
         session: &str,
         loader: &mut Option<Loader>,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, RuntimeError> {
         let contract = setup.contract();
-        let directory = match place {
-            Place::Here | Place::Edited(_) => &setup.directory,
-            Place::Copy(copy) => &copy.root,
+        let directory = match files {
+            FileSource::Disk | FileSource::Edited(_) => &setup.directory,
+            FileSource::Copy(copy) => &copy.root,
         };
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
             let message = format!(
                 "`{}` cannot be used as a workspace.",
                 shown(&setup.directory, host)
             );
-            CliError::new(Kind::User, message).caused_by_boxed(source)
+            RuntimeError::new(ErrorKind::User, message).caused_by(source)
         };
         let root = Root::open(directory).map_err(|error| {
             let missing = error.is_missing();
@@ -80,17 +80,17 @@ impl Found {
             workspace = swapped;
         }
         let mut extras = match contract.rendering.layout {
-            Layout::ProjectContext => added(setup, place, &root, &policy, &workspace, &mut notes),
+            Layout::ProjectContext => added(setup, files, &root, &policy, &workspace, &mut notes),
             Layout::Composition => composition::added(&root, &policy, directory),
         };
         let status = status(setup, &root, directory);
-        if let Place::Edited(edit) = place {
+        if let FileSource::Edited(edit) = files {
             workspace = Arc::new(workspace.with_text(edit.path, edit.text));
             for record in &mut extras {
                 *record = record.with_text(edit.path, edit.text);
             }
         }
-        if let Place::Copy(copy) = place {
+        if let FileSource::Copy(copy) = files {
             for record in &mut extras {
                 if let Ok(below) = record.path.strip_prefix(&copy.root) {
                     record.path = setup.directory.join(below);
@@ -108,13 +108,13 @@ impl Found {
     }
 
     /// Returns the text of a file of the root.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub fn text(&self, name: &str) -> Option<&str> {
         let content = self.workspace.record(name)?.content()?;
         Some(&content.text)
     }
 
     /// Tells whether a file of the root has text.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.text(name).is_some()
     }
 }
@@ -165,7 +165,7 @@ fn persona(
 /// Files that configuration adds from below the root.
 fn added(
     setup: &Setup,
-    place: Place<'_>,
+    files: FileSource<'_>,
     root: &Root,
     policy: &ReadPolicy,
     workspace: &Workspace,
@@ -174,7 +174,7 @@ fn added(
     let Some(mut patterns) = extras::patterns(setup.configuration.value()) else {
         return Vec::new();
     };
-    if let Place::Copy(copy) = place {
+    if let FileSource::Copy(copy) = files {
         for pattern in &mut patterns {
             let copy = copy.copy_of(Path::new(pattern), &setup.directory);
             *pattern = copy.to_string_lossy().into_owned();

@@ -1,9 +1,9 @@
 //! The tools of a run: which there are, and which of them the policy leaves.
 
-use super::memory::{AgentMemory, MemoryKit};
-use crate::error::{CliError, Kind};
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::printer::Printer;
+use crate::memory::{AgentMemory, MemoryToolset};
+use crate::notes::Notes;
 use crate::setup::Setup;
 use chitin_agent::turn::{Candidate, Screen};
 use chitin_gateway::trust::ToolLimits;
@@ -35,51 +35,51 @@ use std::sync::Arc;
 /// The tools that there are, whoever may use which, and the rules that every call must pass. Made once: commands that run
 /// in the background and tool servers belong to all turns of an agent.
 #[derive(Clone)]
-pub(crate) struct Tools {
+pub struct Tools {
     offers: Vec<Offer>,
     screen: Screen,
 }
 
 /// Who wants to use tools.
-pub(crate) struct User<'a> {
+pub struct User<'a> {
     /// The session.
-    pub(crate) session: &'a str,
+    pub session: &'a str,
     /// How deep in a tree of subagents it is, where that is known.
-    pub(crate) depth: Option<u32>,
+    pub depth: Option<u32>,
     /// Who speaks.
-    pub(crate) sender: Sender,
+    pub sender: Sender,
     /// What is said of tools, for the place and for whoever speaks there.
-    pub(crate) limits: Option<&'a ToolLimits>,
+    pub limits: Option<&'a ToolLimits>,
     /// The model.
-    pub(crate) candidate: &'a Candidate,
+    pub candidate: &'a Candidate,
     /// How deeply it thinks, where that is not as the agent's models do.
-    pub(crate) thinking: Option<&'a str>,
+    pub thinking: Option<&'a str>,
     /// Tools besides the agent's own.
-    pub(crate) more: &'a [Offer],
+    pub more: &'a [Offer],
 }
 
 /// What the tools are made of.
-pub(super) struct Making<'a> {
-    pub(super) host: &'a Arc<Host>,
-    pub(super) setup: &'a Arc<Setup>,
-    pub(super) own: &'a ChitinSettings,
-    pub(super) state: &'a Path,
-    pub(super) store: &'a Arc<FileStore>,
-    pub(super) memory: &'a Arc<MemoryKit>,
-    pub(super) candidate: &'a Candidate,
-    pub(super) redactor: &'a Arc<Redactor>,
-    pub(super) printer: &'a Printer,
+pub(crate) struct ToolBuilder<'a> {
+    pub host: &'a Arc<Host>,
+    pub setup: &'a Arc<Setup>,
+    pub own: &'a ChitinSettings,
+    pub state: &'a Path,
+    pub store: &'a Arc<FileStore>,
+    pub memory: &'a Arc<AgentMemory>,
+    pub candidate: &'a Candidate,
+    pub redactor: &'a Arc<Redactor>,
+    pub notes: &'a Notes,
 }
 
 impl Tools {
     /// Returns the tools that somebody may use.
-    pub(super) fn for_user(
+    pub fn for_user(
         &self,
         setup: &Setup,
         own: &ChitinSettings,
         redactor: &Arc<Redactor>,
         user: &User<'_>,
-        printer: &Printer,
+        notes: &Notes,
     ) -> (Arc<Toolbox>, Screen) {
         let contract = setup.contract();
         let config =
@@ -101,7 +101,7 @@ impl Tools {
             let near = entry.nearest.as_deref();
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let (path, entry) = (&entry.path, &entry.entry);
-            printer.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
+            notes.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
         }
         let output = own.tools.output.clone().unwrap_or_default();
         (
@@ -111,9 +111,9 @@ impl Tools {
     }
 }
 
-impl Making<'_> {
+impl ToolBuilder<'_> {
     /// Makes the tools.
-    pub(super) async fn tools(&self) -> Result<Tools, CliError> {
+    pub(crate) async fn tools(&self) -> Result<Tools, RuntimeError> {
         let rules = &self.setup.contract().runtime.tools;
         let mut offers: Vec<Offer> = file_tools(rules, self.files())
             .into_iter()
@@ -122,7 +122,7 @@ impl Making<'_> {
         offers.push(Offer::Own(Arc::new(SessionStatusTool::new(Arc::new(
             self.status(),
         )))));
-        let memory = AgentMemory(Arc::clone(self.memory));
+        let memory = MemoryToolset(Arc::clone(self.memory));
         let memory = Some(&memory).filter(|_| self.memory.options.enabled);
         let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
         offers.extend(remembering.into_iter().map(Offer::Own));
@@ -133,7 +133,7 @@ impl Making<'_> {
             self.state,
         ))
         .map_err(|error| {
-            CliError::new(Kind::User, "There is no sandbox for commands.").caused_by(error)
+            RuntimeError::new(ErrorKind::User, "There is no sandbox for commands.").caused_by(error)
         })?;
         let sandbox = Arc::new(sandbox);
         let gate = self.gate()?;
@@ -150,7 +150,7 @@ impl Making<'_> {
     }
 
     /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.
-    fn gate(&self) -> Result<Arc<Gate>, CliError> {
+    fn gate(&self) -> Result<Arc<Gate>, RuntimeError> {
         let config = self.setup.configuration.value();
         let permissions = self.permissions()?;
         let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, permissions);
@@ -180,12 +180,12 @@ impl Making<'_> {
     }
 
     /// Asks the MCP servers that `MCP.md` and configuration name for their tools. Without any, nothing is started.
-    async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<Vec<Offer>, CliError> {
+    async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<Vec<Offer>, RuntimeError> {
         let mut file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
         if self.own.mcp.workspace != Some(true)
             && let Some(named) = file.take().filter(|file| !file.servers.is_empty())
         {
-            self.printer.note(&format!(
+            self.notes.note(&format!(
                 "`MCP.md` names {} tool server(s), which are left alone; `mcp: {{ workspace: true }}` in `chitin.json5` uses them",
                 named.servers.len()
             ));
@@ -194,7 +194,7 @@ impl Making<'_> {
         let (configs, notes) =
             servers(file.as_ref(), config.pointer("/mcp/servers"), &self.own.mcp);
         for note in &notes {
-            self.printer.note(note);
+            self.notes.note(note);
         }
         if configs.is_empty() {
             return Ok(Vec::new());
@@ -210,7 +210,7 @@ impl Making<'_> {
         };
         let found = McpServers::new(configs, &surroundings).tools([]).await;
         for note in &found.notes {
-            self.printer.note(note);
+            self.notes.note(note);
         }
         let tools = found.tools.into_iter();
         Ok(tools
@@ -222,19 +222,19 @@ impl Making<'_> {
     }
 
     /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
-    fn permissions(&self) -> Result<Option<Permissions>, CliError> {
+    fn permissions(&self) -> Result<Option<Permissions>, RuntimeError> {
         let Some(text) = self.read("PERMISSIONS.md")? else {
             return Ok(None);
         };
         let parsed = permissions::parse(&text, self.setup.agent.as_str());
         parsed.map(Some).map_err(|error| {
             let what = "`PERMISSIONS.md` cannot be understood, so nothing is allowed.";
-            CliError::new(Kind::User, what).caused_by(error)
+            RuntimeError::new(ErrorKind::User, what).caused_by(error)
         })
     }
 
     /// Reads an extension file of the workspace.
-    fn read(&self, name: &str) -> Result<Option<String>, CliError> {
+    fn read(&self, name: &str) -> Result<Option<String>, RuntimeError> {
         let Ok(root) = Root::open(&self.setup.directory) else {
             // The workspace itself cannot be used; the turn says so.
             return Ok(None);
@@ -243,9 +243,11 @@ impl Making<'_> {
         match root.read(Path::new(name), &policy) {
             Ok(read) => Ok(Some(String::from_utf8_lossy(&read.bytes).into_owned())),
             Err(ReadError::Missing { .. }) => Ok(None),
-            Err(error) => {
-                Err(CliError::new(Kind::User, format!("`{name}` cannot be read.")).caused_by(error))
-            }
+            Err(error) => Err(RuntimeError::new(
+                ErrorKind::User,
+                format!("`{name}` cannot be read."),
+            )
+            .caused_by(error)),
         }
     }
 
@@ -270,7 +272,7 @@ impl Making<'_> {
 }
 
 /// Says in what commands of an agent run.
-pub(crate) fn sandbox_config(
+pub fn sandbox_config(
     host: &Host,
     setup: &Setup,
     exec: &ExecSettings,

@@ -1,7 +1,7 @@
 //! Vectors over the network, from a provider that somebody named.
 
 use crate::host::Host;
-use crate::kit::models::trusting;
+use crate::models::trusting;
 use crate::setup::Setup;
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
 use chitin_model::ModelError;

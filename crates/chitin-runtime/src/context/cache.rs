@@ -1,6 +1,6 @@
-//! An eye that remembers: what did not change since the last turn is not read, cut or joined again.
+//! What is kept between turns of a workspace: what did not change is not read, cut or joined again.
 
-use super::found::Found;
+use super::inputs::WorkspaceInputs;
 use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
 use chitin_context::report::Announced;
 use chitin_context::{Assembler, Context, TellCuts, Turn, assemble};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// How many sessions keep what they began with.
 const SESSIONS: usize = 64;
 
-/// What was seen before.
+/// What earlier turns of a workspace left to reuse.
 #[derive(Debug)]
-pub(crate) struct Eye {
+pub struct ContextCache {
     loader: Option<Loader>,
     kept: Option<Kept>,
 }
@@ -22,21 +22,21 @@ pub(crate) struct Eye {
 #[derive(Debug)]
 struct Kept {
     assembler: Assembler,
-    frozen: Frozen<Found>,
+    frozen: Frozen<WorkspaceInputs>,
     announced: HashMap<String, Announced>,
 }
 
-impl Eye {
-    /// An eye for one look.
-    pub(crate) const fn fresh() -> Self {
+impl ContextCache {
+    /// A cache that is used once.
+    pub const fn fresh() -> Self {
         Self {
             loader: None,
             kept: None,
         }
     }
 
-    /// An eye for many looks at the same workspace.
-    pub(crate) fn lasting() -> Self {
+    /// A cache for many turns of the same workspace.
+    pub fn lasting() -> Self {
         Self {
             loader: None,
             kept: Some(Kept {
@@ -48,12 +48,12 @@ impl Eye {
     }
 
     /// Looks at the disk; a session that keeps what it began with gets that, with fresh dynamic files.
-    pub(super) fn found<E>(
+    pub fn found<E>(
         &mut self,
         session: &str,
         refresh: Refresh,
-        look: impl FnOnce(&mut Option<Loader>) -> Result<Found, E>,
-    ) -> Result<Found, E> {
+        look: impl FnOnce(&mut Option<Loader>) -> Result<WorkspaceInputs, E>,
+    ) -> Result<WorkspaceInputs, E> {
         let now = look(&mut self.loader)?;
         let Some(kept) = &mut self.kept else {
             return Ok(now);
@@ -64,7 +64,7 @@ impl Eye {
         if Arc::ptr_eq(&began.workspace, &now.workspace) {
             return Ok(now);
         }
-        Ok(Found {
+        Ok(WorkspaceInputs {
             workspace: with_dynamic_files(&began.workspace, &now.workspace),
             extras: began.extras,
             ..now
@@ -72,7 +72,7 @@ impl Eye {
     }
 
     /// The session was reset or compacted.
-    pub(crate) fn release(&mut self, session: &str) {
+    pub fn release(&mut self, session: &str) {
         if let Some(kept) = &mut self.kept {
             kept.frozen.release(session);
             kept.announced.remove(session);
@@ -80,7 +80,7 @@ impl Eye {
     }
 
     /// Puts the context together. A session hears of the same cuts once, where the contract says so.
-    pub(super) fn assemble(
+    pub fn assemble(
         &mut self,
         turn: &Turn<'_>,
         session: &str,

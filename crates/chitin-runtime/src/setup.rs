@@ -1,9 +1,9 @@
 //! What a command works on: the configuration in its layers, the contract, the agent and its directory.
 
-use crate::commands::contracts;
-use crate::error::{CliError, Kind};
+use crate::contracts;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::printer::Printer;
+use crate::notes::Notes;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_protocol::settings::{ProviderSettings, ServerSettings};
@@ -20,63 +20,60 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Which workspace a command is about.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Target {
+/// Which agent is meant: by its directory, its id, or the default one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Target {
     /// The workspace; left out, that of the agent.
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
 
     /// The agent whose workspace and settings are meant; left out, the default agent.
-    #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
 
     /// The contract to read the workspace by.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) contract: Option<String>,
+    pub contract: Option<String>,
 }
 
 /// The configuration, read once.
 #[derive(Debug, Clone)]
-pub(crate) struct Configuration {
+pub struct Configuration {
     /// Every value with the layer that says it.
-    pub(crate) layers: Layers,
+    pub layers: Layers,
     /// `openclaw.json`, if there is one.
-    pub(crate) openclaw: Option<LoadedConfig>,
+    pub openclaw: Option<LoadedConfig>,
     /// The contract that holds.
-    pub(crate) contract: &'static Contract,
+    pub contract: &'static Contract,
     /// What the user says about models.
-    pub(crate) models: BTreeMap<String, ModelSettings>,
+    pub models: BTreeMap<String, ModelSettings>,
     /// What the user says about their providers.
-    pub(crate) providers: BTreeMap<String, ProviderSettings>,
+    pub providers: BTreeMap<String, ProviderSettings>,
     /// What the user says about `chitin serve`.
-    pub(crate) server: ServerSettings,
+    pub server: ServerSettings,
     /// What the user says about chat networks, without what `openclaw.json` says of them.
-    pub(crate) channels: BTreeMap<String, Map<String, Value>>,
+    pub channels: BTreeMap<String, Map<String, Value>>,
     /// `openclaw.json` with the user's own channels laid over it, if there are any.
     laid_over: Option<Value>,
 }
 
 /// A workspace, found.
 #[derive(Debug, Clone)]
-pub(crate) struct Setup {
-    pub(crate) configuration: Configuration,
-    pub(crate) agent: AgentId,
-    pub(crate) directory: PathBuf,
-    pub(crate) options: LoadOptions,
+pub struct Setup {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// The agent.
+    pub agent: AgentId,
+    /// Its workspace.
+    pub directory: PathBuf,
+    /// How its files are read.
+    pub options: LoadOptions,
 }
 
 impl Configuration {
     /// Reads every layer. A file that cannot be used ends the command; what is merely wrong in it is noted.
-    pub(crate) fn read(
-        host: &Host,
-        contract: Option<&str>,
-        printer: &Printer,
-    ) -> Result<Self, CliError> {
+    pub fn read(host: &Host, contract: Option<&str>, notes: &Notes) -> Result<Self, RuntimeError> {
         let own = own_config(host)?;
         for issue in own.iter().flat_map(|own| &own.issues) {
             let hint = issue.hint.as_deref().map(|hint| format!(" ({hint})"));
-            printer.note(&format!("{issue}{}", hint.unwrap_or_default()));
+            notes.note(&format!("{issue}{}", hint.unwrap_or_default()));
         }
         let flag = contract;
         let contract = chosen_contract(host, flag, own.as_ref())?;
@@ -88,7 +85,7 @@ impl Configuration {
         let openclaw = config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?;
         if let Some(loaded) = &openclaw {
             if !loaded.issues.is_empty() {
-                printer.note(&format!(
+                notes.note(&format!(
                     "findings in `{}`: {}; `chitin config validate` shows them",
                     file.display(),
                     loaded.issues.len()
@@ -128,7 +125,7 @@ impl Configuration {
     }
 
     /// Returns what `openclaw.json` says, with the user's own channels laid over it; nothing when there is neither.
-    pub(crate) fn value(&self) -> &Value {
+    pub fn value(&self) -> &Value {
         let read = self.openclaw.as_ref().map(|loaded| &loaded.value);
         self.laid_over.as_ref().or(read).unwrap_or(&Value::Null)
     }
@@ -136,8 +133,8 @@ impl Configuration {
 
 impl Setup {
     /// Finds the workspace that the user means.
-    pub(crate) fn find(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
-        let mut configuration = Configuration::read(host, target.contract.as_deref(), printer)?;
+    pub fn find(host: &Host, target: &Target, notes: &Notes) -> Result<Self, RuntimeError> {
+        let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
         let agent = target.agent.as_deref().map(AgentId::normalize);
         let settings = configuration.layers.settings(agent.as_ref());
         // An agent of its own may name a contract of its own, which the flag still overrides.
@@ -146,7 +143,7 @@ impl Setup {
             .as_deref()
             .filter(|name| *name != configuration.contract.name)
         {
-            configuration.contract = contracts::find_named_by(name, Kind::Config)?;
+            configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
         }
         let (agent, directory) = match (agent, &target.directory) {
             (agent, Some(given)) => {
@@ -171,7 +168,7 @@ impl Setup {
     }
 
     /// Returns where this workspace's skills are looked for.
-    pub(crate) fn skill_places(&self, host: &Host) -> SkillPlaces {
+    pub fn skill_places(&self, host: &Host) -> SkillPlaces {
         let trusted = match &self.options.links {
             Some(Links::TrustedRoots(roots)) => roots.clone(),
             _ => Vec::new(),
@@ -180,7 +177,8 @@ impl Setup {
         SkillPlaces { trusted, ..places }
     }
 
-    pub(crate) const fn contract(&self) -> &'static Contract {
+    /// Returns the contract that holds.
+    pub const fn contract(&self) -> &'static Contract {
         self.configuration.contract
     }
 }
@@ -201,12 +199,12 @@ fn agent_directory(
     host: &Host,
     configuration: &Configuration,
     agent: Option<AgentId>,
-) -> Result<(AgentId, PathBuf), CliError> {
+) -> Result<(AgentId, PathBuf), RuntimeError> {
     let (config, contract) = (configuration.value(), configuration.contract);
     let agent = match agent {
         Some(agent) => agent,
         None => agents::default_agent(config, contract).map_err(|error| {
-            CliError::new(Kind::Config, "There is no default agent.")
+            RuntimeError::new(ErrorKind::Config, "There is no default agent.")
                 .caused_by(error)
                 .hint("name a directory, or an agent with `--agent ID`")
         })?,
@@ -222,7 +220,7 @@ fn load_options(
     settings: &ChitinSettings,
     host: &Host,
     contract: &Contract,
-) -> Result<LoadOptions, CliError> {
+) -> Result<LoadOptions, RuntimeError> {
     let links = match &settings.links {
         None => None,
         Some(LinkSetting::Inside) => Some(Links::EveryHopInside),
@@ -249,24 +247,24 @@ fn load_options(
 }
 
 /// Finds the contract that holds: it decides what is built in and which keys are known.
-pub(crate) fn chosen_contract(
+pub fn chosen_contract(
     host: &Host,
     flag: Option<&str>,
     own: Option<&LoadedChitinConfig>,
-) -> Result<&'static Contract, CliError> {
+) -> Result<&'static Contract, RuntimeError> {
     let mut said = Layers::default().with_environment(&host.env);
     if let Some(own) = own {
         said = said.with_chitin(own);
     }
     match (flag, said.settings(None).contract) {
         (Some(name), _) => contracts::find(name),
-        (None, Some(name)) => contracts::find_named_by(&name, Kind::Config),
+        (None, Some(name)) => contracts::find_named_by(&name, ErrorKind::Config),
         (None, None) => Ok(contract::ALL[0]),
     }
 }
 
 /// Reads `chitin.json5`, if there is one.
-pub(crate) fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, CliError> {
+pub fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, RuntimeError> {
     match config::chitin_home(&host.env) {
         Some(home) => {
             let own = config::load_chitin_config(&home).map_err(|e| unusable(&e))?;
@@ -277,10 +275,10 @@ pub(crate) fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, CliE
 }
 
 /// A setting that guards the disk and is not understood must not quietly mean its default.
-fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, CliError> {
+fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, RuntimeError> {
     let mut issues = own.issues.iter();
     if let Some(issue) = issues.find(|issue| guards(&issue.path)) {
-        let error = CliError::new(Kind::Config, issue.to_string());
+        let error = RuntimeError::new(ErrorKind::Config, issue.to_string());
         return Err(match (&issue.hint, issue.path.rsplit('.').next()) {
             (Some(hint), _) => error.hint(hint.clone()),
             (None, Some("links" | "hardlinks")) => error.hint(
@@ -293,30 +291,30 @@ fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, CliEr
 }
 
 /// Tells whether a setting says what an agent may reach: links, commands, tools.
-pub(crate) fn guards(path: &str) -> bool {
+pub fn guards(path: &str) -> bool {
     let mut steps = path.split('.');
     steps.clone().any(|step| matches!(step, "exec" | "tools"))
         || matches!(steps.next_back(), Some("links" | "hardlinks"))
 }
 
 /// Returns where `openclaw.json` is for this user.
-pub(crate) fn config_file(host: &Host, contract: &Contract) -> Result<PathBuf, CliError> {
+pub fn config_file(host: &Host, contract: &Contract) -> Result<PathBuf, RuntimeError> {
     let state = home::state_directory(&host.env, &contract.agents).map_err(no_home)?;
     Ok(config::openclaw_config_path(&host.env, &state))
 }
 
 /// Returns the directory that holds what Chitin itself remembers.
-pub(crate) fn chitin_home(host: &Host) -> Option<PathBuf> {
+pub fn chitin_home(host: &Host) -> Option<PathBuf> {
     config::chitin_home(&host.env)
 }
 
-fn no_home(error: home::HomeError) -> CliError {
-    CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(error)
+fn no_home(error: home::HomeError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "The directory cannot be worked out.").caused_by(error)
 }
 
-fn unusable(error: &ConfigError) -> CliError {
+fn unusable(error: &ConfigError) -> RuntimeError {
     let issue = error.issue();
-    let failed = CliError::new(Kind::Config, issue.to_string());
+    let failed = RuntimeError::new(ErrorKind::Config, issue.to_string());
     match issue.hint {
         Some(hint) => failed.hint(hint),
         None => failed.hint("`chitin config validate` shows the place"),
@@ -324,7 +322,7 @@ fn unusable(error: &ConfigError) -> CliError {
 }
 
 /// Shortens a path below home for people.
-pub(crate) fn shown(path: &Path, host: &Host) -> String {
+pub fn shown(path: &Path, host: &Host) -> String {
     let home = host
         .env
         .get("HOME")

@@ -1,9 +1,9 @@
 //! The workspace as the agent's turns see it.
 
-use super::{Eye, Place, Run, RunningTurn, TurnArgs, WhichTurn};
-use crate::error::CliError;
+use super::{ContextCache, FileSource, RunningTurn, Trigger, TurnRequest, WhichTurn};
+use crate::error::RuntimeError;
 use crate::host::Host;
-use crate::kit::{MemoryKit, Message, Past};
+use crate::memory::{AgentMemory, Message, Past};
 use crate::setup::Setup;
 use chitin_agent::source::{Ask, ContextSource, RecallAsk, Recalled, Seen, SourceError};
 use chitin_context::sections::ToolFact;
@@ -13,36 +13,33 @@ use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks at a workspace on this machine, turn after turn.
-pub(crate) struct WorkspaceSource {
+pub struct WorkspaceSource {
     host: Arc<Host>,
     setup: Arc<Setup>,
-    turn: TurnArgs,
+    turn: TurnRequest,
     /// Whether the user named a model: only then does the prompt speak of it.
     model_named: bool,
-    eye: Mutex<Eye>,
+    cache: Mutex<ContextCache>,
     /// What is asked before the model is.
-    memory: Option<(Arc<MemoryKit>, Past)>,
+    memory: Option<(Arc<AgentMemory>, Past)>,
 }
 
 impl WorkspaceSource {
-    pub(crate) fn new(
-        host: Arc<Host>,
-        setup: Arc<Setup>,
-        turn: TurnArgs,
-        model_named: bool,
-    ) -> Self {
+    /// Makes the source of a workspace.
+    pub fn new(host: Arc<Host>, setup: Arc<Setup>, turn: TurnRequest, model_named: bool) -> Self {
         Self {
             host,
             setup,
             turn,
             model_named,
-            eye: Mutex::new(Eye::lasting()),
+            cache: Mutex::new(ContextCache::lasting()),
             memory: None,
         }
     }
 
     /// Returns the same source with a memory.
-    pub(crate) fn remembering(mut self, memory: &Arc<MemoryKit>, past: Past) -> Self {
+    #[must_use]
+    pub fn remembering(mut self, memory: &Arc<AgentMemory>, past: Past) -> Self {
         self.memory = Some((Arc::clone(memory), past));
         self
     }
@@ -50,7 +47,7 @@ impl WorkspaceSource {
 
 impl ContextSource for WorkspaceSource {
     fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError> {
-        let turn = TurnArgs {
+        let turn = TurnRequest {
             session: Some(ask.session_key.to_owned()),
             turn: if ask.marked {
                 WhichTurn::Next
@@ -58,8 +55,8 @@ impl ContextSource for WorkspaceSource {
                 WhichTurn::First
             },
             run: match ask.occasion.run {
-                RunKind::Heartbeat => Run::Heartbeat,
-                RunKind::Cron => Run::Cron,
+                RunKind::Heartbeat => Trigger::Heartbeat,
+                RunKind::Cron => Trigger::Cron,
                 RunKind::Default => self.turn.run,
             },
             light: self.turn.light || ask.occasion.context == ContextMode::Lightweight,
@@ -69,13 +66,13 @@ impl ContextSource for WorkspaceSource {
             name: tool.name.as_str().into(),
             summary: first_sentence(&tool.description).into(),
         });
-        let mut eye = self.eye.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = turn
-            .look_with(
-                &mut eye,
+            .build(
+                &mut cache,
                 &self.host,
                 &self.setup,
-                Place::Here,
+                FileSource::Disk,
                 Some(RunningTurn {
                     model: ask.model.to_owned(),
                     named: self.model_named,
@@ -94,8 +91,8 @@ impl ContextSource for WorkspaceSource {
     }
 
     fn release(&self, session_key: &str) {
-        let mut eye = self.eye.lock().unwrap_or_else(PoisonError::into_inner);
-        eye.release(session_key);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.release(session_key);
     }
 
     fn recall<'a>(&'a self, ask: RecallAsk<'a>) -> BoxFuture<'a, Recalled> {
@@ -121,7 +118,7 @@ impl ContextSource for WorkspaceSource {
     }
 }
 
-fn said(error: &CliError) -> SourceError {
+fn said(error: &RuntimeError) -> SourceError {
     SourceError {
         message: error.with_causes(),
         hint: error.hints().first().cloned(),
@@ -129,7 +126,7 @@ fn said(error: &CliError) -> SourceError {
 }
 
 /// Returns the first sentence of a tool's description, without its stop.
-pub(crate) fn first_sentence(text: &str) -> &str {
+pub fn first_sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
     let end = line.find(". ").unwrap_or(line.len());
     line[..end].trim_end_matches('.')
