@@ -4,6 +4,7 @@ use crate::fault::PluginFault;
 use crate::host::PluginHost;
 use chitin_agent::compat::LEGACY_ENGINE;
 use chitin_protocol::settings::PluginSettings;
+use chitin_workspace::adapter::AdapterRegistry;
 use chitin_workspace::guard::{EntryKind, Root};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,8 +12,8 @@ use std::time::Duration;
 const TIMEOUT_SECONDS: u32 = 5;
 const MEMORY_MB: u32 = 512;
 const LONGEST_NAME: usize = 64;
-/// Names that belong to what is built in.
-const RESERVED: [&str; 4] = [LEGACY_ENGINE, "openclaw", "native", "slots"];
+/// The key of `plugins` that `openclaw.json` has for something else.
+const SLOTS: &str = "slots";
 
 /// A plugin that can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +132,9 @@ fn check_name(name: &str) -> Result<(), PluginFault> {
             "`{name}` is not a name: use letters, digits, `-`, `_` and `.`, at most {LONGEST_NAME}"
         )));
     }
-    if RESERVED.contains(&name) {
+    let built_in = AdapterRegistry::with_built_ins().adapters();
+    let is_built_in = built_in.iter().any(|adapter| adapter.name() == name);
+    if is_built_in || [LEGACY_ENGINE, SLOTS].contains(&name) {
         return Err(misconfigured(&format!("the name `{name}` is reserved")));
     }
     Ok(())

@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
+use crate::plugins::plugin_set;
 use crate::reset;
 use crate::setup::{Setup, chitin_home};
 use crate::tools::{self, Tools, User};
@@ -17,6 +18,7 @@ use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
+use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::Approver;
 use std::borrow::Cow;
@@ -56,6 +58,8 @@ pub struct AgentFactory {
     pub state: PathBuf,
     /// Its memory.
     pub memory: Arc<AgentMemory>,
+    /// The user's plugins.
+    pub plugins: Arc<PluginSet>,
     /// Where notes go.
     pub notes: Notes,
 }
@@ -83,6 +87,7 @@ impl AgentFactory {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
+            plugins: Arc::new(plugin_set(host, &setup.configuration, notes)),
             setup,
             state,
             notes: notes.clone(),
@@ -163,7 +168,7 @@ impl AgentFactory {
             screen,
             approver,
             clock: Arc::clone(&clock),
-            engine: engine(setup, notes)?,
+            engine: self.engine(own.context_engine.as_deref())?,
             limits: TurnLimits::new(&own.limits),
             history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
@@ -192,15 +197,22 @@ impl AgentFactory {
     }
 }
 
-/// Picks the context engine that `openclaw.json` names.
-fn engine(setup: &Setup, notes: &Notes) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
-    let resolved = Registry::new()
-        .resolve(slot(setup.configuration.value()))
-        .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
-    if let Some(note) = &resolved.note {
-        notes.note(note);
+impl AgentFactory {
+    /// Picks the context engine: the one that `chitin.json5` names, else the one that `openclaw.json` names, of those that
+    /// are built in or that plugins offer.
+    fn engine(&self, named: Option<&str>) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
+        let setup = &self.setup;
+        let mut registry = Registry::new();
+        self.plugins
+            .register_engines(&mut registry, &setup.directory);
+        let resolved = registry
+            .resolve(named.unwrap_or_else(|| slot(setup.configuration.value())))
+            .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
+        if let Some(note) = &resolved.note {
+            self.notes.note(note);
+        }
+        Ok(resolved.engine)
     }
-    Ok(resolved.engine)
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.

@@ -9,6 +9,7 @@ mod host;
 pub mod memory;
 mod models;
 mod notes;
+mod plugins;
 mod reset;
 mod setup;
 mod tools;
@@ -21,6 +22,7 @@ pub use host::Host;
 pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;
+pub use plugins::{adapter_registry, plugin_set};
 pub use setup::{
     Configuration, Setup, Target, chitin_home, chosen_contract, config_file, guards, own_config,
     shown,

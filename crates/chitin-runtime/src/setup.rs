@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::notes::Notes;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
-use chitin_protocol::settings::{ProviderSettings, ServerSettings};
+use chitin_protocol::settings::{PluginSettings, ProviderSettings, ServerSettings};
 use chitin_workspace::agents;
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
@@ -46,6 +46,8 @@ pub struct Configuration {
     pub models: BTreeMap<String, ModelSettings>,
     /// What the user says about their providers.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// The user's plugins.
+    pub plugins: BTreeMap<String, PluginSettings>,
     /// What the user says about `chitin serve`.
     pub server: ServerSettings,
     /// What the user says about chat networks, without what `openclaw.json` says of them.
@@ -103,6 +105,7 @@ impl Configuration {
             contract,
             models: own.models,
             providers: own.providers,
+            plugins: own.plugins,
             server: own.server.unwrap_or_default(),
             laid_over: None,
             channels: own.channels,
@@ -290,10 +293,12 @@ fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, Runti
     Ok(own)
 }
 
-/// Tells whether a setting says what an agent may reach: links, commands, tools.
+/// Tells whether a setting says what an agent may reach: links, commands, tools, plugins.
 pub fn guards(path: &str) -> bool {
     let mut steps = path.split('.');
-    steps.clone().any(|step| matches!(step, "exec" | "tools"))
+    steps
+        .clone()
+        .any(|step| matches!(step, "exec" | "tools" | "plugins"))
         || matches!(steps.next_back(), Some("links" | "hardlinks"))
 }
 

@@ -53,8 +53,10 @@ pub struct PluginStatus {
     pub fault: Option<PluginFault>,
 }
 
-/// Hands an answer to whoever asked, and says whether it was good.
-type Deliver = Box<dyn FnOnce(Result<Value, PluginFault>) -> Result<(), PluginFault> + Send>;
+/// Judges an answer: says whether it is good, and hands it to whoever asked when it is called.
+type Judge =
+    Box<dyn FnOnce(Result<Value, PluginFault>) -> (Result<(), PluginFault>, Deliver) + Send>;
+type Deliver = Box<dyn FnOnce() + Send>;
 
 /// A call that waits for the worker.
 struct Job {
@@ -64,7 +66,7 @@ struct Job {
     /// The parameters, as JSON; nothing asks only for the handshake.
     params: Option<Value>,
     submitted: Instant,
-    deliver: Deliver,
+    judge: Judge,
 }
 
 /// One plugin process, which may or may not be running.
@@ -167,7 +169,7 @@ impl PluginProcess {
         answered.await.unwrap_or(Err(PluginFault::Removed))
     }
 
-    fn submit<T>(
+    fn submit<T: Send + 'static>(
         &self,
         call: Call,
         parse: impl FnOnce(Value) -> Result<T, String> + Send + 'static,
@@ -179,13 +181,12 @@ impl PluginProcess {
             needs: call.needs,
             params: call.params,
             submitted: Instant::now(),
-            deliver: Box::new(move |outcome| {
+            judge: Box::new(move |outcome| {
                 let parsed = outcome.and_then(|value| {
                     parse(value).map_err(|reason| PluginFault::BadAnswer { method, reason })
                 });
                 let verdict = parsed.as_ref().map(drop).map_err(Clone::clone);
-                answer(parsed);
-                verdict
+                (verdict, Box::new(move || answer(parsed)))
             }),
         };
         if let Some(jobs) = lock(&self.jobs).as_ref() {

@@ -111,11 +111,14 @@ impl Worker {
 
     fn serve(&mut self, job: Job) {
         let outcome = self.answer(&job);
-        match (job.deliver)(outcome) {
+        let (verdict, deliver) = (job.judge)(outcome);
+        match verdict {
             Ok(()) => self.failures = 0,
             Err(fault) if fault.ends_process() => self.fail(fault),
             Err(_) => {}
         }
+        // Whoever asked finds the process as the answer left it.
+        deliver();
     }
 
     fn answer(&mut self, job: &Job) -> Result<Value, PluginFault> {

@@ -36,7 +36,7 @@ fn a_directory_that_a_plugin_does_not_claim_goes_to_the_built_in_adapters() {
     let lab = Lab::with(CLAIMS);
     lab.env.files([("README.md", "Plain.\n")]);
     let agent = lab.registry().load(&lab.env.workspace()).unwrap();
-    assert_eq!(agent.adapter_name, "native");
+    assert_eq!(agent.adapter_name, "atmosphere-native");
     assert_eq!(lab.notes(), []);
 }
 
@@ -93,7 +93,10 @@ def answer(method, params, id):
     lab.env.files([("broken", ""), ("README.md", "Plain.\n")]);
     let registry = lab.registry();
     let agent = registry.load(&lab.env.workspace()).unwrap();
-    assert_eq!(agent.adapter_name, "native", "there is no good answer yet");
+    assert_eq!(
+        agent.adapter_name, "atmosphere-native",
+        "there is no good answer yet"
+    );
     let notes = lab.notes();
     assert_eq!(notes.len(), 1, "{notes:?}");
     let said = notes[0].to_string();
@@ -156,7 +159,10 @@ fn plugins_are_added_and_removed_while_the_registry_is_in_use() {
     lab.env.files([("PROMPT.md", "Rules.\n")]);
     let registry = lab.registry();
     let workspace = lab.env.workspace();
-    assert_eq!(registry.load(&workspace).unwrap().adapter_name, "native");
+    assert_eq!(
+        registry.load(&workspace).unwrap().adapter_name,
+        "atmosphere-native"
+    );
 
     let example = lab.example("prompt", "prompt_adapter.py");
     lab.reload([example.clone()]);
@@ -172,7 +178,10 @@ fn plugins_are_added_and_removed_while_the_registry_is_in_use() {
 
     lab.reload::<String>([]);
     lab.set.update_adapters(&registry);
-    assert_eq!(registry.load(&workspace).unwrap().adapter_name, "native");
+    assert_eq!(
+        registry.load(&workspace).unwrap().adapter_name,
+        "atmosphere-native"
+    );
     assert!(lab.set.status("prompt").is_none());
     // Whoever still holds it starts nothing.
     let error = held.load(&workspace);
@@ -192,7 +201,7 @@ fn a_plugin_without_an_adapter_claims_nothing_and_is_not_reported() {
             .load(&lab.env.workspace())
             .unwrap()
             .adapter_name,
-        "native"
+        "atmosphere-native"
     );
     assert_eq!(lab.faults(), Vec::<PluginFault>::new());
 }

@@ -114,6 +114,9 @@ fn a_plugin_gets_no_variable_that_the_settings_do_not_name() {
             ]
             .contains(name)
                 || name.starts_with("LC_")
+                // A `python3` that is a shell script sets variables of its own.
+                || name.trim_start_matches('_').starts_with("PYENV")
+                || ["SHLVL", "_", "OLDPWD"].contains(name)
         };
         let odd: Vec<_> = names.iter().filter(|name| !harmless(name)).collect();
         assert_eq!(odd, Vec::<&&str>::new());

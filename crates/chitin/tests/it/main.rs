@@ -9,6 +9,7 @@ mod config;
 mod context;
 mod memory;
 mod pairing;
+mod plugins;
 mod process;
 mod reference;
 mod run;
