@@ -34,7 +34,7 @@ def assemble(params):
     left_out = len(messages) - len(kept)
     if left_out > 0:
         result["systemPromptAddition"] = (
-            f"{left_out} earlier messages of this conversation are not shown. Ask if you need them."
+            f"Earlier messages of this conversation that are not shown: {left_out}. Ask if you need them."
         )
     return result
 

@@ -127,6 +127,14 @@ pub enum PolicyError {
         /// What hides it.
         hidden: PathBuf,
     },
+    /// A root has keys in it.
+    #[error("`{path}` can't be opened to commands: `{hidden}` in it stays hidden")]
+    Surrounds {
+        /// The root.
+        path: PathBuf,
+        /// What stays hidden.
+        hidden: PathBuf,
+    },
 }
 
 /// What the user opens and what stays hidden, judged before anything runs. All paths are absolute, with links resolved.
@@ -264,8 +272,8 @@ fn program_roots(program: &Path, hidden: &[PathBuf]) -> Result<Vec<PathBuf>, Pol
     };
     if door::kind(&resolved) == Some(door::Kind::Directory) {
         return match hidden.iter().find(|hidden| hidden.starts_with(&resolved)) {
-            Some(hidden) => Err(PolicyError::Protected {
-                path: hidden.clone(),
+            Some(hidden) => Err(PolicyError::Surrounds {
+                path: resolved.clone(),
                 hidden: hidden.clone(),
             }),
             None => Ok(vec![resolved]),

@@ -91,7 +91,11 @@ fn a_program_that_the_user_named_is_readable_in_a_hidden_place_and_nothing_besid
             let home = config.hidden[0].clone();
             fs::create_dir_all(home.join("plugins")).unwrap();
             fs::create_dir_all(home.join("data")).unwrap();
-            fs::write(home.join("plugins/run.sh"), "cat $1/beside; cat $1/../keys.json").unwrap();
+            fs::write(
+                home.join("plugins/run.sh"),
+                "cat $1/beside; cat $1/../keys.json",
+            )
+            .unwrap();
             fs::write(home.join("plugins/beside"), "near ").unwrap();
             config.programs = vec![home.join("plugins/run.sh")];
             config.data = Some(home.join("data"));
@@ -114,9 +118,15 @@ fn a_program_that_the_user_named_is_readable_in_a_hidden_place_and_nothing_besid
         config.programs = programs.iter().map(|one| env.home().join(one)).collect();
         Sandbox::new(config).err()
     };
-    assert!(matches!(shut(&[".chitin"]), Some(PolicyError::Protected { .. })));
-    assert!(matches!(shut(&[""]), Some(PolicyError::Protected { .. })));
-    assert!(matches!(shut(&["nowhere"]), Some(PolicyError::Unusable { .. })));
+    assert!(matches!(
+        shut(&[".chitin"]),
+        Some(PolicyError::Surrounds { .. })
+    ));
+    assert!(matches!(shut(&[""]), Some(PolicyError::Surrounds { .. })));
+    assert!(matches!(
+        shut(&["nowhere"]),
+        Some(PolicyError::Unusable { .. })
+    ));
 }
 
 #[test]

@@ -11,6 +11,8 @@ use chitin_test::TestEnv;
 use chitin_test::model_server::Format;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// Puts an example plugin into Chitin's home.
 fn install(env: &TestEnv, file: &str) {
@@ -35,8 +37,12 @@ fn examples() -> TestEnv {
     let env = TestEnv::new();
     install(&env, "prompt_adapter.py");
     install(&env, "window_engine.py");
-    let plugins = json!({"prompt": plugin("prompt_adapter.py"), "window": plugin("window_engine.py")});
-    configure(&env, &json!({"plugins": plugins, "contextEngine": "window"}));
+    let plugins =
+        json!({"prompt": plugin("prompt_adapter.py"), "window": plugin("window_engine.py")});
+    configure(
+        &env,
+        &json!({"plugins": plugins, "contextEngine": "window"}),
+    );
     env
 }
 
@@ -75,15 +81,25 @@ fn an_adapter_is_tried_on_a_directory() {
     let shown = transcript(&env, &["plugins", "try", "prompt", "workspace"]);
     assert!(shown.contains("claims the directory"), "{shown}");
     assert!(shown.contains("agent `Lighthouse`"), "{shown}");
-    assert!(shown.contains(" ms") && shown.contains("[exit 0]"), "{shown}");
-    let tried = json_of(&env, &["plugins", "try", "prompt", "workspace", "--json"], 0);
+    assert!(
+        shown.contains(" ms") && shown.contains("[exit 0]"),
+        "{shown}"
+    );
+    let tried = json_of(
+        &env,
+        &["plugins", "try", "prompt", "workspace", "--json"],
+        0,
+    );
     let load = &tried["steps"][2];
     assert_eq!(load["method"], "adapter/load");
     assert_eq!(load["value"]["adapterName"], "prompt");
     assert_eq!(load["value"]["workspaceRoot"], json!(env.workspace()));
     assert!(load["milliseconds"].is_u64());
     let elsewhere = transcript(&env, &["plugins", "try", "prompt"]);
-    assert!(elsewhere.contains("does not claim the directory"), "{elsewhere}");
+    assert!(
+        elsewhere.contains("does not claim the directory"),
+        "{elsewhere}"
+    );
     assert!(elsewhere.contains("[exit 0]"), "{elsewhere}");
 }
 
@@ -142,16 +158,23 @@ fn a_plugin_that_is_not_configured_is_a_clear_error() {
     assert!(shown.contains("`prompt`, `window`"), "{shown}");
     assert!(shown.contains("[exit 3]"), "{shown}");
     let shown = transcript(&env, &["plugins", "try", "prompt", "nowhere"]);
-    assert!(shown.contains("is not a directory") && shown.contains("[exit 3]"), "{shown}");
+    assert!(
+        shown.contains("is not a directory") && shown.contains("[exit 3]"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn settings_of_plugins_are_judged_with_the_nearest_name() {
     let env = TestEnv::new();
-    let wrong = json!({"plugins": {"p": {"command": ["true"], "sandbx": false, "memoryMb": "lots"}}});
+    let wrong =
+        json!({"plugins": {"p": {"command": ["true"], "sandbx": false, "memoryMb": "lots"}}});
     configure(&env, &wrong);
     let shown = transcript(&env, &["config", "validate"]);
-    assert!(shown.contains("sandbx") && shown.contains("`sandbox`"), "{shown}");
+    assert!(
+        shown.contains("sandbx") && shown.contains("`sandbox`"),
+        "{shown}"
+    );
     assert!(shown.contains("plugins.p.memoryMb"), "{shown}");
     assert!(shown.contains("[exit 4]"), "{shown}");
     // What decides about a sandbox must not quietly mean its default.
@@ -162,7 +185,8 @@ fn settings_of_plugins_are_judged_with_the_nearest_name() {
 #[test]
 fn a_workspace_cannot_name_plugins() {
     let env = TestEnv::new();
-    let named = json!({"plugins": {"evil": {"command": ["touch", "evil"]}}, "contextEngine": "evil"});
+    let named =
+        json!({"plugins": {"evil": {"command": ["touch", "evil"]}}, "contextEngine": "evil"});
     env.file("workspace/chitin.json5", named.to_string());
     env.file("workspace/openclaw.json", named.to_string());
     let shown = transcript(&env, &["plugins"]);
@@ -177,11 +201,13 @@ fn six_turns(talk: &Talk) -> (String, usize) {
     let requests = talk.server.requests();
     let last = requests.last().unwrap().json();
     let messages = last["messages"].as_array().unwrap().len();
-    (last["system"].to_string(), messages)
+    (talk.env.redact(&last["system"].to_string()), messages)
 }
 
 fn replies() -> Vec<Value> {
-    (0..6).map(|turn| json!({"text": format!("reply {turn}")})).collect()
+    (0..6)
+        .map(|turn| json!({"text": format!("reply {turn}")}))
+        .collect()
 }
 
 #[test]
@@ -191,7 +217,10 @@ fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
     install(&by_own_file.env, "window_engine.py");
     by_own_file.configure(json!({"plugins": plugins, "contextEngine": "window"}));
     let (system, messages) = six_turns(&by_own_file);
-    assert!(system.contains("earlier messages of this conversation are not shown"), "{system}");
+    assert!(
+        system.contains("that are not shown: 1."),
+        "{system}"
+    );
     assert!(messages < 11, "{messages}");
 
     // The slot of `openclaw.json` selects it too.
@@ -199,12 +228,17 @@ fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
     install(&by_slot.env, "window_engine.py");
     by_slot.configure(json!({"plugins": plugins}));
     let slots = json!({"plugins": {"slots": {"contextEngine": "window"}}});
-    by_slot.env.file("home/.openclaw/openclaw.json", slots.to_string());
+    by_slot
+        .env
+        .file("home/.openclaw/openclaw.json", slots.to_string());
     assert_eq!(six_turns(&by_slot), (system, messages));
 
     let without = Talk::new(Format::Anthropic, &replies());
     let (system, messages) = six_turns(&without);
-    assert!(!system.contains("earlier messages of this conversation"), "{system}");
+    assert!(
+        !system.contains("not shown"),
+        "{system}"
+    );
     assert_eq!(messages, 11);
 }
 
@@ -231,9 +265,16 @@ for line in sys.stdin:
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).trim(), "reply 0");
     let said = text(&output.stderr);
-    assert!(said.contains("`dies`") && said.contains("exit code 9"), "{said}");
+    assert!(
+        said.contains("`dies`") && said.contains("exit code 9"),
+        "{said}"
+    );
     let requests = talk.server.requests();
-    assert!(requests[0].text().contains("hello"), "{}", requests[0].text());
+    assert!(
+        requests[0].text().contains("hello"),
+        "{}",
+        requests[0].text()
+    );
 }
 
 #[test]
@@ -289,7 +330,10 @@ for line in sys.stdin:
         .and_then(|(_, rest)| rest.split('.').next())
         .unwrap_or_else(|| panic!("{system}"));
     let process = format!("/proc/{pid}");
-    assert!(Path::new(&process).exists(), "it runs as long as the server");
+    assert!(
+        Path::new(&process).exists(),
+        "it runs as long as the server"
+    );
 
     talk.configure(json!({}));
     restart();
@@ -327,4 +371,42 @@ for line in sys.stdin:
         .map(|request| request.text().contains("Only this once."))
         .collect();
     assert_eq!(said, [true, false]);
+}
+
+#[test]
+fn a_plugin_ends_with_chitin_even_when_that_is_killed() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/hangs.py",
+        r#"import json, os, sys, time
+request = json.loads(sys.stdin.readline())
+result = {"protocolVersion": 1, "name": "hangs", "offers": ["contextEngine"]}
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+here = os.path.dirname(os.path.abspath(__file__))
+with open(here + "/pid.new", "w") as file: file.write(str(os.getpid()))
+os.rename(here + "/pid.new", here + "/pid")
+time.sleep(300)
+"#,
+    );
+    talk.configure(json!({"plugins": {"hangs": plugin("hangs.py")}, "contextEngine": "hangs"}));
+    let mut child = talk
+        .command(&["-m", "hello"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    let wait = |what: &str, is: &dyn Fn() -> bool| {
+        while !is() {
+            assert!(Instant::now() < until, "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let file = talk.env.home().join(".chitin/plugins/pid");
+    wait("it starts", &|| file.exists());
+    let process = format!("/proc/{}", std::fs::read_to_string(&file).unwrap());
+    assert!(Path::new(&process).exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait("it ends", &|| !Path::new(&process).exists());
 }
