@@ -68,25 +68,31 @@ impl PluginSet {
         }
     }
 
-    /// Starts a plugin beside a directory and asks once for everything that it offers. Nothing if it is not configured.
-    pub async fn try_out(&self, name: &str, directory: &Path) -> Option<PluginTrial> {
+    /// Starts a plugin beside a directory and asks once for everything that it offers. Without a directory an adapter is
+    /// not asked anything. Nothing if the plugin is not configured.
+    pub async fn try_out(&self, name: &str, directory: Option<&Path>) -> Option<PluginTrial> {
         let plugin = match self.plugin(name)? {
             Ok(plugin) => plugin,
             Err(fault) => return Some(unusable(fault)),
         };
-        let Some(root) = real(directory) else {
+        let root = directory.and_then(real);
+        if let (Some(directory), None) = (directory, &root) {
             let reason = format!("`{}` is not a directory", directory.display());
             return Some(unusable(Some(PluginFault::NotStarted(reason))));
-        };
-        let mut trial = greet(&plugin, Some(&root)).await;
+        }
+        let mut trial = greet(&plugin, root.as_deref()).await;
         let Ok((handshake, _)) = &trial.greeting else {
             return Some(trial);
         };
-        if handshake.offers(Offer::Adapter) {
-            trial.adapter = Some(blocking(&plugin, &root, directory).await);
+        let (has_adapter, has_engine) = (
+            handshake.offers(Offer::Adapter),
+            handshake.offers(Offer::ContextEngine),
+        );
+        if has_adapter && let (Some(root), Some(directory)) = (&root, directory) {
+            trial.adapter = Some(claim(&plugin, root, directory).await);
         }
-        if handshake.offers(Offer::ContextEngine) {
-            trial.engine = Some(assemble(&plugin, &root).await);
+        if has_engine {
+            trial.engine = Some(assemble(&plugin, root.as_deref()).await);
         }
         Some(trial)
     }
@@ -130,7 +136,7 @@ async fn greet(plugin: &Arc<Plugin>, root: Option<&Path>) -> PluginTrial {
     }
 }
 
-async fn blocking(plugin: &Arc<Plugin>, root: &Path, directory: &Path) -> AdapterTrial {
+async fn claim(plugin: &Arc<Plugin>, root: &Path, directory: &Path) -> AdapterTrial {
     let (plugin, root) = (Arc::clone(plugin), root.to_path_buf());
     let directory = directory.to_path_buf();
     let tried = tokio::task::spawn_blocking(move || {
@@ -148,10 +154,10 @@ async fn blocking(plugin: &Arc<Plugin>, root: &Path, directory: &Path) -> Adapte
     })
 }
 
-async fn assemble(plugin: &Arc<Plugin>, root: &Path) -> EngineTrial {
+async fn assemble(plugin: &Arc<Plugin>, root: Option<&Path>) -> EngineTrial {
     let engine = PluginEngine {
         plugin: Arc::clone(plugin),
-        workspace: Some(root.to_path_buf()),
+        workspace: root.map(Path::to_path_buf),
     };
     let session = SessionRef {
         id: "plugin-trial",

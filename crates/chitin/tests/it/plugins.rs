@@ -95,7 +95,10 @@ fn an_adapter_is_tried_on_a_directory() {
     assert_eq!(load["value"]["adapterName"], "prompt");
     assert_eq!(load["value"]["workspaceRoot"], json!(env.workspace()));
     assert!(load["milliseconds"].is_u64());
-    let elsewhere = transcript(&env, &["plugins", "try", "prompt"]);
+    let home = transcript(&env, &["plugins", "try", "prompt"]);
+    assert!(home.contains("not asked; name a directory"), "{home}");
+    env.directory_at("elsewhere");
+    let elsewhere = transcript(&env, &["plugins", "try", "prompt", "elsewhere"]);
     assert!(
         elsewhere.contains("does not claim the directory"),
         "{elsewhere}"

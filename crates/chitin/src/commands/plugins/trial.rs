@@ -4,8 +4,9 @@ use super::{configured, until_interrupted};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
+use chitin_plugin::protocol::Offer;
 use chitin_plugin::{PluginFault, PluginTrial};
-use chitin_runtime::Host;
+use chitin_runtime::{Host, chitin_home};
 use chitin_tools::sandbox::SandboxReport;
 use chitin_workspace::adapter::AgentDefinition;
 use serde::Serialize;
@@ -20,7 +21,8 @@ pub(super) struct TryArgs {
     /// The plugin, by its name in `chitin.json5`.
     name: String,
 
-    /// The directory that an adapter is asked about; left out, the current one.
+    /// The directory that the plugin is started beside and that an adapter is asked about; left out, the current one, unless
+    /// Chitin's home lies in it.
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }
@@ -30,7 +32,8 @@ pub(super) struct TryArgs {
 #[serde(rename_all = "camelCase")]
 struct Tried {
     plugin: String,
-    directory: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<PathBuf>,
     works: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<SandboxReport>,
@@ -59,15 +62,20 @@ struct Step {
 pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let (_, set) = configured(host, printer)?;
     let working = host.env.working_directory();
-    let directory = args
-        .directory
-        .as_ref()
-        .map_or_else(|| working.to_path_buf(), |given| working.join(given));
-    if chitin_workspace::guard::Root::open(&directory).is_err() {
+    let directory = match &args.directory {
+        Some(given) => Some(working.join(given)),
+        // A directory with Chitin's keys in it is not one to start a plugin beside.
+        None => Some(working.to_path_buf())
+            .filter(|working| chitin_home(host).is_none_or(|home| !home.starts_with(working))),
+    };
+    if let Some(directory) = &directory
+        && chitin_workspace::guard::Root::open(directory).is_err()
+    {
         let message = format!("`{}` is not a directory.", directory.display());
         return Err(CliError::new(Kind::User, message));
     }
-    let trial = until_interrupted(set.try_out(&args.name, &directory))?.ok_or_else(|| {
+    let trial = set.try_out(&args.name, directory.as_deref());
+    let trial = until_interrupted(trial)?.ok_or_else(|| {
         let names = set.names();
         let hint = match names.as_slice() {
             [] => "no plugin is configured; `plugins` in `chitin.json5` names them".to_owned(),
@@ -88,6 +96,8 @@ pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit
 }
 
 fn steps(trial: PluginTrial) -> Vec<Step> {
+    let is_not_asked = trial.adapter.is_none()
+        && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(Offer::Adapter));
     let mut steps = vec![Step::of("initialize", trial.greeting, |handshake| {
         let offers: Vec<_> = handshake.offers.iter().map(|offer| offer.name()).collect();
         let version = handshake.version.as_deref().unwrap_or("of no version");
@@ -109,6 +119,16 @@ fn steps(trial: PluginTrial) -> Vec<Step> {
                 (described(definition), value)
             }));
         }
+    }
+    if is_not_asked {
+        steps.push(Step {
+            method: "adapter/supports",
+            milliseconds: None,
+            answer: Some("not asked; name a directory".to_owned()),
+            value: Value::Null,
+            problem: None,
+            hint: None,
+        });
     }
     if let Some(engine) = trial.engine {
         let given = engine.given;
@@ -182,9 +202,9 @@ impl Render for Tried {
             let method = paint.bold(&format!("{:<18}", step.method));
             match (&step.answer, &step.problem) {
                 (Some(answer), _) => {
-                    let time = step.milliseconds.unwrap_or_default();
-                    let time = paint.dim(&format!("{time} ms"));
-                    writeln!(out, "{method} {}  {time}", plain(answer, ' '))?;
+                    let time = step.milliseconds.map(|time| format!("  {time} ms"));
+                    let time = paint.dim(&time.unwrap_or_default());
+                    writeln!(out, "{method} {}{time}", plain(answer, ' '))?;
                 }
                 (None, problem) => {
                     let problem = problem.as_deref().unwrap_or("no answer");
