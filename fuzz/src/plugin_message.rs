@@ -58,7 +58,8 @@ pub fn run(data: &[u8]) {
                 check(&value);
             }
             Ok(Incoming::Answer {
-                outcome: Err(error), ..
+                outcome: Err(error),
+                ..
             }) => {
                 assert!(!error.message.contains(char::is_control), "{error:?}");
                 novelty::note(error.code == -32_601);

@@ -2,12 +2,13 @@
 //! `chitin serve` many.
 
 use crate::context::{TurnRequest, WorkspaceSource};
+use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::mcp_servers::AgentMcpServers;
 use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
-use crate::plugins::plugin_set;
 use crate::reset;
 use crate::setup::{Setup, chitin_home};
 use crate::tools::{self, Tools, User};
@@ -60,6 +61,8 @@ pub struct AgentFactory {
     pub memory: Arc<AgentMemory>,
     /// The user's plugins.
     pub plugins: Arc<PluginSet>,
+    /// Its MCP servers.
+    mcp: Arc<AgentMcpServers>,
     /// Where notes go.
     pub notes: Notes,
 }
@@ -87,7 +90,8 @@ impl AgentFactory {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
-            plugins: Arc::new(plugin_set(host, &setup.configuration, notes)),
+            plugins: Arc::clone(&setup.plugins),
+            mcp: Arc::default(),
             setup,
             state,
             notes: notes.clone(),
@@ -101,6 +105,8 @@ impl AgentFactory {
             .configuration
             .layers
             .settings(Some(&self.setup.agent));
+        self.setup.check_directory(&self.host)?;
+        directories::visit(&self.host, &self.setup, &self.state, &self.notes);
         let mut chosen = models::choose(wish, &self.host, &self.setup)?;
         for note in &chosen.notes {
             self.notes.note(note);
@@ -118,6 +124,7 @@ impl AgentFactory {
             state: &self.state,
             store: &self.store,
             memory: &self.memory,
+            mcp: &self.mcp,
             candidate,
             redactor: &redactor,
             notes: &self.notes,

@@ -182,13 +182,13 @@ impl Worker {
         let limit = self.spec.spec.timeout;
         let answer = connection
             .ask(method::INITIALIZE, &params, Instant::now() + limit, limit)
-            .map_err(|fault| match fault {
+            .map_err(|fault| {
                 // A plugin that does not shake hands is of no use, whatever it says.
-                PluginFault::Rejected { method, .. } => PluginFault::BadAnswer {
-                    method,
-                    reason: fault.to_string(),
-                },
-                fault => fault,
+                if let PluginFault::Rejected { method, .. } = &fault {
+                    let (method, reason) = (*method, fault.to_string());
+                    return PluginFault::BadAnswer { method, reason };
+                }
+                fault
             })?;
         let greeting = handshake(answer)?;
         let mut status = lock(&self.status);

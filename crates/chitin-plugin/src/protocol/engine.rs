@@ -319,7 +319,11 @@ impl CompactRoom {
             .rev()
             .find_map(|entry| match &entry.body {
                 EntryBody::Compaction(compaction) => Some(&compaction.first_kept_entry_id),
-                _ => None,
+                EntryBody::Message(_)
+                | EntryBody::ModelChange { .. }
+                | EntryBody::ThinkingLevelChange { .. }
+                | EntryBody::Custom { .. }
+                | EntryBody::Other(_) => None,
             });
         let start = last.and_then(|id| order.branch.iter().position(|entry| entry.id == *id));
         let start = start.unwrap_or_default();

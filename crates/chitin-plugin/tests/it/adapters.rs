@@ -2,7 +2,7 @@
 
 use crate::lab::Lab;
 use chitin_plugin::PluginFault;
-use chitin_workspace::adapter::AdapterError;
+use chitin_workspace::adapter::{AdapterError, SkillPath};
 
 const CLAIMS: &str = r#"
 def answer(method, params, id):
@@ -26,7 +26,7 @@ fn the_example_adapter_makes_a_definition_of_a_directory() {
     assert_eq!(agent.workspace_root, workspace);
     assert!(agent.system_prompt.contains("Answer briefly."));
     assert_eq!(agent.persona, "Warm.\n");
-    let skills: Vec<_> = agent.skill_paths.iter().map(|skill| skill.path()).collect();
+    let skills: Vec<_> = agent.skill_paths.iter().map(SkillPath::path).collect();
     assert_eq!(skills, [workspace.join("skills/tides/SKILL.md")]);
     assert_eq!(lab.notes(), []);
 }

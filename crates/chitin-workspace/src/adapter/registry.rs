@@ -145,9 +145,13 @@ impl AdapterRegistry {
 
     /// Returns the first adapter that claims a path.
     pub fn find(&self, path: &Path) -> Option<Arc<dyn WorkspaceAdapter>> {
-        self.in_order(path)
-            .into_iter()
-            .find(|adapter| adapter.supports(path))
+        self.claimants(path).next()
+    }
+
+    /// Returns the adapters that claim a path, in order. Each is asked only when the iterator gets to it.
+    pub fn claimants(&self, path: &Path) -> impl Iterator<Item = Arc<dyn WorkspaceAdapter>> {
+        let claims = move |adapter: &Arc<dyn WorkspaceAdapter>| adapter.supports(path);
+        self.in_order(path).into_iter().filter(claims)
     }
 
     /// Loads a directory with the first adapter that claims it. Where that one is unavailable, the next that claims it

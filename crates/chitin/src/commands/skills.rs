@@ -124,11 +124,12 @@ impl Survey {
         })?;
         let config = setup.configuration.value().clone();
         let places = setup.skill_places(host);
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(
             &places,
             &config,
             &contract.skills,
-            &DiscoverOptions::default(),
+            &DiscoverOptions::of(&own),
         );
         let allowed = AllowList::for_agent(&config, setup.agent.as_str(), contract);
         Ok(Self {

@@ -220,10 +220,7 @@ fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
     install(&by_own_file.env, "window_engine.py");
     by_own_file.configure(json!({"plugins": plugins, "contextEngine": "window"}));
     let (system, messages) = six_turns(&by_own_file);
-    assert!(
-        system.contains("that are not shown: 1."),
-        "{system}"
-    );
+    assert!(system.contains("that are not shown: 1."), "{system}");
     assert!(messages < 11, "{messages}");
 
     // The slot of `openclaw.json` selects it too.
@@ -238,10 +235,7 @@ fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
 
     let without = Talk::new(Format::Anthropic, &replies());
     let (system, messages) = six_turns(&without);
-    assert!(
-        !system.contains("not shown"),
-        "{system}"
-    );
+    assert!(!system.contains("not shown"), "{system}");
     assert_eq!(messages, 11);
 }
 
@@ -412,4 +406,55 @@ time.sleep(300)
     child.kill().unwrap();
     child.wait().unwrap();
     wait("it ends", &|| !Path::new(&process).exists());
+}
+
+/// A directory that only the example adapter knows what to do with.
+fn lighthouse(talk: &Talk) -> String {
+    install(&talk.env, "prompt_adapter.py");
+    talk.env
+        .file("lighthouse/PROMPT.md", "# Lighthouse\n\nKeep the light.\n");
+    talk.env.file("lighthouse/README.md", "Only a readme.\n");
+    talk.env.path().join("lighthouse").display().to_string()
+}
+
+#[test]
+fn a_directory_that_a_plugin_claims_is_an_agent() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    let directory = lighthouse(&talk);
+    talk.configure(json!({"plugins": {"prompt": plugin("prompt_adapter.py")}}));
+    let shown = transcript(&talk.env, &["context", &directory, "--text"]);
+    assert!(shown.contains("Keep the light."), "{shown}");
+    assert!(!shown.contains("Only a readme."), "{shown}");
+    let output = chitin(&talk.env, &["run", &directory, "-m", "hello"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).trim(), "reply 0");
+    let asked = talk.server.requests()[0].text();
+    assert!(asked.contains("Keep the light."), "{asked}");
+    assert!(!asked.contains("Only a readme."), "{asked}");
+
+    // Without the plugin it is a plain directory.
+    talk.configure(json!({}));
+    let shown = transcript(&talk.env, &["context", &directory, "--text"]);
+    assert!(shown.contains("Only a readme."), "{shown}");
+}
+
+#[test]
+fn an_adapter_that_fails_is_noted_and_the_next_one_reads_the_directory() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    let directory = lighthouse(&talk);
+    let script = talk.env.read("home/.chitin/plugins/prompt_adapter.py");
+    let half = script.replace("    return definition\n", "    os._exit(9)\n");
+    assert_ne!(script, half);
+    talk.env.file("home/.chitin/plugins/half.py", half);
+    talk.configure(json!({"plugins": {"half": plugin("half.py")}}));
+    let output = chitin(&talk.env, &["run", &directory, "-m", "hello"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("`half`") && said.contains("exit code 9"),
+        "{said}"
+    );
+    let asked = talk.server.requests()[0].text();
+    assert!(asked.contains("Only a readme."), "{asked}");
+    assert!(!asked.contains("Keep the light."), "{asked}");
 }

@@ -71,9 +71,7 @@ impl ListArgs {
             }
             let unknown =
                 |e| CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(e);
-            let (workspace, origin) =
-                agents::workspace_directory(config, id.as_str(), &host.env, contract)
-                    .map_err(unknown)?;
+            let (workspace, origin) = configuration.workspace_of(&id, host)?;
             let state = agents::agent_state_directory(&id, &host.env, contract).map_err(unknown)?;
             let options = LoadOptions {
                 tolerate_unreadable: true,
@@ -119,6 +117,8 @@ impl Render for Report {
                 Origin::DefaultDirectory => "the default directory",
                 Origin::BelowDefaults => "below agents.defaults.workspace",
                 Origin::StateDirectory => "the state directory",
+                Origin::Environment => "$CHITIN_WORKSPACE",
+                Origin::ChitinConfig => "chitin.json5",
             };
             writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
             let files = match (agent.exists, agent.files.as_slice()) {

@@ -206,7 +206,8 @@ fn one_view(args: &Args, seen: &TurnContext, label: &str) -> page::View {
                 path,
                 role: match fragment.role {
                     Role::System => page::Role::System,
-                    Role::BeforeUser => page::Role::BeforeUser,
+                    // A message of its own before the user's.
+                    Role::Conversation | Role::BeforeUser => page::Role::BeforeUser,
                     Role::AfterUser => page::Role::AfterUser,
                 },
                 cache: match fragment.cache {

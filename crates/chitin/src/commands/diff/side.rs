@@ -173,6 +173,7 @@ pub(super) fn compare(
         directory: Some(place),
         agent: None,
         contract: contract.map(str::to_owned),
+        ..Target::default()
     };
     let turn = TurnRequest::default();
     let setup = turn.find(host, &target, &Notes::none())?;

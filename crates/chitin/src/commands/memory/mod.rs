@@ -1,5 +1,6 @@
 //! `chitin memory`: what an agent remembers, and how it is found again.
 
+mod facts;
 mod highlight;
 mod index;
 mod search;
@@ -34,6 +35,7 @@ use std::sync::Arc;
   chitin memory search 'boiler' ./my-agent --explain
   chitin memory search 船台 --results 3 --json
   chitin memory show memory/2026-03-02.md:12-20
+  chitin memory facts ./my-agent --user ada --add 'Prefers oak.'
   chitin memory index --rebuild
   chitin memory words glove.6B.100d.txt             find what means the same, without any network"
 )]
@@ -51,6 +53,11 @@ enum Action {
     Status(status::StatusArgs),
     /// Bring the index up to date now, or make it anew.
     Index(index::IndexArgs),
+    /// List, add, remove and promote what an agent keeps about one user.
+    ///
+    /// Facts are in `users/USER/agents/AGENT/MEMORY.md` of the workspace, notes of a day in `memory/DATE.md` beside it, as the Atmosphere
+    /// bridge keeps them. The workspace's own MEMORY.md is not touched. `memory.extraPaths: ["users"]` lets the agent search them.
+    Facts(facts::FactsArgs),
     /// Find the lines that fit a question.
     Search(search::SearchArgs),
     /// Show lines of a memory file.
@@ -65,6 +72,7 @@ impl Args {
             None => status::run(&self.status, host, printer),
             Some(Action::Status(args)) => status::run(args, host, printer),
             Some(Action::Index(args)) => index::run(args, host, printer),
+            Some(Action::Facts(args)) => facts::run(args, host, printer),
             Some(Action::Search(args)) => search::run(args, host, printer),
             Some(Action::Show(args)) => show::run(args, host, printer),
             Some(Action::Words(args)) => words::run(args, host, printer),
