@@ -64,12 +64,12 @@ impl ProcessSpec {
             SandboxSetting::None
         };
         config.workspace_access = access;
-        config.hidden = self.host.hidden.clone();
+        config.hidden.clone_from(&self.host.hidden);
         config.hidden.push(self.host.home.clone());
         config.hidden.extend(self.host.user_home.clone());
         config.environment = self.host.environment.clone();
-        config.pass_env = self.spec.env.clone();
-        config.programs = self.spec.readable.clone();
+        config.pass_env.clone_from(&self.spec.env);
+        config.programs.clone_from(&self.spec.readable);
         config.data = data.map(Path::to_path_buf);
         config.memory_bytes = Some(self.spec.memory_bytes);
         Sandbox::new(config).map_err(|error| PluginFault::Misconfigured(error.to_string()))
@@ -157,12 +157,11 @@ impl Worker {
                 });
             }
         }
-        let (sandbox, data) = match self.sandbox.take() {
-            Some(kept) => kept,
-            None => {
-                let data = self.spec.data();
-                (self.spec.sandbox(data.as_deref())?, data)
-            }
+        let (sandbox, data) = if let Some(kept) = self.sandbox.take() {
+            kept
+        } else {
+            let data = self.spec.data();
+            (self.spec.sandbox(data.as_deref())?, data)
         };
         let (sandbox, data) = self.sandbox.insert((sandbox, data));
         let report = sandbox

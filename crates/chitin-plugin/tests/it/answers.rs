@@ -137,9 +137,10 @@ proptest! {
         prop_assert_eq!(context.messages.len(), said.len());
         prop_assert_eq!(context.messages.last(), given.last());
         for (item, message) in said.iter().zip(&context.messages) {
-            match item.as_u64() {
-                Some(at) => prop_assert_eq!(message, &given[usize::try_from(at).unwrap()]),
-                None => prop_assert_eq!(&serde_json::to_value(message).unwrap(), item),
+            if let Some(at) = item.as_u64() {
+                prop_assert_eq!(message, &given[usize::try_from(at).unwrap()]);
+            } else {
+                prop_assert_eq!(&serde_json::to_value(message).unwrap(), item);
             }
         }
         let addition = value.get("systemPromptAddition").and_then(Value::as_str);
@@ -185,7 +186,7 @@ fn a_line_of_the_greatest_length_is_a_line_and_a_longer_one_ends_the_stream() {
     line.push(b'\n');
     buffer.push(&line, |line| lines.push(line.map(|line| line.len())));
     buffer.push(&vec![b'x'; LONGEST_LINE + 1], |line| {
-        lines.push(line.map(|line| line.len()))
+        lines.push(line.map(|line| line.len()));
     });
     buffer.push(b"\nmore\n", |line| lines.push(line.map(|line| line.len())));
     assert_eq!(lines, [Some(LONGEST_LINE), None]);

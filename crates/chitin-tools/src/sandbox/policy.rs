@@ -181,10 +181,10 @@ impl Roots {
             writable.push(root(data)?);
         }
         Ok(Self {
-            readable,
-            writable,
             workspace,
             hidden,
+            readable,
+            writable,
         })
     }
 }
