@@ -75,8 +75,8 @@ fn a_workspace_that_is_read_only_is_read_and_not_written_to() {
         });
         lab.env.files([("here.txt", "read me")]);
         let (output, _) = lab.run(
-            "cat here.txt; echo no > new 2>/dev/null || printf ' shut'
-             echo no > here.txt 2>/dev/null || printf ' shut'; echo x > $TMPDIR/t && cat $TMPDIR/t",
+            "cat here.txt; (echo no > new) 2>/dev/null || printf ' shut'
+             (echo no > here.txt) 2>/dev/null || printf ' shut'; echo x > $TMPDIR/t && cat $TMPDIR/t",
         );
         assert_eq!(output, "read me shut shutx\n", "{level:?}");
         assert!(!exists(&lab.env.workspace().join("new")), "{level:?}");
