@@ -20,6 +20,7 @@ use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
+use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::Approver;
 use chitin_workspace::extensions::channels::ChannelFilter;
@@ -61,6 +62,8 @@ pub struct AgentFactory {
     pub state: PathBuf,
     /// Its memory.
     pub memory: Arc<AgentMemory>,
+    /// The user's plugins.
+    pub plugins: Arc<PluginSet>,
     /// Its MCP servers.
     mcp: Arc<AgentMcpServers>,
     /// Where notes go.
@@ -104,6 +107,7 @@ impl AgentFactory {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
+            plugins: Arc::clone(&setup.plugins),
             mcp: Arc::default(),
             setup,
             state,
@@ -188,7 +192,7 @@ impl AgentFactory {
             guard: Arc::clone(&self.guard) as _,
             approver,
             clock: Arc::clone(&clock),
-            engine: engine(setup, &self.engines, notes)?,
+            engine: self.engine(own.context_engine.as_deref())?,
             limits: TurnLimits::new(&own.limits),
             history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
@@ -216,25 +220,27 @@ impl AgentFactory {
     }
 }
 
-/// Picks the context engine that `openclaw.json` names.
-fn engine(
-    setup: &Setup,
-    added: &[Arc<dyn ContextEngine>],
-    notes: &Notes,
-) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
-    let mut registry = Registry::new();
-    for engine in added {
-        let engine = Arc::clone(engine);
-        let id = engine.info().id.to_string();
-        registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
+impl AgentFactory {
+    /// Picks the context engine: the one that `chitin.json5` names, else the one that `openclaw.json` names, of those that
+    /// are built in or that plugins offer.
+    fn engine(&self, named: Option<&str>) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
+        let setup = &self.setup;
+        let mut registry = Registry::new();
+        for engine in &self.engines {
+            let engine = Arc::clone(engine);
+            let id = engine.info().id.to_string();
+            registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
+        }
+        self.plugins
+            .register_engines(&mut registry, &setup.directory);
+        let resolved = registry
+            .resolve(named.unwrap_or_else(|| slot(setup.configuration.value())))
+            .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
+        if let Some(note) = &resolved.note {
+            self.notes.note(note);
+        }
+        Ok(resolved.engine)
     }
-    let resolved = registry
-        .resolve(slot(setup.configuration.value()))
-        .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
-    if let Some(note) = &resolved.note {
-        notes.note(note);
-    }
-    Ok(resolved.engine)
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.

@@ -51,6 +51,7 @@ mod mcp_servers;
 pub mod memory;
 mod models;
 mod notes;
+mod plugins;
 mod reset;
 mod runtime;
 mod runtime_file;
@@ -68,6 +69,7 @@ pub use identity::Identity;
 pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;
+pub use plugins::{adapter_registry, plugin_set};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use setup::{
     Configuration, Setup, Target, chitin_home, chosen_contract, config_file, guards, own_config,

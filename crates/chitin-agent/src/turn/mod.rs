@@ -565,12 +565,16 @@ impl<'a> Running<'a> {
         match parts.engine.assemble(session, assembly).await {
             Ok(context) => {
                 self.chosen = Some(context.messages);
+                self.system = self.seen.context.system();
                 if let Some(addition) = context.system_prompt_addition {
-                    self.system = format!("{}\n\n{addition}", self.seen.context.system());
+                    self.system.push_str("\n\n");
+                    self.system.push_str(&addition);
                 }
             }
             Err(error) => {
+                // Nothing of an earlier answer may stay behind, its addition to the system prompt least of all.
                 self.chosen = None;
+                self.system = self.seen.context.system();
                 self.teller.note(&error.to_string()).await;
             }
         }

@@ -10,13 +10,18 @@ use std::sync::Arc;
 const SKILLS_FILE: &str = "SKILLS.md";
 
 /// Reads them, in their order; what cannot be read is left out, as the bridge does.
-pub(super) fn added(root: &Root, policy: &ReadPolicy, directory: &Path) -> Vec<Record> {
+pub(super) fn added(
+    adapters: &AdapterRegistry,
+    root: &Root,
+    policy: &ReadPolicy,
+    directory: &Path,
+) -> Vec<Record> {
     let mut records = Vec::new();
     let mut take = |relative: &Path, name: &str| {
         records.extend(taken(root, policy, directory, relative, name));
     };
     take(Path::new(SKILLS_FILE), SKILLS_FILE);
-    if let Ok(definition) = AdapterRegistry::with_built_ins().load(directory) {
+    if let Ok(definition) = adapters.load(directory) {
         for skill in &definition.skill_paths {
             let path = skill.path();
             if let Ok(relative) = path.strip_prefix(directory) {

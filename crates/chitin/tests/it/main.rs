@@ -14,6 +14,7 @@ mod identity;
 mod mcp;
 mod memory;
 mod pairing;
+mod plugins;
 mod process;
 mod reference;
 mod run;
