@@ -50,7 +50,7 @@ impl Args {
         let found = finder.find(&self.artifact)?;
         found.artifact.verify()?;
         let verdict = self.trust.judge_strictly(host, &found).map_err(|error| {
-            if found.origin == Origin::Store && found.target.is_some() {
+            if found.was_pulled() {
                 error.hint("what was pulled before was looked at; with `--refresh` newer signatures are fetched")
             } else {
                 error

@@ -39,6 +39,15 @@ pub(crate) enum Origin {
     Registry,
 }
 
+impl Found {
+    /// Tells whether it is what an earlier pull left in the store.
+    pub(crate) fn was_pulled(&self) -> bool {
+        let reference = self.name.parse::<Reference>();
+        self.origin == Origin::Store
+            && reference.is_ok_and(|reference| reference.registry.is_some())
+    }
+}
+
 /// Finds artifacts.
 pub(crate) struct Finder<'a> {
     pub(crate) store: Arc<Store>,

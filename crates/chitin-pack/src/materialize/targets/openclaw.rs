@@ -46,8 +46,7 @@ pub(super) fn lay_out(
                 ErrorClass::MissingSurface,
                 "surfaces that OpenClaw expects are not in the artifact",
             )
-            .about(missing.into_iter().map(|(_, file)| file.to_owned()))
-            .hint("add the files and pack again, or lay it out without strictness"));
+            .about(missing.into_iter().map(|(_, file)| file.to_owned())));
         }
     }
     for (name, file) in expected() {
