@@ -97,7 +97,7 @@ impl fmt::Display for NotKept {
             Self::Lightweight => "the run asked for a lightweight context",
             Self::HeartbeatOff => "heartbeats are switched off for this agent",
             Self::Continuation => {
-                "it stood in the first turn, and `contextInjection` does not repeat it"
+                "only the first turn had it: `contextInjection` does not repeat it, and the conversation does not hold it"
             }
             Self::NeverInjected => "`contextInjection` is `never`",
         })

@@ -2,6 +2,8 @@
 
 use crate::exit_code::Exit;
 use chitin_pack::{ExitKind, PackError};
+use chitin_runtime::display::sentence;
+use chitin_runtime::{ErrorKind, RuntimeError};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -56,15 +58,8 @@ impl CliError {
 
     /// Adds what caused it.
     #[must_use]
-    pub(crate) fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
-        self.source = Some(Box::new(source));
-        self
-    }
-
-    /// Adds what caused it, whatever its type.
-    #[must_use]
-    pub(crate) fn caused_by_boxed(mut self, source: Box<dyn Error + Send + Sync>) -> Self {
-        self.source = Some(source);
+    pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
         self
     }
 
@@ -163,13 +158,28 @@ impl From<PackError> for CliError {
     }
 }
 
-/// Makes a sentence of what a library says.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters
-        .next()
-        .map(|first| first.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), characters.as_str())
+impl From<RuntimeError> for CliError {
+    fn from(error: RuntimeError) -> Self {
+        let (kind, message, source, hints) = error.into_parts();
+        Self {
+            source,
+            hints,
+            ..Self::new(kind.into(), message)
+        }
+    }
+}
+
+impl From<ErrorKind> for Kind {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::User => Self::User,
+            ErrorKind::Config => Self::Config,
+            ErrorKind::Usage => Self::Usage,
+            ErrorKind::Refused => Self::Refused,
+            ErrorKind::Upstream => Self::Upstream,
+            ErrorKind::Internal => Self::Internal,
+        }
+    }
 }
 
 impl From<io::Error> for CliError {

@@ -2,23 +2,19 @@
 //!
 //! This file is the whole flow: read what the user typed, do it, print the result, map it to an exit code.
 
+mod args;
 mod channels;
 mod cli;
 mod commands;
 mod error;
 mod exit_code;
-mod host;
-mod kit;
 mod memory;
 mod page;
 mod printer;
 mod revision;
 mod serve;
-mod setup;
 mod ship;
 mod terminal;
-mod turn;
-mod unfolded;
 
 use clap::Parser;
 use exit_code::Exit;
@@ -37,7 +33,7 @@ fn main() -> ExitCode {
         Err(error) => return cli::explain_usage(&error),
     };
     let printer = printer::Printer::new(cli.output);
-    let exit = match host::Host::from_process().and_then(|host| cli.command.run(&host, &printer)) {
+    let exit = match run(&cli, &printer) {
         Ok(exit) => exit,
         Err(error) if error.is_broken_pipe() => Exit::Success,
         Err(error) => {
@@ -46,4 +42,9 @@ fn main() -> ExitCode {
         }
     };
     exit.into()
+}
+
+fn run(cli: &cli::Cli, printer: &printer::Printer) -> Result<Exit, error::CliError> {
+    let host = chitin_runtime::Host::from_process()?;
+    cli.command.run(&host, printer)
 }

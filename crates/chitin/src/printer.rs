@@ -2,6 +2,9 @@
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
+pub(crate) use chitin_runtime::display::{grouped, plain, plain_char};
+
+use chitin_runtime::Notes;
 use clap::Args;
 use serde::Serialize;
 use std::error::Error;
@@ -109,12 +112,10 @@ impl Printer {
         }
     }
 
-    /// Returns a printer that leaves out notes: for reading again what has had its notes already.
-    pub(crate) fn without_notes(&self) -> Self {
-        Self {
-            quiet: self.quiet.max(1),
-            ..*self
-        }
+    /// Returns where the runtime tells its notes.
+    pub(crate) fn notes(&self) -> Notes {
+        let printer = self.clone();
+        Notes::to(move |text| printer.note(text))
     }
 
     /// Returns a way to show something piece by piece, while it happens.
@@ -294,21 +295,6 @@ fn colours(terminal: bool) -> bool {
     set("CLICOLOR_FORCE") || terminal
 }
 
-/// Takes out what a terminal would obey: names and texts of files and skills come from strangers. Controls become
-/// `control`, marks that turn the direction of text become U+FFFD.
-pub(crate) fn plain(text: &str, control: char) -> String {
-    text.chars().map(|c| plain_char(c, control)).collect()
-}
-
-/// Does for one character what [`plain`] does for a text.
-pub(crate) fn plain_char(c: char, control: char) -> char {
-    match c {
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c if c.is_control() => control,
-        c => c,
-    }
-}
-
 /// Makes a message fit for a terminal: whatever its parts came from, only line ends are obeyed.
 pub(crate) fn tame(text: &str) -> String {
     let lines: Vec<String> = text
@@ -316,17 +302,4 @@ pub(crate) fn tame(text: &str) -> String {
         .map(|line| plain(line, '\u{fffd}'))
         .collect();
     lines.join("\n")
-}
-
-/// Writes a number with a comma after every third digit.
-pub(crate) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -26,6 +26,7 @@ mod summary_text;
 mod tool_results;
 mod trigger;
 mod view;
+mod workspace_files;
 
 pub use assemble::{
     Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
@@ -54,3 +55,4 @@ pub use tool_results::{cap_result, tool_result_limit, truncate_text};
 pub use trigger::{
     Compacting, Outgoing, Preflight, Route, effective_reserve, preflight, should_compact,
 };
+pub use workspace_files::due_record;

@@ -5,7 +5,7 @@ use super::{Agent, Candidate, Running, TurnError, TurnInput, TurnReport};
 use crate::engine::{
     CompactError, CompactOrder, EngineError, Outcome, SessionRef, Summarizer, SummaryError, When,
 };
-use crate::history::{Author, PlanOptions, SummaryRequest, estimate_text};
+use crate::history::{Author, PlanOptions, SummaryRequest};
 use crate::journal::Moment;
 use chitin_model::{ModelError, Request, Retention, StreamEvent};
 use chitin_protocol::event::TurnEvent;
@@ -82,7 +82,7 @@ impl Running<'_> {
             branch: self.conversation.entries(),
             options: plan,
             tokens: before,
-            overhead_tokens: estimate_text(&self.system, &rules.estimate),
+            overhead_tokens: self.conversation.overhead(&self.system),
             when: match reason {
                 Reason::Full => When::IfNeeded,
                 Reason::Refused | Reason::Asked => When::Now,

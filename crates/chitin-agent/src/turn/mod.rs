@@ -248,7 +248,7 @@ impl<'a> Running<'a> {
         let run_id = parts.clock.unique();
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
-        let conversation = Conversation::of(open.branch(), parts);
+        let mut conversation = Conversation::of(open.branch(), parts);
         let marked = conversation.is_marked();
         let earlier = input
             .key
@@ -308,6 +308,7 @@ impl<'a> Running<'a> {
         for note in &seen.notes {
             teller.note(note).await;
         }
+        conversation.carry(seen.context.conversation_files());
         let system = seen.context.system();
         let journal = (parts.journal)();
         let prompt = Prompt {
@@ -453,6 +454,7 @@ impl<'a> Running<'a> {
         let parts = &self.agent.parts;
         let now_ms = parts.clock.now_ms();
         let mut bodies = self.conversation.model_records(self.candidate(), now_ms);
+        bodies.extend(self.conversation.due_files());
         let message = input.message(self.prompt.text.clone(), now_ms);
         bodies.push(EntryBody::Message(message));
         bodies

@@ -195,6 +195,7 @@ fn headings(check: &Check<'_>) -> Value {
         requester_session: input["requesterSessionKey"].as_str(),
         requester_channel: input["requesterOrigin"]["channel"].as_str(),
         session: text(input, "childSessionKey"),
+        thread: None,
     });
     let headings: Vec<&str> = written
         .lines()

@@ -1,5 +1,5 @@
 use super::*;
-use crate::channels::{Origin, Secrets, Wish};
+use crate::channels::{ModelSelection, Origin, Secrets};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ fn plan(which: Which, section: Value, accounts: Vec<PlannedAccount>) -> Plan {
     Plan {
         which,
         section,
-        wish: Wish::On,
+        wish: ModelSelection::On,
         accounts,
         trust: chitin_model::http::Trust::default(),
     }

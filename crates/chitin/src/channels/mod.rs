@@ -19,4 +19,4 @@ pub(crate) use compat::{Secret, Which};
 pub(crate) use credentials::{FILE, Secrets, forget, keep};
 pub(crate) use judge::{Wrong, lacks, secrets_elsewhere, secrets_in_clear, unusable};
 pub(crate) use open::{Opened, Problem, open};
-pub(crate) use plan::{Origin, Plan, Wish, plans};
+pub(crate) use plan::{ModelSelection, Origin, Plan, plans};

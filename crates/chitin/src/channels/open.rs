@@ -76,7 +76,7 @@ fn said(which: Which, path: &str, message: &str, hint: Option<String>) -> Proble
 
 fn failed(error: &str) -> Problem {
     Problem {
-        message: crate::kit::sentence(error),
+        message: chitin_runtime::display::sentence(error),
         hint: None,
     }
 }

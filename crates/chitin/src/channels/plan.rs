@@ -3,10 +3,10 @@
 use super::compat::{Secret, Which};
 use super::credentials::{self, Secrets};
 use crate::error::CliError;
-use crate::host::Host;
-use crate::setup::Configuration;
 use chitin_model::http::Trust;
 use chitin_protocol::agent_id::DEFAULT_ACCOUNT;
+use chitin_runtime::Configuration;
+use chitin_runtime::Host;
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     pub(crate) which: Which,
     /// Its section of the configuration; empty when there is none.
     pub(crate) section: Value,
-    pub(crate) wish: Wish,
+    pub(crate) wish: ModelSelection,
     /// Its accounts.
     pub(crate) accounts: Vec<PlannedAccount>,
     /// Whom TLS trusts.
@@ -50,7 +50,7 @@ pub(crate) enum Origin {
 /// Whether a network is to be connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Wish {
+pub(crate) enum ModelSelection {
     /// It is.
     On,
     /// The user said no.
@@ -84,13 +84,13 @@ fn plan(
     let own = configuration.channels.get(which.id());
     let said = own.and_then(|own| own.get("enabled")?.as_bool());
     let wish = match said {
-        Some(true) => Wish::On,
-        Some(false) => Wish::Off,
-        None if !kept.is_empty() => Wish::On,
-        None if own.is_some() || !section.is_null() => Wish::Elsewhere,
-        None => Wish::Absent,
+        Some(true) => ModelSelection::On,
+        Some(false) => ModelSelection::Off,
+        None if !kept.is_empty() => ModelSelection::On,
+        None if own.is_some() || !section.is_null() => ModelSelection::Elsewhere,
+        None => ModelSelection::Absent,
     };
-    if let (Wish::On, Some(section)) = (wish, section.as_object_mut()) {
+    if let (ModelSelection::On, Some(section)) = (wish, section.as_object_mut()) {
         // Switched off in `openclaw.json` means for OpenClaw.
         section.shift_remove("enabled");
     }

@@ -2,12 +2,11 @@
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::setup;
 use crate::ship::{count, short, size, state};
 use chitin_pack::store::{Checkup, Repair, Store, Sweep, Swept, Tagged, Usage};
 use chitin_pack::{Digest, ExitKind};
+use chitin_runtime::Host;
 use clap::Subcommand;
 use serde::Serialize;
 use std::fmt;
@@ -88,7 +87,7 @@ struct Collected {
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         let directory = Store::directory_of(&state(host)?);
-        let shown = setup::shown(&directory, host);
+        let shown = chitin_runtime::shown(&directory, host);
         let Some(store) = Store::open(&directory)? else {
             return match &self.action {
                 None | Some(Action::List | Action::Check { .. } | Action::Gc { .. }) => {

@@ -1,11 +1,12 @@
 //! `chitin check`: findings about a workspace, with severity, place and remedy.
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{self, Paint, Printer, Render};
-use crate::setup::{Setup, Target};
-use crate::turn::{Place, TurnArgs};
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
+use chitin_runtime::context::{FileSource, TurnRequest};
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
     self, Bounds, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity, SkillFile,
@@ -36,7 +37,7 @@ use std::sync::Arc;
   chitin check --explain CH601")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// How findings are printed; `--json` is short for `--format json`.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -90,7 +91,7 @@ impl Args {
         for code in &self.ignore {
             find_rule(code)?;
         }
-        let setup = Setup::find(host, &self.target, printer)?;
+        let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
         let mut loaded = load(host, &setup)?;
         let mut report = loaded.check(&self.ignore);
         let mut fixes = Vec::new();
@@ -186,7 +187,7 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
             "`{}` cannot be used as a workspace.",
             setup.directory.display()
         );
-        CliError::new(Kind::User, message).caused_by_boxed(source)
+        CliError::new(Kind::User, message).caused_by(source)
     };
     let options = LoadOptions {
         tolerate_unreadable: true,
@@ -210,14 +211,14 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         .unwrap_or_default();
     let places = setup.skill_places(host);
     let config = setup.configuration.value();
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
     let set = discover(
         &places,
         config,
         &contract.skills,
-        &DiscoverOptions::default(),
+        &DiscoverOptions::of(&own),
     );
     let skills = check::skill_files(&set, &setup.directory, &gathered.files);
-    let own = setup.configuration.layers.settings(Some(&setup.agent));
     // Limits of the user's own are the context's business, which knows tokens and plans.
     let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
     let (limits, shortened) = if reckons_by_own && root.is_some() {
@@ -238,7 +239,9 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
 
 /// What a first turn leaves out of files by the user's own limits and plans.
 fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, CliError> {
-    let context = TurnArgs::plain().look(host, setup, Place::Here)?.context;
+    let context = TurnRequest::default()
+        .context(host, setup, FileSource::Disk)?
+        .context;
     let shortened = context.shortened().into_iter().map(|(record, reason)| {
         let record = &context.files.records[record];
         let below = record.path.strip_prefix(&setup.directory);

@@ -1,9 +1,9 @@
 //! `chitin contracts`: what each built-in contract says, and how two of them differ.
 
-use crate::error::{CliError, Kind};
-use crate::printer::{Paint, Render, plain};
-use chitin_workspace::contract::{self, Contract, Difference, Row};
-use chitin_workspace::nearest::nearest;
+use crate::error::CliError;
+use crate::printer::{Paint, Render};
+use chitin_runtime::contracts::find;
+use chitin_workspace::contract::{self, Difference, Row};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -85,25 +85,6 @@ impl Args {
             }
         }
     }
-}
-
-/// Finds a built-in contract that the user typed, or says which there are.
-pub(crate) fn find(name: &str) -> Result<&'static Contract, CliError> {
-    find_named_by(name, Kind::Usage)
-}
-
-/// Finds a built-in contract; the kind of the error says who named it.
-pub(crate) fn find_named_by(name: &str, kind: Kind) -> Result<&'static Contract, CliError> {
-    contract::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = contract::ALL.iter().map(|c| c.name).collect();
-        let shown = plain(name, '\u{fffd}');
-        let error = CliError::new(kind, format!("There is no contract called `{shown}`."));
-        let error = match nearest(name, names.iter().copied()) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error,
-        };
-        error.hint(format!("the built-in ones are `{}`", names.join("`, `")))
-    })
 }
 
 impl Render for Report {

@@ -2,7 +2,6 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{
     Finder, NetworkArgs, Origin, RefreshArgs, count, known_as, short, size, until_interrupted,
@@ -11,6 +10,7 @@ use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::reference::Reference;
 use chitin_pack::trust;
+use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;

@@ -2,10 +2,10 @@
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{NetworkArgs, state, until_interrupted};
 use chitin_registry::auth;
+use chitin_runtime::Host;
 use secrecy::SecretString;
 use serde::Serialize;
 use std::fmt;

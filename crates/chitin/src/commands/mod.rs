@@ -26,13 +26,12 @@ pub(crate) mod trace;
 mod unpack;
 mod verify;
 
-pub(crate) use context::Tokens;
 pub(crate) use sessions::{count, size};
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
+use chitin_runtime::Host;
 use clap::Subcommand;
 
 /// The verbs that ship agents. They end with the exit codes of the format that they speak.

@@ -1,10 +1,9 @@
 //! `chitin pack`: a workspace becomes an artifact.
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::setup::{Setup, Target};
 use crate::ship::{self, Finder, NetworkArgs, count, short, size};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{
@@ -18,6 +17,8 @@ use chitin_pack::packages::Lock;
 use chitin_pack::secrets::refuse_secrets;
 use chitin_pack::store::{Export, Store, write_archive, write_layout};
 use chitin_pack::{Digest, Warning};
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
 use chitin_workspace::guard::Root;
 use serde::Serialize;
 use serde_json::json;
@@ -46,7 +47,7 @@ cannot be resolved."
 )]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// The agent's name; left out, that of the directory.
     #[arg(long)]
@@ -218,7 +219,7 @@ impl Args {
     }
 
     fn directory(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
-        let setup = Setup::find(host, &self.target, printer)?;
+        let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
         let identity = self.identity(&setup.directory)?;
         if self.source {
             let source = json!({
@@ -288,11 +289,11 @@ impl Args {
     fn profile(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
         let setup = Setup::find(
             host,
-            &Target {
+            &chitin_runtime::Target {
                 directory: None,
-                ..self.target.clone()
+                ..self.target.target()
             },
-            printer,
+            &printer.notes(),
         )?;
         let Some(loaded) = &setup.configuration.openclaw else {
             return Err(CliError::new(

@@ -2,12 +2,12 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{self, Finder, NetworkArgs, TrustArgs, count};
 use chitin_pack::reference::Reference;
 use chitin_pack::trust::Verdict;
 use chitin_pack::{Digest, Warning};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 

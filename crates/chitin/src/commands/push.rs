@@ -2,11 +2,11 @@
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{Bar, Finder, Moved, NetworkArgs, count, size, until_interrupted};
 use chitin_pack::reference::Reference;
 use chitin_pack::{Digest, ExitKind};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,23 +1,22 @@
 //! `chitin serve`: the gateway over HTTP and WebSocket.
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::kit::HostClock;
 use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{
-    LoginFile, Networks, Notifier, ServeDesk, ServeHost, Telemetry, Token, listen_address, restart,
-    token,
+    LoginFile, Networks, Notifier, ServeDesk, Telemetry, Token, listen_address, restart, token,
 };
-use crate::setup::{Configuration, Target, chitin_home};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
+use chitin_runtime::Host;
+use chitin_runtime::{Configuration, Notes, Setup, chitin_home};
+use chitin_runtime::{HostClock, ServeHost};
 use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
-use chitin_workspace::guard::Root;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -56,7 +55,7 @@ docs/reference/http.md lists every endpoint. Settings stand under `server` in `c
 Exit codes: 0 ended and all done; 3 the address, the token or the state cannot be used; 130 ended at once.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// Where to listen, as `ADDRESS:PORT`, `ADDRESS` or `:PORT`; `stdin` takes the socket that systemd hands over.
     #[arg(long, value_name = "PLACE", overrides_with = "listen")]
@@ -99,18 +98,15 @@ struct Listening {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let configuration = Configuration::read(host, self.target.contract.as_deref(), printer)?;
+        let configuration =
+            Configuration::read(host, self.target.contract.as_deref(), &printer.notes())?;
         let state = chitin_home(host).ok_or_else(|| {
             CliError::new(Kind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
-        if let Some(directory) = &self.target.directory {
-            let path = host.env.working_directory().join(directory);
-            Root::open(&path).map_err(|error| {
-                CliError::new(Kind::User, "The workspace cannot be used.")
-                    .caused_by(error)
-                    .hint(format!("`chitin init {}` makes one", directory.display()))
-            })?;
+        if self.target.directory.is_some() {
+            let target = self.target.target();
+            Setup::find(host, &target, &Notes::none())?.check_directory(host)?;
         }
         let token = token(host, self.token_file.as_deref(), &state)?;
         let settings = self.settings(&configuration, &token)?;
@@ -154,7 +150,13 @@ impl Args {
         let (ledger, open) =
             Ledger::open(&state.join("gateway")).map_err(|e| not_ours(e, state))?;
         let model = self.model.as_deref();
-        let agents = ServeHost::new(host, &self.target, model, &configuration, printer);
+        let agents = ServeHost::new(
+            host,
+            &self.target.target(),
+            model,
+            &configuration,
+            &printer.notes(),
+        )?;
         let agents = Arc::new(agents);
         let desk = ServeDesk::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();

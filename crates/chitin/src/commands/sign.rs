@@ -2,11 +2,11 @@
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, count, place};
 use chitin_pack::Digest;
 use chitin_pack::trust::{PrivateKey, load_private_key, save_keys, sign};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};

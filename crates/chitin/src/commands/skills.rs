@@ -4,11 +4,12 @@ mod check;
 mod list;
 mod show;
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{self, Printer};
-use crate::setup::{Setup, Target};
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::guard::Root;
 use chitin_workspace::skills::{
@@ -57,7 +58,7 @@ struct ListArgs {
     all: bool,
 
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -66,13 +67,13 @@ struct ShowArgs {
     name: String,
 
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 impl Args {
@@ -108,8 +109,11 @@ struct Survey {
 }
 
 impl Survey {
-    fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
-        Self::of(host, &Setup::find(host, target, printer)?)
+    fn new(host: &Host, target: &TargetArgs, printer: &Printer) -> Result<Self, CliError> {
+        Self::of(
+            host,
+            &Setup::find(host, &target.target(), &printer.notes())?,
+        )
     }
 
     fn of(host: &Host, setup: &Setup) -> Result<Self, CliError> {
@@ -120,11 +124,12 @@ impl Survey {
         })?;
         let config = setup.configuration.value().clone();
         let places = setup.skill_places(host);
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(
             &places,
             &config,
             &contract.skills,
-            &DiscoverOptions::default(),
+            &DiscoverOptions::of(&own),
         );
         let allowed = AllowList::for_agent(&config, setup.agent.as_str(), contract);
         Ok(Self {

@@ -2,9 +2,7 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::setup;
 use crate::ship::{
     self, Finder, NetworkArgs, Origin, RefreshArgs, TrustArgs, Whole, count, size, with_packages,
 };
@@ -16,6 +14,7 @@ use chitin_pack::materialize::{
 };
 use chitin_pack::trust::Verdict;
 use chitin_pack::{Digest, Warning};
+use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt;
@@ -167,7 +166,7 @@ impl Args {
             bytes: plan.files().iter().map(|file| file.size).sum(),
             signature: Some(verdict).filter(|verdict| !verdict.signatures.is_empty()),
             warnings,
-            shown: setup::shown(&directory, host),
+            shown: chitin_runtime::shown(&directory, host),
             directory,
         };
         if self.plan {

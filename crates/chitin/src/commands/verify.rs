@@ -2,11 +2,11 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{self, Finder, NetworkArgs, Origin, RefreshArgs, TrustArgs, short};
 use chitin_pack::Digest;
 use chitin_pack::trust::{Status, Verdict};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The `git` program, asked with plumbing only and kept from running anything that a repository names.
 
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::plain;
+use chitin_runtime::Host;
 use chitin_workspace::guard;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};

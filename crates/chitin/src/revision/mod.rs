@@ -18,10 +18,10 @@ mod revision_tests;
 mod tree;
 
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::plain;
-use crate::setup::shown;
-use crate::unfolded::Unfolded;
+use chitin_runtime::Host;
+use chitin_runtime::WorkspaceCopy;
+use chitin_runtime::shown;
 use chitin_workspace::guard::{Root, Scratch, WriteError, Written};
 use choose::Choice;
 use git::{Answer, Git, Objects};
@@ -55,7 +55,7 @@ pub(crate) struct Revision {
     /// The commit, as people write it.
     pub(crate) short: String,
     /// The workspace as of the commit.
-    pub(crate) copy: Unfolded,
+    pub(crate) copy: WorkspaceCopy,
     _scratch: Scratch,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn open(
     Ok(Revision {
         short: commit.chars().take(SHORT).collect(),
         commit,
-        copy: Unfolded {
+        copy: WorkspaceCopy {
             root: scratch.root().path().to_path_buf(),
             real: scratch.root().real_path().to_path_buf(),
             notes,
@@ -139,7 +139,7 @@ fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, CliE
             Kind::Usage,
             format!("The git repository that holds `{directory}` cannot be used."),
         )
-        .caused_by_boxed(complaint.into())),
+        .caused_by(complaint)),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::links::Original;
 use crate::error::{CliError, Kind};
-use crate::host::Host;
-use crate::setup;
+use chitin_runtime::Host;
 use chitin_workspace::guard::{Root, Scratch, WriteError};
 use chitin_workspace::home::normalized;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ const MAX_REVISIONS: u32 = 64;
 
 /// Makes a new place, and clears away those of processes that were killed.
 pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, CliError> {
-    let home = setup::chitin_home(host).ok_or_else(|| {
+    let home = chitin_runtime::chitin_home(host).ok_or_else(|| {
         CliError::new(
             Kind::User,
             "A git revision needs a directory to be unfolded in, and there is no home.",
@@ -28,7 +27,7 @@ pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, CliE
             Kind::Usage,
             format!(
                 "A git revision would be unfolded in the workspace itself, because `{}` is in it.",
-                setup::shown(&home, host)
+                chitin_runtime::shown(&home, host)
             ),
         )
         .hint("set `CHITIN_HOME` to a directory outside the workspace"));

@@ -7,9 +7,9 @@
 use super::{Revision, links, open};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::unfolded::respell;
 use chitin_protocol::record::Refusal;
+use chitin_runtime::Host;
+use chitin_runtime::respell;
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::{CANONICAL, Contract, OPENCLAW_2026_2, OPENCLAW_2026_4};

@@ -2,7 +2,6 @@
 
 mod address;
 mod desk;
-mod host;
 mod logins;
 mod networks;
 mod notify;
@@ -12,7 +11,6 @@ mod token;
 
 pub(crate) use address::listen_address;
 pub(crate) use desk::ServeDesk;
-pub(crate) use host::ServeHost;
 pub(crate) use logins::LoginFile;
 pub(crate) use networks::Networks;
 pub(crate) use notify::Notifier;

@@ -1,12 +1,12 @@
 //! The chat networks of a server: opened before it serves, connected while it does, told to end before its turns are over.
 
-use crate::channels::{Opened, Plan, Wish, open, plans};
+use crate::channels::{ModelSelection, Opened, Plan, open, plans};
 use crate::error::CliError;
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::Configuration;
 use chitin_gateway::surface::{Network, Webhook};
 use chitin_gateway::{Gateway, Surface, Surfaces};
+use chitin_runtime::Configuration;
+use chitin_runtime::Host;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,11 +49,11 @@ impl Networks {
     fn add(&mut self, plan: &Plan, state: &Path, printer: &Printer) {
         let id = plan.which.id();
         match plan.wish {
-            Wish::Off | Wish::Absent => {}
-            Wish::Elsewhere => printer.note(&format!(
+            ModelSelection::Off | ModelSelection::Absent => {}
+            ModelSelection::Elsewhere => printer.note(&format!(
                 "{id} is configured and not connected; `chitin channels login {id} --as-configured` connects it"
             )),
-            Wish::On => {
+            ModelSelection::On => {
                 let say = printer.clone();
                 let memory = state.join(REMEMBERED);
                 match open(plan, Some(&memory), &(Arc::new(move |text: &str| say.note(text)) as _)) {

@@ -1,6 +1,6 @@
 //! Tells systemd how the server stands, where it wants to know.
 
-use crate::host::Host;
+use chitin_runtime::Host;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Where systemd listens.

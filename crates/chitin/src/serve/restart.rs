@@ -1,7 +1,7 @@
 //! Taking over from oneself: the new process gets the socket that the old one listened on, so that nobody who connects meanwhile is turned away.
 
 use crate::error::{CliError, Kind};
-use crate::host::Host;
+use chitin_runtime::Host;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::net::TcpListener;

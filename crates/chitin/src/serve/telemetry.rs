@@ -1,9 +1,9 @@
 //! Spans for a collector of OpenTelemetry, where the program was built with them and somebody names one.
 
 use crate::error::CliError;
-use crate::host::Host;
 use crate::printer::Printer;
 use chitin_gateway::Gateway;
+use chitin_runtime::Host;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,8 @@ impl Telemetry {
         use crate::error::Kind;
         use chitin_telemetry::{Exporter, TelemetrySettings};
         let read = TelemetrySettings::read(|name| host.env.get(name).map(str::to_owned));
-        let wrong = |error: String| CliError::new(Kind::Config, crate::kit::sentence(&error));
+        let wrong =
+            |error: String| CliError::new(Kind::Config, chitin_runtime::display::sentence(&error));
         let Some(settings) = read.map_err(|error| wrong(error.to_string()))? else {
             return Ok(Self(None));
         };

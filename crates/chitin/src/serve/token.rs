@@ -1,7 +1,7 @@
 //! The token that clients must know: named by the environment or a file, otherwise made once and kept for the owner alone.
 
 use crate::error::{CliError, Kind};
-use crate::host::Host;
+use chitin_runtime::Host;
 use chitin_workspace::guard::{ReadError, ReadPolicy, Root, Written};
 use secrecy::SecretString;
 use std::io::Write;

@@ -2,7 +2,6 @@
 
 use super::{Bar, NetworkArgs, store, until_interrupted};
 use crate::error::CliError;
-use crate::host::Host;
 use crate::printer::Printer;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::SIGNATURE;
@@ -12,6 +11,7 @@ use chitin_pack::reference::Reference;
 use chitin_pack::store::Store;
 use chitin_pack::trust::Candidate;
 use chitin_pack::{ErrorClass, PackError};
+use chitin_runtime::Host;
 use std::sync::Arc;
 
 /// An artifact, found.

@@ -15,12 +15,12 @@ pub(crate) use trust::TrustArgs;
 pub(crate) use crate::commands::{count, size};
 
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::chitin_home;
 use chitin_pack::layer::LayerKind;
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, Warning};
+use chitin_runtime::Host;
+use chitin_runtime::chitin_home;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use super::{Found, place, state};
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use chitin_pack::trust::{
     Mode, Policy, Requirement, TrustedKey, Verdict, load_public_key, subject_of, verify,
 };
+use chitin_runtime::Host;
 use chitin_workspace::guard::Root;
 use std::path::{Path, PathBuf};
 

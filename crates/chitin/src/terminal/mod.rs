@@ -21,8 +21,8 @@ pub(crate) mod words;
 #[cfg(test)]
 mod screen_tests;
 
-use crate::host::Host;
 use crate::printer::Stream;
+use chitin_runtime::Host;
 
 /// Terminals that are wider than this do not make text better to read.
 const WIDEST: usize = 120;

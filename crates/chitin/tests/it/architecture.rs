@@ -98,6 +98,13 @@ fn arrows_point_one_way() {
         ours("chitin-memory"),
         ["chitin-protocol", "chitin-workspace"]
     );
+    let mut below_runtime = [
+        &["chitin-gateway", "chitin-memory", "chitin-pack"],
+        below_gateway.as_slice(),
+    ]
+    .concat();
+    below_runtime.sort_unstable();
+    assert_eq!(ours("chitin-runtime"), below_runtime);
     let mut all = [
         &[
             "chitin-agent",
@@ -106,6 +113,7 @@ fn arrows_point_one_way() {
             "chitin-memory",
             "chitin-pack",
             "chitin-registry",
+            "chitin-runtime",
             "chitin-server",
             "chitin-slack",
         ],
@@ -114,6 +122,19 @@ fn arrows_point_one_way() {
     .concat();
     all.sort_unstable();
     assert_eq!(ours("chitin"), all);
+}
+
+#[test]
+fn only_the_binary_knows_the_command_line() {
+    for library in ["chitin-runtime", "chitin-server", "chitin-registry"] {
+        let names = pulled_in(library);
+        for shell in ["clap", "reedline"] {
+            assert!(
+                !names.iter().any(|name| name == shell),
+                "{library} pulls in {shell}"
+            );
+        }
+    }
 }
 
 #[test]

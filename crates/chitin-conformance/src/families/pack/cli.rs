@@ -118,11 +118,7 @@ fn usage(message: impl Into<String>) -> PackError {
 
 fn parse<'a>(arguments: &[&'a str]) -> Result<Line<'a>, PackError> {
     let Some((name, rest)) = arguments.split_first() else {
-        // Without a command the program shows what there is, and so does ours.
-        return Ok(Line {
-            help: true,
-            ..Line::default()
-        });
+        return Err(usage("no command"));
     };
     if matches!(*name, "--help" | "-h" | "--version" | "-v") {
         return Ok(Line {

@@ -53,6 +53,7 @@ pub(super) fn pre_steps(check: &Check<'_>, stage: &Stage) -> Result<bool> {
         directory: &stage.workspace,
         contract: check.contract,
         files: SeedFiles::DirectoryOnly,
+        templates: None,
         now: NOW,
         state_directory: (check.contract.seeding.state == SeedState::StateDirectory)
             .then_some(&*chitin_home),
@@ -75,6 +76,7 @@ fn ensure(check: &Check<'_>, stage: &Stage, chitin_home: &Path, step: &Value) ->
     let request = SeedRequest {
         directory: &stage.workspace,
         contract: check.contract,
+        templates: None,
         files: if step["ensure_files"] == false {
             SeedFiles::DirectoryOnly
         } else {
@@ -155,6 +157,7 @@ pub(super) fn status(check: &Check<'_>) -> Result<Value> {
         directory: &stage.workspace,
         contract: check.contract,
         files: SeedFiles::DirectoryOnly,
+        templates: None,
         now: NOW,
         state_directory: None,
         vanished: OnVanished::AsContract,

@@ -1,10 +1,10 @@
 //! `chitin agents list`: who is configured, where each lives, and why there.
 
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{self, Configuration};
 use chitin_protocol::agent_id::AgentId;
+use chitin_runtime::Host;
+use chitin_runtime::{self, Configuration};
 use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::contract::CANONICAL;
 use chitin_workspace::load::{LoadOptions, load};
@@ -51,7 +51,7 @@ struct Agent {
 
 impl ListArgs {
     pub(super) fn run(&self, host: &Host, printer: &Printer) -> Result<Report, CliError> {
-        let configuration = Configuration::read(host, self.contract.as_deref(), printer)?;
+        let configuration = Configuration::read(host, self.contract.as_deref(), &printer.notes())?;
         let (config, contract) = (configuration.value(), configuration.contract);
         let default = agents::default_agent(config, contract);
         let mut ids: Vec<AgentId> = match &self.id {
@@ -71,9 +71,7 @@ impl ListArgs {
             }
             let unknown =
                 |e| CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(e);
-            let (workspace, origin) =
-                agents::workspace_directory(config, id.as_str(), &host.env, contract)
-                    .map_err(unknown)?;
+            let (workspace, origin) = configuration.workspace_of(&id, host)?;
             let state = agents::agent_state_directory(&id, &host.env, contract).map_err(unknown)?;
             let options = LoadOptions {
                 tolerate_unreadable: true,
@@ -89,7 +87,7 @@ impl ListArgs {
                 default: default.as_ref().is_ok_and(|default| *default == id),
                 exists: loaded.as_ref().is_some_and(|loaded| loaded.exists()),
                 files: there.map(|record| record.name.to_string()).collect(),
-                shown: setup::shown(&workspace, host),
+                shown: chitin_runtime::shown(&workspace, host),
                 id,
                 workspace,
                 origin,
@@ -119,6 +117,8 @@ impl Render for Report {
                 Origin::DefaultDirectory => "the default directory",
                 Origin::BelowDefaults => "below agents.defaults.workspace",
                 Origin::StateDirectory => "the state directory",
+                Origin::Environment => "$CHITIN_WORKSPACE",
+                Origin::ChitinConfig => "chitin.json5",
             };
             writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
             let files = match (agent.exists, agent.files.as_slice()) {

@@ -2,11 +2,11 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::setup::Configuration;
 use chitin_gateway::route::{Considered, Explanation, Inbound, Mismatch, Peer, Routing, Verdict};
 use chitin_protocol::session_key::{ChatType, ThreadSuffix};
+use chitin_runtime::Configuration;
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 
@@ -84,7 +84,7 @@ pub(super) struct Way {
 
 impl RouteArgs {
     pub(super) fn run(&self, host: &Host, printer: &Printer) -> Result<Way, CliError> {
-        let configuration = Configuration::read(host, self.contract.as_deref(), printer)?;
+        let configuration = Configuration::read(host, self.contract.as_deref(), &printer.notes())?;
         let routing = Routing::read(configuration.value(), configuration.contract);
         Ok(Way {
             contract: configuration.contract.name,

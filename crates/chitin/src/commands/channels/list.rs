@@ -1,11 +1,11 @@
 //! `chitin channels list`.
 
 use super::surroundings;
-use crate::channels::{Origin, Plan, Problem, Wish, open, plans};
+use crate::channels::{ModelSelection, Origin, Plan, Problem, open, plans};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ struct Listed {
 struct Row {
     channel: &'static str,
     /// Whether `chitin serve` connects it.
-    wish: Wish,
+    wish: ModelSelection,
     accounts: Vec<AccountRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
@@ -40,8 +40,8 @@ pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let plans = plans(host, &configuration, &state)?;
     let channels = plans.iter().map(|plan| {
         let problems = match plan.wish {
-            Wish::On => open(plan, None, &(Arc::new(|_: &str| {}) as _)).err(),
-            Wish::Off | Wish::Elsewhere | Wish::Absent => None,
+            ModelSelection::On => open(plan, None, &(Arc::new(|_: &str| {}) as _)).err(),
+            ModelSelection::Off | ModelSelection::Elsewhere | ModelSelection::Absent => None,
         };
         Row::of(plan, problems.unwrap_or_default())
     });
@@ -74,18 +74,18 @@ impl Render for Listed {
         for row in &self.channels {
             let id = row.channel;
             let (word, hint) = match row.wish {
-                Wish::On if row.problems.is_empty() => {
+                ModelSelection::On if row.problems.is_empty() => {
                     (paint.good("connected by `chitin serve`"), None)
                 }
-                Wish::On => (paint.bad("cannot be connected"), None),
-                Wish::Off => (paint.dim("switched off in chitin.json5"), None),
-                Wish::Elsewhere => (
+                ModelSelection::On => (paint.bad("cannot be connected"), None),
+                ModelSelection::Off => (paint.dim("switched off in chitin.json5"), None),
+                ModelSelection::Elsewhere => (
                     paint.warn("configured, not connected"),
                     Some(format!(
                         "`chitin channels login {id} --as-configured`, once nothing else answers there"
                     )),
                 ),
-                Wish::Absent => (
+                ModelSelection::Absent => (
                     paint.dim("not set up"),
                     Some(format!("`chitin channels login {id} < token`")),
                 ),

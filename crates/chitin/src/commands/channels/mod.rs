@@ -8,9 +8,9 @@ pub(crate) use test::try_all;
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::{Configuration, chitin_home};
+use chitin_runtime::Host;
+use chitin_runtime::{Configuration, chitin_home};
 use clap::Subcommand;
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ impl Args {
 
 /// Reads the configuration, and finds where Chitin keeps things.
 fn surroundings(host: &Host, printer: &Printer) -> Result<(Configuration, PathBuf), CliError> {
-    let configuration = Configuration::read(host, None, printer)?;
+    let configuration = Configuration::read(host, None, &printer.notes())?;
     Ok((configuration, home(host)?))
 }
 

@@ -1,12 +1,12 @@
 //! `chitin channels test`.
 
 use super::surroundings;
-use crate::channels::{Plan, Which, Wish, open, plans};
+use crate::channels::{ModelSelection, Plan, Which, open, plans};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use chitin_gateway::surface::{Lack, Probed};
+use chitin_runtime::Host;
 use futures_util::future::join_all;
 use serde::Serialize;
 use std::fmt;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exi
     let mut plans = plans(host, &configuration, &state)?;
     plans.retain(|plan| match args.which {
         Some(which) => plan.which == which,
-        None => plan.wish == Wish::On,
+        None => plan.wish == ModelSelection::On,
     });
     if plans.is_empty() {
         return Err(CliError::new(Kind::User, "No network is set up.").hint(

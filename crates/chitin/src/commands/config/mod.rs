@@ -6,9 +6,9 @@ mod validate;
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::Configuration;
+use chitin_runtime::Configuration;
+use chitin_runtime::Host;
 use chitin_workspace::config::{Explanation, Layer, Layers};
 use serde::Serialize;
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl Args {
             Some(Action::Explain { path }) => printer.result(&self.explain(host, printer, path)?),
             Some(Action::Validate { file }) => {
                 let contract = self.contract.as_deref();
-                printer.result(&validate::run(host, printer, contract, file.as_deref())?)
+                printer.result(&validate::run(host, contract, file.as_deref())?)
             }
         }
     }
@@ -91,7 +91,7 @@ impl Args {
     }
 
     fn layers(&self, host: &Host, printer: &Printer) -> Result<Layers, CliError> {
-        Ok(Configuration::read(host, self.contract.as_deref(), printer)?.layers)
+        Ok(Configuration::read(host, self.contract.as_deref(), &printer.notes())?.layers)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What is wrong with `channels`: by the keys that count, by the networks themselves, and by what accounts lack.
 
-use crate::channels::{self, Which, Wish, Wrong};
-use crate::host::Host;
-use crate::printer::Printer;
-use crate::setup::{Configuration, chitin_home};
+use crate::channels::{self, ModelSelection, Which, Wrong};
+use chitin_runtime::{Configuration, chitin_home};
+use chitin_runtime::{Host, Notes};
 use chitin_workspace::config::{
     self, ConfigFile, Issue, LoadedChitinConfig, LoadedConfig, Severity, place_issue,
 };
@@ -49,11 +48,10 @@ pub(super) fn of_openclaw(loaded: &LoadedConfig) -> Vec<Issue> {
 /// Says what the accounts of networks lack that `chitin serve` is to connect.
 pub(super) fn of_accounts(
     host: &Host,
-    printer: &Printer,
     contract: Option<&str>,
     own: Option<&LoadedChitinConfig>,
 ) -> Vec<Issue> {
-    let configuration = Configuration::read(host, contract, &printer.without_notes());
+    let configuration = Configuration::read(host, contract, &Notes::none());
     let (Ok(configuration), Some(state)) = (configuration, chitin_home(host)) else {
         // Whatever keeps it from being read is said already.
         return Vec::new();
@@ -63,7 +61,7 @@ pub(super) fn of_accounts(
         Err(error) => return vec![Issue::new(Severity::Warning, "channels", error.to_string())],
     };
     let mut issues = Vec::new();
-    for plan in plans.iter().filter(|plan| plan.wish == Wish::On) {
+    for plan in plans.iter().filter(|plan| plan.wish == ModelSelection::On) {
         for wrong in channels::lacks(plan) {
             let issue = issue(plan.which, Severity::Warning, wrong);
             let here = own.map(|own| place_issue(issue.clone(), &own.files, &own.value));

@@ -4,9 +4,9 @@ use super::marked::Marked;
 use super::{may_tell, networks};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::printer::{Paint, Printer, Render};
-use crate::setup::{self, chosen_contract};
+use crate::printer::{Paint, Render};
+use chitin_runtime::Host;
+use chitin_runtime::{self, chosen_contract};
 use chitin_workspace::config::{
     self, ConfigError, ConfigFile, Issue, LoadedChitinConfig, OWN_FILE, Severity,
 };
@@ -71,7 +71,6 @@ impl Sheet {
 /// Judges a file, or those that are in use.
 pub(super) fn run(
     host: &Host,
-    printer: &Printer,
     contract: Option<&str>,
     file: Option<&Path>,
 ) -> Result<Validated, CliError> {
@@ -86,7 +85,7 @@ pub(super) fn run(
         };
         return Ok(Validated::of(path.clone(), None, sheet, None));
     }
-    let home = setup::chitin_home(host);
+    let home = chitin_runtime::chitin_home(host);
     let own = match home.as_deref().map(config::load_chitin_config) {
         None | Some(Ok(None)) => Ok(None),
         Some(Ok(own)) => Ok(own),
@@ -95,8 +94,8 @@ pub(super) fn run(
     let usable = own.as_ref().ok().and_then(Option::as_ref);
     let rules = chosen_contract(host, contract, usable)?;
     let Some(path) = named else {
-        let path = setup::config_file(host, rules)?;
-        let lacks = networks::of_accounts(host, printer, contract, usable);
+        let path = chitin_runtime::config_file(host, rules)?;
+        let lacks = networks::of_accounts(host, contract, usable);
         let (lacks, elsewhere) = split(lacks, usable);
         let sheet = openclaw_sheet(&path, host, rules, elsewhere);
         let beside = match own {
@@ -129,7 +128,10 @@ fn split(issues: Vec<Issue>, own: Option<&LoadedChitinConfig>) -> (Vec<Issue>, V
 
 fn own_sheet(own: LoadedChitinConfig, lacks: Vec<Issue>) -> Sheet {
     let mut issues = own.issues.clone();
-    for issue in issues.iter_mut().filter(|issue| setup::guards(&issue.path)) {
+    for issue in issues
+        .iter_mut()
+        .filter(|issue| chitin_runtime::guards(&issue.path))
+    {
         // No command goes on with it, so it is no small matter.
         issue.severity = Severity::Error;
     }

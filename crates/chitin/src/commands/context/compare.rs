@@ -1,15 +1,15 @@
 //! Two contexts side by side: another contract, another directory, or a git revision of the workspace.
 
-use super::{Args, Tokens};
+use super::Args;
 use crate::error::CliError;
-use crate::host::Host;
-use crate::printer::{Paint, Printer, Render, grouped, plain};
+use crate::printer::{Paint, Render, grouped, plain};
 use crate::revision::{self, Revision};
-use crate::setup::{Setup, Target};
-use crate::turn::{Place, Seen};
 use chitin_context::cache::{BreakKind, Prefix, common_prefix};
 use chitin_context::view::{FileState, View, view};
 use chitin_context::{Context, Origin, Source};
+use chitin_runtime::Host;
+use chitin_runtime::context::{FileSource, TurnContext};
+use chitin_runtime::{Setup, Target};
 use chitin_workspace::contract;
 use chitin_workspace::guard::Root;
 use chitin_workspace::nearest::nearest;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Other {
     /// What people call it.
     pub(super) label: String,
-    pub(super) seen: Seen,
+    pub(super) seen: TurnContext,
     /// Held for as long as its files are in use.
     revision: Option<Revision>,
 }
@@ -35,22 +35,27 @@ impl Other {
         other: &str,
         host: &Host,
         here: &Setup,
-        printer: &Printer,
     ) -> Result<Self, CliError> {
-        let printer = printer.without_notes();
-        let with = |target: Target| args.turn.find(host, &target, &printer);
-        let mut target = args.target.clone();
+        let quiet = chitin_runtime::Notes::none();
+        let with = |target: Target| args.turn.request().find(host, &target, &quiet);
+        let mut target = args.target.target();
         if contract::by_name(other).is_some() {
             target.contract = Some(other.to_owned());
             let setup = with(target)?;
-            let seen = args.turn.look(host, &setup, Place::Here)?;
+            let seen = args
+                .turn
+                .request()
+                .context(host, &setup, FileSource::Disk)?;
             return Ok(Self::new(other, seen, None));
         }
         let path = host.env.working_directory().join(other);
         if Root::open(&path).is_ok() {
             target.directory = Some(PathBuf::from(other));
             let setup = with(target)?;
-            let seen = args.turn.look(host, &setup, Place::Here)?;
+            let seen = args
+                .turn
+                .request()
+                .context(host, &setup, FileSource::Disk)?;
             return Ok(Self::new(other, seen, None));
         }
         let revision = revision::open(host, &here.directory, other, &here.options.root_files)
@@ -62,12 +67,15 @@ impl Other {
                 }
             })?;
         let setup = with(target)?;
-        let seen = args.turn.look(host, &setup, Place::Copy(&revision.copy))?;
+        let seen = args
+            .turn
+            .request()
+            .context(host, &setup, FileSource::Copy(&revision.copy))?;
         let label = format!("{other} ({})", revision.short);
         Ok(Self::new(&label, seen, Some(revision)))
     }
 
-    fn new(label: &str, seen: Seen, revision: Option<Revision>) -> Self {
+    fn new(label: &str, seen: TurnContext, revision: Option<Revision>) -> Self {
         Self {
             label: plain(label, '\u{fffd}'),
             seen,
@@ -114,20 +122,24 @@ struct FileChange {
 }
 
 impl Comparison {
-    pub(super) fn new(args: &Args, setup: &Setup, seen: &Seen, other: &Other) -> Self {
+    pub(super) fn new(args: &Args, setup: &Setup, seen: &TurnContext, other: &Other) -> Self {
         let right = here(setup, seen);
         let revision = other.revision.as_ref();
         Self {
             left_commit: revision.map(|revision| revision.commit.clone()),
-            ..Self::between((&other.label, &other.seen), (&right, seen), args.tokens)
+            ..Self::between(
+                (&other.label, &other.seen),
+                (&right, seen),
+                args.tokens.into(),
+            )
         }
     }
 
     /// Compares two turns, each with what people call it.
     pub(crate) fn between(
-        (left_label, left_seen): (&str, &Seen),
-        (right_label, seen): (&str, &Seen),
-        tokens: Tokens,
+        (left_label, left_seen): (&str, &TurnContext),
+        (right_label, seen): (&str, &TurnContext),
+        tokens: chitin_runtime::context::TokenCounting,
     ) -> Self {
         let (left, right) = (&left_seen.context, &seen.context);
         let mut count = seen.model.counter(tokens);
@@ -177,7 +189,7 @@ impl Comparison {
     }
 }
 
-fn here(setup: &Setup, seen: &Seen) -> String {
+fn here(setup: &Setup, seen: &TurnContext) -> String {
     let name = setup
         .directory
         .file_name()

@@ -4,13 +4,13 @@ use super::Args;
 use super::compare::Other;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::page::{self, Page};
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{Setup, Target, shown};
-use crate::turn::{Place, Seen, WhichTurn};
 use chitin_context::view::{FileState, Measure, view};
 use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
+use chitin_runtime::context::{FileSource, Reckoning, TurnContext, WhichTurn};
+use chitin_runtime::{Host, Notes};
+use chitin_runtime::{Setup, Target, shown};
 use chitin_workspace::contract;
 use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
 use chitin_workspace::home;
@@ -45,7 +45,7 @@ pub(super) fn write(
     args: &Args,
     host: &Host,
     setup: &Setup,
-    seen: &Seen,
+    seen: &TurnContext,
     other: Option<&Other>,
     file: &Path,
     printer: &Printer,
@@ -60,13 +60,13 @@ pub(super) fn write(
         }
         let target = Target {
             contract: Some(contract.name.to_owned()),
-            ..args.target.clone()
+            ..args.target.target()
         };
         // A contract that cannot read the workspace, or has no such session, is left out of the switcher.
-        let looked = args
-            .turn
-            .find(host, &target, &printer.without_notes())
-            .and_then(|setup| args.turn.look(host, &setup, Place::Here));
+        let request = args.turn.request();
+        let looked = request
+            .find(host, &target, &Notes::none())
+            .and_then(|setup| request.context(host, &setup, FileSource::Disk));
         match looked {
             Ok(seen) => views.push(one_view(args, &seen, contract.name)),
             Err(error) => printer.note(&format!("not shown as {}: {error}", contract.name)),
@@ -80,7 +80,7 @@ pub(super) fn write(
         ),
         directory: shown(&setup.directory, host),
         session: Some(seen.session.clone()),
-        turn: match args.turn.turn {
+        turn: match args.turn.request().turn {
             WhichTurn::First => "first turn".to_owned(),
             WhichTurn::Next => "later turn".to_owned(),
         },
@@ -108,7 +108,7 @@ fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(),
     }
     let unwritable = |error: Box<dyn std::error::Error + Send + Sync>| {
         let message = format!("`{}` cannot be written.", file.display());
-        CliError::new(Kind::User, message).caused_by_boxed(error)
+        CliError::new(Kind::User, message).caused_by(error)
     };
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(CliError::new(
@@ -154,9 +154,9 @@ fn texts(context: &Context) -> Vec<page::FileText> {
         .collect()
 }
 
-fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
+fn one_view(args: &Args, seen: &TurnContext, label: &str) -> page::View {
     let context = &seen.context;
-    let mut count = seen.model.counter(args.tokens);
+    let mut count = seen.model.counter(args.tokens.into());
     let plain = view(context, &mut count);
     let fragments = context
         .fragments
@@ -206,7 +206,8 @@ fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
                 path,
                 role: match fragment.role {
                     Role::System => page::Role::System,
-                    Role::BeforeUser => page::Role::BeforeUser,
+                    // A message of its own before the user's.
+                    Role::Conversation | Role::BeforeUser => page::Role::BeforeUser,
                     Role::AfterUser => page::Role::AfterUser,
                 },
                 cache: match fragment.cache {
@@ -262,8 +263,8 @@ fn one_view(args: &Args, seen: &Seen, label: &str) -> page::View {
         label: label.to_owned(),
         contract: context.contract.name.to_owned(),
         summary: context.contract.summary.to_owned(),
-        model: seen.model.reckon(&plain).page_line(),
-        tokens_basis: seen.model.basis(args.tokens).to_owned(),
+        model: model_line(&seen.model.reckon(&plain)),
+        tokens_basis: seen.model.basis(args.tokens.into()).to_owned(),
         size: size(plain.total),
         cached: size(plain.cached),
         boundary: plain.boundary,
@@ -315,4 +316,15 @@ fn file_text<'a>(context: &'a Context, path: Option<&str>) -> &'a str {
 /// The line of a byte, counted from 1.
 fn line_of(text: &str, byte: usize) -> usize {
     1 + memchr_iter(b'\n', &text.as_bytes()[..byte.min(text.len())]).count()
+}
+
+/// What the page says of the model, if its window is known.
+fn model_line(model: &Reckoning) -> Option<page::ModelLine> {
+    Some(page::ModelLine {
+        name: model.model.clone(),
+        window: model.window?,
+        share_permille: model.share_permille?,
+        price_per_turn: model.cost.map(|cost| cost.to_string()),
+        price_cached: model.cost_cached.map(|cost| cost.to_string()),
+    })
 }

@@ -9,16 +9,16 @@ mod watch;
 
 pub(crate) use compare::{Comparison, Lines};
 
+use crate::args::{TargetArgs, Tokens, TurnArgs};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::{Setup, Target};
-use crate::turn::{Place, Seen, TurnArgs};
-use clap::ValueEnum;
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
+use chitin_runtime::context::report::ContextReport;
+use chitin_runtime::context::{FileSource, TurnContext};
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
-use table::Figures;
 
 /// Show exactly what the model gets: files, order, sizes, cuts, refusals, tokens, the cache boundary.
 ///
@@ -38,7 +38,7 @@ use table::Figures;
   chitin context --json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     #[command(flatten)]
     turn: TurnArgs,
@@ -68,22 +68,19 @@ pub(crate) struct Args {
     tokens: Tokens,
 }
 
-/// How tokens are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Tokens {
-    /// By a quick estimate.
-    Estimate,
-    /// With a published tokenizer; for models without one it is still an estimate.
-    Exact,
-}
-
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let setup = self.turn.find(host, &self.target, printer)?;
+        let setup = self
+            .turn
+            .request()
+            .find(host, &self.target.target(), &printer.notes())?;
         if self.watch {
             return watch::run(self, host, &setup, printer);
         }
-        let seen = self.turn.look(host, &setup, Place::Here)?;
+        let seen = self
+            .turn
+            .request()
+            .context(host, &setup, FileSource::Disk)?;
         for note in &seen.notes {
             printer.note(note);
         }
@@ -94,7 +91,7 @@ impl Args {
                     "`--diff` goes with the table, `--json` or `--html` only.",
                 ));
             }
-            let other = compare::Other::find(self, other, host, &setup, printer)?;
+            let other = compare::Other::find(self, other, host, &setup)?;
             for note in &other.seen.notes {
                 if !seen.notes.contains(note) {
                     printer.note(note);
@@ -117,8 +114,14 @@ impl Args {
         printer.result(&self.figures(host, &setup, &seen))
     }
 
-    fn figures(&self, host: &Host, setup: &Setup, seen: &Seen) -> Figures {
-        Figures::new(self, host, setup, seen)
+    fn figures(&self, host: &Host, setup: &Setup, seen: &TurnContext) -> ContextReport {
+        ContextReport::new(
+            self.turn.request().turn,
+            self.tokens.into(),
+            host,
+            setup,
+            seen,
+        )
     }
 }
 
@@ -131,47 +134,6 @@ pub(crate) fn show(
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     let known = chitin_context::models::find(model, &setup.configuration.models).is_ok();
-    printer.result(&figures(
-        host,
-        setup,
-        session,
-        Some(model).filter(|_| known),
-    )?)
-}
-
-/// Returns what `--json` prints for the next turn of a session.
-pub(crate) fn report(
-    host: &Host,
-    setup: &Setup,
-    session: &str,
-) -> Result<serde_json::Value, CliError> {
-    let figures = figures(host, setup, session, None)?;
-    serde_json::to_value(&figures).map_err(|error| {
-        CliError::new(Kind::Internal, "The context cannot be shown.").caused_by(error)
-    })
-}
-
-/// Looks at a session as the command line would.
-fn figures(
-    host: &Host,
-    setup: &Setup,
-    session: &str,
-    model: Option<&str>,
-) -> Result<Figures, CliError> {
-    let args = Args {
-        target: Target::default(),
-        turn: TurnArgs {
-            session: Some(session.to_owned()),
-            model: model.map(str::to_owned),
-            ..TurnArgs::plain()
-        },
-        text: false,
-        explain: None,
-        diff: None,
-        html: None,
-        watch: false,
-        tokens: Tokens::Estimate,
-    };
-    let seen = args.turn.look(host, setup, Place::Here)?;
-    Ok(args.figures(host, setup, &seen))
+    let model = Some(model).filter(|_| known);
+    printer.result(&ContextReport::of_session(host, setup, session, model)?)
 }

@@ -1,73 +1,37 @@
 //! The table that a person reads at a glance.
 
-use super::Args;
-use crate::host::Host;
 use crate::printer::{Paint, Render, grouped, plain};
-use crate::setup::{Setup, shown};
-use crate::turn::{Reckoning, Seen, WhichTurn};
 use chitin_context::degrade::Degraded;
 use chitin_context::refresh::Refresh;
-use chitin_context::view::{FileState, FileView, FragmentView, NOT_THERE, View, view};
+use chitin_context::view::{FileState, FileView, FragmentView, NOT_THERE, View};
 use chitin_context::warning::Warning;
 use chitin_context::{CacheClass, Origin, Role};
-use serde::Serialize;
+use chitin_runtime::context::report::ContextReport;
 use std::fmt;
 use std::path::Path;
 
 /// How wide the bar of shares is.
 const BAR: usize = 12;
 
-/// Everything there is to show.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Figures {
-    session: String,
-    turn: &'static str,
-    #[serde(flatten)]
-    view: View,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    degraded: Option<Degraded>,
-    /// What the figures of tokens rest on.
-    tokens_basis: &'static str,
-    model: Reckoning,
-    /// When an edit of the workspace shows.
-    refresh: Refresh,
-    #[serde(skip)]
-    directory: String,
-    #[serde(skip)]
-    base: String,
-}
+/// The report of a context as a table.
+struct Table<'a>(&'a ContextReport);
 
-impl Figures {
-    pub(super) fn new(args: &Args, host: &Host, setup: &Setup, seen: &Seen) -> Self {
-        let view = view(&seen.context, &mut seen.model.counter(args.tokens));
-        Self {
-            session: seen.session.clone(),
-            turn: match args.turn.turn {
-                WhichTurn::First => "first",
-                WhichTurn::Next => "next",
-            },
-            model: seen.model.reckon(&view),
-            view,
-            degraded: seen.degraded.clone(),
-            tokens_basis: seen.model.basis(args.tokens),
-            refresh: seen.refresh,
-            directory: shown(&setup.directory, host),
-            base: setup.directory.to_string_lossy().into_owned(),
-        }
+impl Render for ContextReport {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        Table(self).text(out, paint)
     }
 }
 
-impl Render for Figures {
+impl Table<'_> {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        let view = &self.view;
+        let view = &self.0.view;
         writeln!(
             out,
             "{}  {}, {}, {} turn\n",
-            paint.bold(&plain(&self.directory, '\u{fffd}')),
+            paint.bold(&plain(&self.0.directory, '\u{fffd}')),
             view.contract,
-            plain(&self.session, '\u{fffd}'),
-            self.turn
+            plain(&self.0.session, '\u{fffd}'),
+            self.0.turn
         )?;
         let names: Vec<String> = view.fragments.iter().map(|one| self.name(one)).collect();
         let width = names.iter().map(|name| name.chars().count()).max();
@@ -84,9 +48,7 @@ impl Render for Figures {
         self.totals(out, paint)?;
         self.trouble(out, paint)
     }
-}
 
-impl Figures {
     /// What a row is called: a key, a file's name, or its path below the workspace.
     fn name(&self, fragment: &FragmentView) -> String {
         match &fragment.origin {
@@ -97,7 +59,7 @@ impl Figures {
     }
 
     fn relative(&self, path: &str) -> String {
-        let below = Path::new(path).strip_prefix(&self.base);
+        let below = Path::new(path).strip_prefix(&self.0.base);
         below.map_or_else(|_| path.to_owned(), |below| below.display().to_string())
     }
 
@@ -110,7 +72,7 @@ impl Figures {
         width: usize,
     ) -> fmt::Result {
         if fragment.origin == Origin::Boundary {
-            let share = percent(self.view.cached.tokens, self.view.total.tokens);
+            let share = percent(self.0.view.cached.tokens, self.0.view.total.tokens);
             let line = format!("  ┄┄┄ cache boundary: {share} of the prompt stands above ┄┄┄");
             return writeln!(out, "{}", paint.dim(&line));
         }
@@ -128,6 +90,7 @@ impl Figures {
         let arrow = if raw.is_empty() { ' ' } else { '→' };
         let place = match fragment.role {
             Role::System => "",
+            Role::Conversation => ", in the conversation",
             Role::BeforeUser => ", before the user's words",
             Role::AfterUser => ", after the user's words",
         };
@@ -136,7 +99,7 @@ impl Figures {
             clipped(name, width),
             grouped(fragment.injected.units),
             grouped(fragment.injected.tokens),
-            bar(fragment.injected.tokens, self.view.total.tokens),
+            bar(fragment.injected.tokens, self.0.view.total.tokens),
             cache_word(fragment.cache),
         );
         writeln!(out, "{}", painted(line.trim_end().to_owned()))?;
@@ -149,11 +112,13 @@ impl Figures {
 
     fn file_of(&self, fragment: &FragmentView) -> Option<&FileView> {
         let at = self
+            .0
             .view
             .fragments
             .iter()
             .position(|one| std::ptr::eq(one, fragment))?;
-        self.view
+        self.0
+            .view
             .files
             .iter()
             .find(|file| file.fragment == Some(at))
@@ -161,6 +126,7 @@ impl Figures {
 
     fn absent(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         let absent: Vec<&FileView> = self
+            .0
             .view
             .files
             .iter()
@@ -179,7 +145,7 @@ impl Figures {
     }
 
     fn totals(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        let total = &self.view.total;
+        let total = &self.0.view.total;
         writeln!(
             out,
             "\n{} {} characters, {} bytes, {} lines, {}{} tokens ({})",
@@ -187,16 +153,16 @@ impl Figures {
             grouped(total.units),
             grouped(total.bytes),
             grouped(total.lines),
-            if self.tokens_basis == "exact" {
+            if self.0.tokens_basis == "exact" {
                 ""
             } else {
                 "about "
             },
             grouped(total.tokens),
-            self.tokens_basis
+            self.0.tokens_basis
         )?;
-        writeln!(out, "  {}", plain(&self.model.line(), '\u{fffd}'))?;
-        let limits = &self.view.limits;
+        writeln!(out, "  {}", plain(&self.0.model.line(), '\u{fffd}'))?;
+        let limits = &self.0.view.limits;
         let unit = match limits.unit {
             chitin_context::budget::LimitUnit::Characters => "characters",
             chitin_context::budget::LimitUnit::Tokens => "tokens",
@@ -213,7 +179,7 @@ impl Figures {
             "  {}",
             paint.dim(&format!(
                 "{bounds}; an edit shows {}",
-                match self.refresh {
+                match self.0.refresh {
                     Refresh::Live => "on the next turn",
                     Refresh::Session => "when the session is reset or compacted",
                 }
@@ -223,7 +189,7 @@ impl Figures {
 
     /// What the author should look at.
     fn trouble(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        for line in trouble(&self.view, self.degraded.as_ref()) {
+        for line in trouble(&self.0.view, self.0.degraded.as_ref()) {
             let line = plain(&line, '\u{fffd}');
             writeln!(out, "{} {line}", paint.warn("warning:"))?;
         }

@@ -3,8 +3,8 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::turn::Seen;
 use chitin_context::Role;
+use chitin_runtime::context::TurnContext;
 use serde::Serialize;
 use std::fmt;
 
@@ -15,19 +15,26 @@ struct Prompt {
     contract: &'static str,
     session: String,
     system: String,
+    /// The message that the conversation begins with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<String>,
     before_user: Option<String>,
     after_user: Option<String>,
 }
 
-pub(super) fn print(seen: &Seen, printer: &Printer) -> Result<Exit, CliError> {
+pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliError> {
     let context = &seen.context;
     let prompt = Prompt {
         contract: context.contract.name,
         session: seen.session.clone(),
         system: context.system(),
+        conversation: context.conversation_files().map(|files| files.text()),
         before_user: context.beside_user(Role::BeforeUser),
         after_user: context.beside_user(Role::AfterUser),
     };
+    if let Some(conversation) = &prompt.conversation {
+        printer.note(&format!("The conversation holds:\n{conversation}"));
+    }
     for (place, notice) in [
         ("before", &prompt.before_user),
         ("after", &prompt.after_user),

@@ -3,10 +3,10 @@
 use super::Args;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::Setup;
-use crate::turn::Place;
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
+use chitin_runtime::context::FileSource;
 use chitin_workspace::watch::{WatchOptions, Watcher};
 use std::sync::mpsc;
 
@@ -26,7 +26,7 @@ pub(super) fn run(
     })
     .map_err(unwatchable)?;
     // What is wrong before anything was shown is wrong with what the user typed.
-    let mut looked = Ok(args.turn.look(host, setup, Place::Here)?);
+    let mut looked = Ok(args.turn.request().context(host, setup, FileSource::Disk)?);
     loop {
         printer.begin_screen()?;
         match looked {
@@ -44,6 +44,10 @@ pub(super) fn run(
             return Ok(Exit::Success);
         }
         while changes.try_recv().is_ok() {}
-        looked = args.turn.look(host, setup, Place::Here);
+        looked = args
+            .turn
+            .request()
+            .context(host, setup, FileSource::Disk)
+            .map_err(CliError::from);
     }
 }

@@ -5,11 +5,11 @@ mod side;
 use super::context::{Comparison, Lines};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, RefreshArgs, count, known_as, size};
 use chitin_pack::diff::{Change, Depth, Difference, FileChange, diff};
 use chitin_pack::layer::LayerKind;
+use chitin_runtime::Host;
 use serde::Serialize;
 use side::Side;
 use std::fmt;
@@ -76,14 +76,7 @@ impl Args {
         let context = if self.no_context {
             None
         } else {
-            side::compare(
-                &left,
-                &right,
-                &finder,
-                self.contract.as_deref(),
-                host,
-                printer,
-            )?
+            side::compare(&left, &right, &finder, self.contract.as_deref(), host)?
         };
         printer.result(&Compared {
             left: left.name,

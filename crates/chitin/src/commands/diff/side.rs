@@ -1,19 +1,18 @@
 //! One side of a comparison.
 
-use crate::commands::context::{Comparison, Tokens};
+use crate::commands::context::Comparison;
 use crate::error::{CliError, Kind};
-use crate::host::Host;
-use crate::printer::Printer;
-use crate::setup::{Setup, Target, chitin_home};
 use crate::ship::{Finder, with_packages};
-use crate::turn::{Place, Seen, TurnArgs};
-use crate::unfolded::Unfolded;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{MemoryFile, WorkspaceOptions, pack_workspace};
 use chitin_pack::compat::{AGENT, MEMORY_SURFACE};
 use chitin_pack::definition::Identity;
 use chitin_pack::materialize::Options;
 use chitin_pack::open::{OpenedWorkspace, open_workspace};
+use chitin_runtime::WorkspaceCopy;
+use chitin_runtime::context::{FileSource, TokenCounting as Tokens, TurnContext, TurnRequest};
+use chitin_runtime::{Host, Notes};
+use chitin_runtime::{Setup, Target, chitin_home};
 use chitin_workspace::guard::{EntryKind, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -158,7 +157,6 @@ pub(super) fn compare(
     finder: &Finder<'_>,
     contract: Option<&str>,
     host: &Host,
-    printer: &Printer,
 ) -> Result<Option<Comparison>, CliError> {
     let is_agent = |side: &Side| side.artifact.manifest.artifact_type == AGENT;
     if !is_agent(left) || !is_agent(right) {
@@ -175,9 +173,10 @@ pub(super) fn compare(
         directory: Some(place),
         agent: None,
         contract: contract.map(str::to_owned),
+        ..Target::default()
     };
-    let turn = TurnArgs::plain();
-    let setup = turn.find(host, &target, &printer.without_notes())?;
+    let turn = TurnRequest::default();
+    let setup = turn.find(host, &target, &Notes::none())?;
     let (left_seen, _left) = look(left, &turn, &setup, finder, host)?;
     let (right_seen, _right) = look(right, &turn, &setup, finder, host)?;
     Ok(Some(Comparison::between(
@@ -189,24 +188,27 @@ pub(super) fn compare(
 
 fn look(
     side: &Side,
-    turn: &TurnArgs,
+    turn: &TurnRequest,
     setup: &Setup,
     finder: &Finder<'_>,
     host: &Host,
-) -> Result<(Seen, Option<OpenedWorkspace>), CliError> {
+) -> Result<(TurnContext, Option<OpenedWorkspace>), CliError> {
     if side.directory.as_ref() == Some(&setup.directory) {
-        return Ok((turn.look(host, setup, Place::Here)?, None));
+        return Ok((turn.context(host, setup, FileSource::Disk)?, None));
     }
     let opened = unfold(side, setup, finder, host)?;
     let root = Root::open(opened.path()).map_err(|error| {
         CliError::new(Kind::Internal, "An artifact cannot be opened.").caused_by(error)
     })?;
-    let copy = Unfolded {
+    let copy = WorkspaceCopy {
         root: opened.path().to_path_buf(),
         real: root.real_path().to_path_buf(),
         notes: Vec::new(),
     };
-    Ok((turn.look(host, setup, Place::Copy(&copy))?, Some(opened)))
+    Ok((
+        turn.context(host, setup, FileSource::Copy(&copy))?,
+        Some(opened),
+    ))
 }
 
 fn unfold(

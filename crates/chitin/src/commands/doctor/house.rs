@@ -2,10 +2,10 @@
 
 use super::Check;
 use crate::channels;
-use crate::host::Host;
-use crate::kit::sandbox_config;
 use crate::serve::{TOKEN_FILE, listen_address};
-use crate::setup::{Setup, own_config, shown};
+use chitin_runtime::Host;
+use chitin_runtime::sandbox_config;
+use chitin_runtime::{Setup, own_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
 use chitin_workspace::config::{Severity, channel_issues};
@@ -68,8 +68,7 @@ fn workspaces(host: &Host, setup: &Setup) -> Vec<Check> {
     let mut found = vec![(setup.agent.clone(), setup.directory.clone())];
     for entry in agents::roster(config, setup.contract()) {
         let known = found.iter().any(|(id, _)| *id == entry.id);
-        let directory =
-            agents::workspace_directory(config, entry.id.as_str(), &host.env, setup.contract());
+        let directory = setup.configuration.workspace_of(&entry.id, host);
         if let (false, Ok((directory, _))) = (known, directory) {
             found.push((entry.id, directory));
         }

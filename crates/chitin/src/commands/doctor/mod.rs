@@ -3,11 +3,12 @@
 mod house;
 mod outside;
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{Setup, Target, chitin_home};
+use chitin_runtime::{Host, Notes};
+use chitin_runtime::{Setup, chitin_home};
 use serde::Serialize;
 use std::fmt;
 
@@ -23,7 +24,7 @@ use std::fmt;
 Exit codes: 0 nothing is in the way; 1 something is; 4 a configuration file cannot be read.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// Ask nobody outside this machine.
     #[arg(long)]
@@ -101,8 +102,8 @@ struct Report {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let quiet = printer.without_notes();
-        let setup = Setup::find(host, &self.target, &quiet)?;
+        let quiet = Notes::none();
+        let setup = Setup::find(host, &self.target.target(), &quiet)?;
         let Some(state) = chitin_home(host) else {
             return Err(
                 CliError::new(Kind::User, "There is no home.").hint("set `CHITIN_HOME` or `HOME`")

@@ -2,13 +2,13 @@
 
 use super::house::answers;
 use super::{Check, Verdict};
-use crate::channels::{self, Plan, Wish};
+use crate::channels::{self, ModelSelection, Plan};
 use crate::commands::channels::try_all;
 use crate::error::{CliError, Kind};
-use crate::host::Host;
-use crate::kit::resolve_model;
-use crate::setup::Setup;
 use chitin_model::http::{Endpoint, certificate_problem, make_client};
+use chitin_runtime::Host;
+use chitin_runtime::Setup;
+use chitin_runtime::resolve_model;
 use chitin_workspace::compat::OPENCLAW_PORT;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -43,7 +43,7 @@ fn models(
     let area = "model";
     let resolved = match resolve_model(model, host, setup) {
         Ok(resolved) => resolved,
-        Err(error) => return Ok(vec![Check::of_error(area, &error)]),
+        Err(error) => return Ok(vec![Check::of_error(area, &error.into())]),
     };
     let id = resolved.id();
     let Some(endpoint) = resolved.endpoint else {
@@ -108,7 +108,10 @@ fn shown_place(endpoint: &Endpoint) -> String {
 fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
     let area = "channels";
     let mut checks = Vec::new();
-    for plan in plans.iter().filter(|plan| plan.wish == Wish::Elsewhere) {
+    for plan in plans
+        .iter()
+        .filter(|plan| plan.wish == ModelSelection::Elsewhere)
+    {
         let id = plan.which.id();
         checks.push(Check::new(
             area,
@@ -121,7 +124,7 @@ fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
     }
     let wanted: Vec<Plan> = plans
         .into_iter()
-        .filter(|plan| plan.wish == Wish::On)
+        .filter(|plan| plan.wish == ModelSelection::On)
         .collect();
     let openclaw = SocketAddr::from((Ipv4Addr::LOCALHOST, OPENCLAW_PORT));
     if !wanted.is_empty() && answers(openclaw) {

@@ -1,15 +1,15 @@
 //! `chitin memory index`.
 
 use super::{Found, unsearchable};
+use crate::args::TargetArgs;
 use crate::commands::{count, size};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, Stream, Weight};
-use crate::setup::Target;
 use crate::terminal::interrupt::Interrupts;
 use chitin_memory::index::{Progress, Stopped};
 use chitin_memory::keeper::{Effort, Memory};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::cell::Cell;
 use std::fmt::{self, Write as _};
@@ -25,7 +25,7 @@ pub(super) struct IndexArgs {
     rebuild: bool,
 
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 /// What was done.
@@ -54,7 +54,7 @@ struct Done {
 }
 
 pub(super) fn run(args: &IndexArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let found = Found::new(host, &args.target, printer)?;
+    let found = Found::new(host, &args.target.target(), printer)?;
     let line = Line::new(printer.stream());
     let _entered = found.runtime.enter();
     let interrupts = Interrupts::listen()?;

@@ -2,15 +2,15 @@
 
 use super::highlight::Highlighter;
 use super::{Found, unsearchable};
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::kit::MemoryKit;
 use crate::printer::{Paint, Printer, Render, tame};
-use crate::setup::Target;
 use chitin_memory::keeper::Effort;
 use chitin_memory::rank::Hit;
 use chitin_memory::search::{self, Ask, Source, Within};
+use chitin_runtime::AgentMemory;
+use chitin_runtime::Host;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ pub(super) struct SearchArgs {
     explain: bool,
 
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 /// What is searched.
@@ -96,7 +96,7 @@ pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<E
         return Err(CliError::new(Kind::Usage, "There is nothing to look for.")
             .hint("`chitin memory search 'who approves purchases'`"));
     }
-    let found = Found::new(host, &args.target, printer)?;
+    let found = Found::new(host, &args.target.target(), printer)?;
     let options = &found.kit.options;
     let mut within = Within::default();
     match args.source {
@@ -135,7 +135,7 @@ pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<E
 
 /// Searches an agent's memory, for whoever shows what is found. A runtime must be running.
 pub(crate) fn find(
-    kit: &MemoryKit,
+    kit: &AgentMemory,
     question: &str,
     limit: Option<usize>,
 ) -> Result<impl Serialize + use<>, CliError> {
@@ -152,7 +152,7 @@ pub(crate) fn find(
 }
 
 impl Search {
-    fn of(kit: &MemoryKit, ask: &Ask<'_>) -> Result<Self, CliError> {
+    fn of(kit: &AgentMemory, ask: &Ask<'_>) -> Result<Self, CliError> {
         let answer = kit
             .memory()
             .search(ask, &Effort::whole())

@@ -1,12 +1,12 @@
 //! `chitin memory show`.
 
 use super::Found;
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, tame};
-use crate::setup::Target;
 use chitin_memory::read::{MemoryReadError, ReadWindow, Window};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub(super) struct ShowArgs {
     place: String,
 
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 /// What the file says: exactly what the agent's tool `memory_get` gives.
@@ -32,7 +32,7 @@ struct Shown {
 }
 
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let found = Found::new(host, &args.target, printer)?;
+    let found = Found::new(host, &args.target.target(), printer)?;
     let (path, window) = place(&args.place);
     let window = found
         .with(|memory| memory.read(path, window))

@@ -1,13 +1,14 @@
 //! `chitin memory status`.
 
 use super::{Found, unsearchable};
+use crate::args::TargetArgs;
 use crate::commands::{count, size};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::kit::{MemoryKit, MemoryOptions};
 use crate::printer::{Paint, Printer, Render};
-use crate::setup::{Setup, Target, shown};
+use chitin_runtime::Host;
+use chitin_runtime::{AgentMemory, MemoryOptions};
+use chitin_runtime::{Setup, shown};
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(super) struct StatusArgs {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 }
 
 /// What there is to remember.
@@ -69,7 +70,7 @@ struct RecallStatus {
 }
 
 pub(super) fn run(args: &StatusArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let found = Found::new(host, &args.target, printer)?;
+    let found = Found::new(host, &args.target.target(), printer)?;
     let (status, notes) = found.with(|_| Status::of(host, &found.setup, &found.kit))?;
     for note in &notes {
         printer.note(note);
@@ -81,13 +82,13 @@ pub(super) fn run(args: &StatusArgs, host: &Host, printer: &Printer) -> Result<E
 pub(crate) fn standing(
     host: &Host,
     setup: &Setup,
-    kit: &MemoryKit,
+    kit: &AgentMemory,
 ) -> Result<impl Serialize + use<>, CliError> {
     Ok(Status::of(host, setup, kit)?.0)
 }
 
 impl Status {
-    fn of(host: &Host, setup: &Setup, kit: &MemoryKit) -> Result<(Self, Vec<String>), CliError> {
+    fn of(host: &Host, setup: &Setup, kit: &AgentMemory) -> Result<(Self, Vec<String>), CliError> {
         let memory = kit.memory();
         let (listing, figures) = (memory.list(), memory.figures());
         let figures = figures.map_err(unsearchable)?;

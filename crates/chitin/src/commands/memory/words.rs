@@ -3,11 +3,11 @@
 use crate::commands::size;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::kit::words_file;
 use crate::printer::{Paint, Printer, Render, grouped};
-use crate::setup::{chitin_home, shown};
 use chitin_memory::embed::{ConvertError, Converted, Options, convert};
+use chitin_runtime::Host;
+use chitin_runtime::memory::words_file;
+use chitin_runtime::{chitin_home, shown};
 use chitin_workspace::guard::{ReadPolicy, Root};
 use serde::Serialize;
 use std::fmt;

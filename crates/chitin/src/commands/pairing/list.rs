@@ -4,9 +4,9 @@ use super::{place, refused, who};
 use crate::commands::count;
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
 use chitin_gateway::trust::{Paired, Pending, Trust};
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 

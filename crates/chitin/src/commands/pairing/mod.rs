@@ -5,11 +5,11 @@ mod list;
 
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
-use crate::kit::HostClock;
 use crate::printer::Printer;
-use crate::setup::chitin_home;
 use chitin_gateway::trust::{Trust, TrustError};
+use chitin_runtime::Host;
+use chitin_runtime::HostClock;
+use chitin_runtime::chitin_home;
 use clap::Subcommand;
 use serde_json::Value;
 use std::sync::Arc;

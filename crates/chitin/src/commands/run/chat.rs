@@ -5,7 +5,6 @@ use super::{Args, news};
 use crate::commands::{context, sessions};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::kit::sentence;
 use crate::printer::Printer;
 use crate::terminal::editor::{Editor, Known, Typed};
 use crate::terminal::screen::Screen;
@@ -13,6 +12,7 @@ use crate::terminal::slash::{self, Input, Slash};
 use chitin_agent::turn::{Candidate, TurnError, TurnReport};
 use chitin_model::ModelError;
 use chitin_protocol::message::StopReason;
+use chitin_runtime::display::sentence;
 use chitin_store::{SessionStore, StoreError};
 use tokio::sync::mpsc;
 
@@ -103,11 +103,13 @@ pub(super) async fn talk(
                 Ok(())
             }
             Input::Command(Slash::Sessions { key: Some(key) }) => {
-                crate::turn::session_key(&key, &wiring.setup).map(|key| {
-                    printer.note(&format!("From here on: {key}"));
-                    wiring.session = key;
-                    news = wiring.news();
-                })
+                chitin_runtime::context::session_key(&key, &wiring.setup)
+                    .map_err(CliError::from)
+                    .map(|key| {
+                        printer.note(&format!("From here on: {key}"));
+                        wiring.session = key;
+                        news = wiring.news();
+                    })
             }
             Input::Command(Slash::Model { name: Some(name) }) => wiring
                 .take_model(args, &name)

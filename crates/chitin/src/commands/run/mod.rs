@@ -6,12 +6,12 @@ mod images;
 mod news;
 mod wiring;
 
+use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::Target;
-use crate::turn::TurnArgs;
+use chitin_runtime::Host;
+use chitin_runtime::context::TurnRequest;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use wiring::Wiring;
@@ -38,7 +38,7 @@ In a conversation: /help lists what can be typed. Ctrl-C stops an answer; what w
 Exit codes: 0 answered; 6 the provider failed or a limit was reached; 130 stopped by Ctrl-C.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    target: Target,
+    target: TargetArgs,
 
     /// What to say; one turn, then the end. `-` reads it from the pipe.
     #[arg(short, long, value_name = "TEXT")]
@@ -87,11 +87,11 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let turn = TurnArgs {
+        let turn = TurnRequest {
             session: self.session.clone(),
-            ..TurnArgs::plain()
+            ..TurnRequest::default()
         };
-        let setup = turn.find(host, &self.target, printer)?;
+        let setup = turn.find(host, &self.target.target(), &printer.notes())?;
         let said = self.said()?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

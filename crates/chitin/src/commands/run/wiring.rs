@@ -2,20 +2,19 @@
 
 use super::Args;
 use crate::error::{CliError, Kind};
-use crate::host::Host;
-use crate::kit::{HostClock, Kit, User, Wish};
 use crate::printer::Printer;
-use crate::serve::ServeHost;
-use crate::setup::{Setup, Target};
 use crate::terminal::approval::TerminalApprover;
 use crate::terminal::gate::Gate;
 use crate::terminal::interrupt::Interrupts;
 use crate::terminal::surface::TerminalSurface;
 use crate::terminal::view::Thoughts;
-use crate::turn::session_key;
 use chitin_agent::turn::{Agent, TurnInput};
 use chitin_gateway::{Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_protocol::message::ImageBlock;
+use chitin_runtime::Host;
+use chitin_runtime::context::session_key;
+use chitin_runtime::{AgentFactory, HostClock, ModelSelection, ServeHost, User};
+use chitin_runtime::{Setup, Target};
 use chitin_store::{FileStore, Ledger, SessionStore};
 use chitin_tools::policy::Sender;
 use chitin_tools::{Approver, Offer};
@@ -40,7 +39,7 @@ pub(super) struct Wiring {
     pub(super) state: PathBuf,
     /// Runs the sessions that this one begins.
     pub(super) gateway: Gateway,
-    kit: Kit,
+    kit: AgentFactory,
     approver: Arc<dyn Approver>,
     offers: Arc<Vec<Offer>>,
 }
@@ -54,7 +53,7 @@ impl Wiring {
         printer: &Printer,
     ) -> Result<Self, CliError> {
         let (host, setup) = (Arc::new(host.clone()), Arc::new(setup));
-        let kit = Kit::new(&host, Arc::clone(&setup), printer)?;
+        let kit = AgentFactory::new(&host, Arc::clone(&setup), &printer.notes())?;
         let session = match &args.session {
             Some(key) => session_key(key, &setup)?,
             None if args.continue_last => last_used(&kit.store, &setup)?,
@@ -67,7 +66,7 @@ impl Wiring {
             interrupts.presses(),
             printer.stream().err_paint(),
         ));
-        let gateway = gateway(args, &kit, &approver, printer);
+        let gateway = gateway(args, &kit, &approver, printer)?;
         let offers = tools::offers(&gateway)(Some(TerminalSurface::ID));
         let agent = agent(&kit, args, None, &session, &approver, &offers).await?;
         Ok(Self {
@@ -114,7 +113,7 @@ impl Wiring {
 
 /// Makes the agent that the person at the terminal talks to.
 async fn agent(
-    kit: &Kit,
+    kit: &AgentFactory,
     args: &Args,
     model: Option<&str>,
     session: &str,
@@ -122,7 +121,7 @@ async fn agent(
     offers: &[Offer],
 ) -> Result<Agent, CliError> {
     let bench = kit
-        .bench(&Wish {
+        .bench(&ModelSelection {
             model: model.or(args.model.as_deref()),
             thinking: args.thinking.as_deref(),
             record: args.record.as_deref(),
@@ -137,19 +136,24 @@ async fn agent(
         thinking: None,
         more: offers,
     };
-    kit.agent(&bench, &user, Arc::clone(approver), None, "run")
+    Ok(kit.agent(&bench, &user, Arc::clone(approver), None, "run")?)
 }
 
 /// Makes the gateway that runs the sessions which this one begins. They end with the process.
-fn gateway(args: &Args, kit: &Kit, approver: &Arc<dyn Approver>, printer: &Printer) -> Gateway {
+fn gateway(
+    args: &Args,
+    kit: &AgentFactory,
+    approver: &Arc<dyn Approver>,
+    printer: &Printer,
+) -> Result<Gateway, CliError> {
     let configuration = &kit.setup.configuration;
     let target = Target {
         agent: Some(kit.setup.agent.to_string()),
         directory: Some(kit.setup.directory.clone()),
-        ..args.target.clone()
+        ..args.target.target()
     };
     let model = args.model.as_deref();
-    let agents = ServeHost::new(&kit.host, &target, model, configuration, printer);
+    let agents = ServeHost::new(&kit.host, &target, model, configuration, &printer.notes())?;
     let say = printer.clone();
     let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
@@ -165,7 +169,7 @@ fn gateway(args: &Args, kit: &Kit, approver: &Arc<dyn Approver>, printer: &Print
         note: Arc::new(move |text| say.note(text)),
     });
     gateway.offer_tools(tools::offers(&gateway));
-    gateway
+    Ok(gateway)
 }
 
 /// Returns the session of this agent that was used last.

@@ -2,11 +2,11 @@
 
 use super::{Whose, refused};
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::Printer;
-use crate::setup::{Setup, Target, chitin_home};
 use crate::terminal::words::one_line;
 use chitin_protocol::agent_id::AgentId;
+use chitin_runtime::Host;
+use chitin_runtime::{Setup, Target, chitin_home};
 use chitin_store::{
     FileStore, Inspection, OpenClawSessions, RandomIds, Reach, SessionEntry, SessionStore,
     StoreError,
@@ -76,11 +76,12 @@ impl Source {
         printer: &Printer,
     ) -> Result<Self, CliError> {
         let target = Target {
-            directory: None,
+            directory: whose.directory.clone(),
             agent: whose.agent.clone(),
             contract: whose.contract.clone(),
+            ..Target::default()
         };
-        Self::of(host, &Setup::find(host, &target, printer)?, keeper)
+        Self::of(host, &Setup::find(host, &target, &printer.notes())?, keeper)
     }
 
     /// Finds the sessions of an agent that was found already.

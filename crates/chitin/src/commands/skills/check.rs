@@ -3,8 +3,8 @@
 use super::{CheckArgs, Survey, count, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render};
+use chitin_runtime::Host;
 use chitin_workspace::skills::{Severity, SkillProblem};
 use serde::Serialize;
 use std::fmt;

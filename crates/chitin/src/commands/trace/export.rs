@@ -5,10 +5,9 @@ use super::find;
 use crate::commands::skills::count;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
-use crate::setup;
 use chitin_agent::journal::{self, BundleInput, Redactor, TraceError, Transcript};
+use chitin_runtime::Host;
 use chitin_workspace::home;
 use serde::Serialize;
 use std::fmt;
@@ -37,7 +36,7 @@ struct Written {
 pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let summary = find::one(&args.session, host, printer)?;
     let file = find::read(&summary, printer)?;
-    let contract = find::contract_of(args.contract.as_deref(), &file, host, printer)?;
+    let contract = find::contract_of(args.contract.as_deref(), &file, host)?;
     let transcript_file = find::transcript_of(&file);
     let transcript = transcript_file.as_deref().and_then(|path| {
         let read = Transcript::read(path);
@@ -69,7 +68,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
     let directory = directory.map_err(not_written)?;
     let files = bundle.files.iter();
     printer.result(&Exported {
-        shown: setup::shown(&directory, host),
+        shown: chitin_runtime::shown(&directory, host),
         session_key: summary.session_key,
         session_id: summary.session_id,
         directory,

@@ -1,12 +1,11 @@
 //! Which trajectories there are, and which one the user means.
 
-use crate::commands::contracts;
 use crate::error::{CliError, Kind};
-use crate::host::Host;
 use crate::printer::{Printer, plain};
-use crate::setup::{self, Configuration};
 use chitin_agent::journal::{self, Places, Switches, TraceError, TraceFile, TraceSummary};
 use chitin_protocol::settings::TraceSettings;
+use chitin_runtime::{self, Configuration};
+use chitin_runtime::{Host, Notes};
 use chitin_workspace::contract::{self, Contract};
 use chitin_workspace::nearest::nearest;
 use serde_json::Value;
@@ -19,7 +18,9 @@ const MAX_NAMED: usize = 5;
 
 /// Returns the switches as far as they say where files are.
 pub(crate) fn switches(host: &Host, contract: &Contract) -> Switches {
-    let logs = setup::chitin_home(host).unwrap_or_default().join("logs");
+    let logs = chitin_runtime::chitin_home(host)
+        .unwrap_or_default()
+        .join("logs");
     let places = Places {
         logs,
         home: home(host),
@@ -33,7 +34,7 @@ pub(crate) fn switches(host: &Host, contract: &Contract) -> Switches {
             .filter(|_| !name.ends_with("_TRAJECTORY"));
         said.map(str::to_owned)
     };
-    let own = setup::own_config(host).ok().flatten();
+    let own = chitin_runtime::own_config(host).ok().flatten();
     let settings = TraceSettings {
         trajectory: None,
         ..own
@@ -59,7 +60,7 @@ pub(super) fn home(host: &Host) -> Option<PathBuf> {
 pub(super) fn all(host: &Host, printer: &Printer) -> Result<Vec<TraceSummary>, CliError> {
     let switches = switches(host, contract::ALL[0]);
     let named = switches.trajectory.and_then(|switch| switch.directory);
-    let state = setup::chitin_home(host);
+    let state = chitin_runtime::chitin_home(host);
     let paths = journal::find(state.as_deref(), named.as_deref()).map_err(unreadable)?;
     let mut found = Vec::new();
     for path in paths {
@@ -133,10 +134,9 @@ pub(super) fn contract_of(
     named: Option<&str>,
     file: &TraceFile,
     host: &Host,
-    printer: &Printer,
 ) -> Result<&'static Contract, CliError> {
     if let Some(name) = named {
-        return contracts::find(name);
+        return Ok(chitin_runtime::contracts::find(name)?);
     }
     let recorded = file.events.iter().rev().find_map(|event| {
         let name = event.data()["harness"]["contract"].as_str()?;
@@ -144,7 +144,7 @@ pub(super) fn contract_of(
     });
     match recorded {
         Some(contract) => Ok(contract),
-        None => Ok(Configuration::read(host, None, &printer.without_notes())?.contract),
+        None => Ok(Configuration::read(host, None, &Notes::none())?.contract),
     }
 }
 

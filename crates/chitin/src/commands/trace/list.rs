@@ -4,9 +4,9 @@ use super::find;
 use crate::commands::skills::{count, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, grouped};
 use chitin_agent::journal::TraceSummary;
+use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 

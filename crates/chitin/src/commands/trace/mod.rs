@@ -10,8 +10,8 @@ pub(crate) use find::switches;
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::Printer;
+use chitin_runtime::Host;
 use clap::Subcommand;
 use std::path::PathBuf;
 

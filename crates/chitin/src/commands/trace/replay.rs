@@ -3,16 +3,16 @@
 use super::ReplayArgs;
 use super::find;
 use super::list::moment;
-use crate::commands::Tokens;
 use crate::commands::skills::{count, fit, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
-use crate::setup::{Setup, Target, shown};
-use crate::turn::{Place, Run, Seen, TurnArgs, WhichTurn};
 use chitin_agent::journal::{Redactor, TraceEvent, TraceSummary};
 use chitin_context::{Context, Origin, Role};
+use chitin_runtime::context::TokenCounting as Tokens;
+use chitin_runtime::context::{FileSource, Trigger, TurnContext, TurnRequest, WhichTurn};
+use chitin_runtime::{Host, Notes};
+use chitin_runtime::{Setup, Target, shown};
 use serde::Serialize;
 use serde_json::Value;
 use similar::{DiffTag, TextDiff};
@@ -84,13 +84,14 @@ struct Difference {
 pub(super) fn run(args: &ReplayArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let summary = find::one(&args.session, host, printer)?;
     let file = find::read(&summary, printer)?;
-    let contract = find::contract_of(args.contract.as_deref(), &file, host, printer)?;
+    let contract = find::contract_of(args.contract.as_deref(), &file, host)?;
     let recorded_workspace = PathBuf::from(&summary.workspace);
     let directory = args.directory.clone();
     let target = Target {
         directory: Some(directory.unwrap_or_else(|| recorded_workspace.clone())),
         agent: None,
         contract: Some(contract.name.to_owned()),
+        ..Target::default()
     };
     let mut now = Now {
         host,
@@ -134,11 +135,11 @@ struct Now<'a> {
     printer: &'a Printer,
     target: Target,
     summary: &'a TraceSummary,
-    looks: Vec<((WhichTurn, Run), Look)>,
+    looks: Vec<((WhichTurn, Trigger), Look)>,
 }
 
 struct Look {
-    seen: Seen,
+    seen: TurnContext,
     workspace: PathBuf,
 }
 
@@ -150,10 +151,10 @@ impl Now<'_> {
             WhichTurn::Next
         };
         let kind = match trigger {
-            "heartbeat" => Run::Heartbeat,
-            "cron" => Run::Cron,
-            "hook" => Run::Hook,
-            _ => Run::User,
+            "heartbeat" => Trigger::Heartbeat,
+            "cron" => Trigger::Cron,
+            "hook" => Trigger::Hook,
+            _ => Trigger::User,
         };
         let known = self.looks.iter().position(|(key, _)| *key == (which, kind));
         let at = if let Some(at) = known {
@@ -166,23 +167,27 @@ impl Now<'_> {
         Ok(&self.looks[at].1)
     }
 
-    fn make(&self, turn: WhichTurn, run: Run) -> Result<Look, CliError> {
-        let mut args = TurnArgs {
+    fn make(&self, turn: WhichTurn, run: Trigger) -> Result<Look, CliError> {
+        let mut args = TurnRequest {
             session: Some(self.summary.session_key.clone()),
             turn,
             run,
             model: Some(self.summary.model.clone()),
-            ..TurnArgs::plain()
+            ..TurnRequest::default()
         };
         let is_first = self.looks.is_empty();
-        let quiet = self.printer.without_notes();
-        let printer = if is_first { self.printer } else { &quiet };
-        let setup = args.find(self.host, &self.target, printer)?;
-        let looked = args.look(self.host, &setup, Place::Here);
+        let quiet = Notes::none();
+        let notes = if is_first {
+            self.printer.notes()
+        } else {
+            quiet
+        };
+        let setup = args.find(self.host, &self.target, &notes)?;
+        let looked = args.context(self.host, &setup, FileSource::Disk);
         let seen = looked.or_else(|_| {
             // A model that we have no figures for changes no prompt but the line that names it.
             args.model = None;
-            args.look(self.host, &setup, Place::Here)
+            args.context(self.host, &setup, FileSource::Disk)
         })?;
         if is_first {
             for note in &seen.notes {
@@ -199,7 +204,7 @@ impl Now<'_> {
         if let Some((_, look)) = self.looks.first() {
             return Ok(look.workspace.clone());
         }
-        let quiet = self.printer.without_notes();
+        let quiet = Notes::none();
         Ok(Setup::find(self.host, &self.target, &quiet)?.directory)
     }
 }

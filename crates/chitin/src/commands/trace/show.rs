@@ -6,9 +6,9 @@ use super::list::{cost, moment};
 use crate::commands::skills::{count, fit, one_line};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::host::Host;
 use crate::printer::{Paint, Printer, Render, grouped};
 use chitin_agent::journal::{self, LoggedRequest, TraceEvent, TraceFile, TraceSummary};
+use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -174,12 +174,12 @@ fn request(
     host: &Host,
     printer: &Printer,
 ) -> Result<Request, CliError> {
-    let contract = find::contract_of(None, file, host, printer)?;
+    let contract = find::contract_of(None, file, host)?;
     let mut recorded = file.requests();
     if recorded.is_empty() {
         let log = find::switches(host, contract).payload_log;
         let log = log.or_else(|| {
-            let logs = crate::setup::chitin_home(host)?.join("logs");
+            let logs = chitin_runtime::chitin_home(host)?.join("logs");
             Some(logs.join("anthropic-payload.jsonl"))
         });
         let logged = log.and_then(|log| journal::logged_request(&log, &summary.session_id).ok());

@@ -1,7 +1,7 @@
 //! Two prompts, one after the other: what changed, where the cache broke, and what that costs.
 
 use super::prompt::{Prompt, counter, dollars};
-use crate::turn::ModelFigures;
+use chitin_runtime::context::ModelFigures;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;

@@ -2,11 +2,11 @@
 
 use super::parts::{budget, state};
 use super::said;
-use crate::commands::Tokens;
-use crate::host::Host;
-use crate::kit::Kit;
-use crate::turn::{Place, TurnArgs};
 use chitin_context::view::{FileState, view};
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
+use chitin_runtime::context::TokenCounting as Tokens;
+use chitin_runtime::context::{FileSource, TurnRequest};
 use chitin_server::{DeskError, Trouble};
 use chitin_workspace::guard::{
     EntryKind, Expected, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
@@ -76,7 +76,7 @@ pub(super) fn check_text(text: &str) -> Result<(), DeskError> {
     Ok(())
 }
 
-fn root(kit: &Kit) -> Result<Root, DeskError> {
+fn root(kit: &AgentFactory) -> Result<Root, DeskError> {
     Root::open(&kit.setup.directory).map_err(|error| {
         DeskError::new(
             Trouble::Failed,
@@ -120,7 +120,7 @@ fn version(text: &str) -> String {
 }
 
 /// Shows a file.
-pub(super) fn read(kit: &Kit, path: &str) -> Result<Value, DeskError> {
+pub(super) fn read(kit: &AgentFactory, path: &str) -> Result<Value, DeskError> {
     let relative = checked(path)?;
     let Some((read, text)) = content(&root(kit)?, &relative)? else {
         let message = format!("There is no `{path}` in the workspace.");
@@ -133,7 +133,7 @@ pub(super) fn read(kit: &Kit, path: &str) -> Result<Value, DeskError> {
 
 /// Writes a file, unless somebody else wrote it since its author read it.
 pub(super) fn save(
-    kit: &Kit,
+    kit: &AgentFactory,
     path: &str,
     text: &str,
     expected: Option<&str>,
@@ -191,12 +191,12 @@ fn conflict(path: &str, text: Option<&str>) -> DeskError {
 }
 
 /// Lists the files of a workspace: those of the prompt first, in their order.
-pub(super) fn list(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
+pub(super) fn list(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> {
     let root = root(kit)?;
     let mut found = BTreeMap::new();
     walk(&root, Path::new(""), 0, &mut found);
-    let seen = TurnArgs::plain().look(host, &kit.setup, Place::Here);
-    let seen = seen.map_err(|error| said(&error))?;
+    let seen = TurnRequest::default().context(host, &kit.setup, FileSource::Disk);
+    let seen = seen.map_err(said)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let mut files = Vec::new();
     for file in &view.files {

@@ -4,13 +4,15 @@
 use super::parts::{budget, files, fragments};
 use super::prompt::{Prompt, counter, dollars};
 use super::{diff, recorded, said};
-use crate::commands::Tokens;
-use crate::host::Host;
-use crate::kit::Kit;
-use crate::turn::{Eye, ModelFigures, Place, RunningTurn, TurnArgs, WhichTurn};
 use chitin_agent::journal::{RecordedTurn, RecordedTurns};
 use chitin_context::view::view;
 use chitin_protocol::text::utf16_len;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
+use chitin_runtime::context::TokenCounting as Tokens;
+use chitin_runtime::context::{
+    ContextCache, FileSource, ModelFigures, RunningTurn, TurnRequest, WhichTurn,
+};
 use chitin_server::{DeskError, Trouble};
 use chitin_store::SessionStore;
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ use serde_json::{Value, json};
 /// Looks at a turn: the next one, or the one with that name.
 pub(super) fn look(
     host: &Host,
-    kit: &Kit,
+    kit: &AgentFactory,
     session: &str,
     turn: Option<&str>,
     model_named: bool,
@@ -76,7 +78,7 @@ fn show_cuts(past: &mut Value, now: &Value) {
 /// The next turn, as if somebody wrote now. What only a turn knows is taken from the last one.
 fn next(
     host: &Host,
-    kit: &Kit,
+    kit: &AgentFactory,
     session: &str,
     last: Option<&RecordedTurn>,
     model_named: bool,
@@ -85,14 +87,14 @@ fn next(
     let setup = &kit.setup;
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let entry = kit.store.find(session).ok().flatten();
-    let turn = TurnArgs {
+    let turn = TurnRequest {
         session: Some(session.to_owned()),
         turn: if last.is_some() {
             WhichTurn::Next
         } else {
             WhichTurn::First
         },
-        ..TurnArgs::plain()
+        ..TurnRequest::default()
     };
     let before = last
         .as_ref()
@@ -107,8 +109,14 @@ fn next(
             memory: &[],
         })
     });
-    let seen = turn.look_with(&mut Eye::fresh(), host, setup, Place::Here, running);
-    let seen = seen.map_err(|error| said(&error))?;
+    let seen = turn.build(
+        &mut ContextCache::fresh(),
+        host,
+        setup,
+        FileSource::Disk,
+        running,
+    );
+    let seen = seen.map_err(said)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let directory = &setup.directory;
     let mut shown = json!({
@@ -130,7 +138,7 @@ fn next(
 }
 
 /// A turn of the past, as it was recorded.
-fn past(kit: &Kit, turns: &RecordedTurns, at: usize) -> Result<Value, DeskError> {
+fn past(kit: &AgentFactory, turns: &RecordedTurns, at: usize) -> Result<Value, DeskError> {
     let directory = &kit.setup.directory;
     let turn = turns.turn(at);
     let run = turn.as_ref().map(RecordedTurn::run);

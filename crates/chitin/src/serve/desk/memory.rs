@@ -2,8 +2,8 @@
 
 use super::{said, value};
 use crate::commands;
-use crate::host::Host;
-use crate::kit::Kit;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
 use chitin_server::{DeskError, Trouble};
 use serde_json::Value;
 
@@ -13,13 +13,13 @@ const MOST: usize = 100;
 /// Searches an agent's memory, or says how it stands.
 pub(super) fn answer(
     host: &Host,
-    kit: &Kit,
+    kit: &AgentFactory,
     query: Option<&str>,
     limit: Option<usize>,
 ) -> Result<Value, DeskError> {
     let Some(query) = query else {
         let standing = commands::memory::standing(host, &kit.setup, &kit.memory);
-        return value(&standing.map_err(|error| said(&error))?);
+        return value(&standing.map_err(said)?);
     };
     if query.trim().is_empty() {
         return Err(DeskError::new(
@@ -29,5 +29,5 @@ pub(super) fn answer(
     }
     let limit = limit.map(|limit| limit.min(MOST));
     let found = commands::memory::find(&kit.memory, query, limit);
-    value(&found.map_err(|error| said(&error))?)
+    value(&found.map_err(said)?)
 }

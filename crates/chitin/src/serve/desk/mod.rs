@@ -12,10 +12,10 @@ mod skills;
 mod traces;
 mod turns;
 
-use super::host::{ServeHost, Workshop};
 use crate::error::CliError;
-use crate::host::Host;
-use crate::kit::Kit;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
+use chitin_runtime::{AgentCache, ServeHost};
 use chitin_server::{Ask, Desk, DeskError, Trouble};
 use serde::Serialize;
 use serde_json::Value;
@@ -37,14 +37,14 @@ impl ServeDesk {
         }
     }
 
-    fn workshop(&self, agent: &str) -> Result<Arc<Workshop>, DeskError> {
+    fn workshop(&self, agent: &str) -> Result<Arc<AgentCache>, DeskError> {
         Ok(self.agents.workshop(agent)?)
     }
 
     fn at<T>(
         &self,
         agent: &str,
-        work: impl FnOnce(&Kit) -> Result<T, DeskError>,
+        work: impl FnOnce(&AgentFactory) -> Result<T, DeskError>,
     ) -> Result<T, DeskError> {
         work(&self.workshop(agent)?.kit)
     }
@@ -105,8 +105,9 @@ impl Desk for ServeDesk {
     }
 }
 
-/// Says an error of a command to the page.
-fn said(error: &CliError) -> DeskError {
+/// Says an error to the page.
+fn said(error: impl Into<CliError>) -> DeskError {
+    let error = error.into();
     DeskError {
         hint: error.hints().first().cloned(),
         ..DeskError::new(Trouble::Failed, error.with_causes())

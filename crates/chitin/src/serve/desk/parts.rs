@@ -2,10 +2,10 @@
 
 use super::at_most;
 use super::prompt::below;
-use crate::turn::Seen;
 use chitin_context::view::{FileState, FileView, FragmentView, View};
 use chitin_context::{Decision, Fragment, Origin, Source};
 use chitin_protocol::text::utf16_len;
+use chitin_runtime::context::TurnContext;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) fn budget(view: &View) -> Value {
 }
 
 /// The parts of a context, each with its text.
-pub(super) fn fragments(seen: &Seen, view: &View, directory: &Path) -> Vec<Value> {
+pub(super) fn fragments(seen: &TurnContext, view: &View, directory: &Path) -> Vec<Value> {
     let fragments = seen.context.fragments.iter().zip(&view.fragments);
     let fragments = fragments.enumerate();
     fragments
@@ -48,7 +48,7 @@ fn one(
     fragment: &Fragment,
     shown: &FragmentView,
     file: Option<(&FileView, usize)>,
-    seen: &Seen,
+    seen: &TurnContext,
     directory: &Path,
 ) -> Value {
     let (decision, cause) = match &fragment.decision {
@@ -138,7 +138,7 @@ fn line_of(text: &str, byte: usize) -> usize {
 }
 
 /// What became of each file.
-pub(super) fn files(seen: &Seen, view: &View, directory: &Path) -> Vec<Value> {
+pub(super) fn files(seen: &TurnContext, view: &View, directory: &Path) -> Vec<Value> {
     let records = seen.context.files.records.iter();
     let files = view.files.iter().zip(records);
     files

@@ -4,12 +4,12 @@ use super::files::checked;
 use super::parts::{cut, state};
 use super::prompt::{below, counter};
 use super::said;
-use crate::commands::Tokens;
-use crate::host::Host;
-use crate::kit::Kit;
-use crate::turn::{Edit, Place, Seen, TurnArgs};
 use chitin_context::view::{FileState, View, view};
 use chitin_protocol::text::utf16_len;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
+use chitin_runtime::context::TokenCounting as Tokens;
+use chitin_runtime::context::{Edit, FileSource, TurnContext, TurnRequest};
 use chitin_server::DeskError;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// Looks at the next turn as if a file said something else.
 pub(super) fn look(
     host: &Host,
-    kit: &Kit,
+    kit: &AgentFactory,
     path: &str,
     text: &str,
     session: Option<&str>,
@@ -25,20 +25,18 @@ pub(super) fn look(
     let relative = checked(path)?;
     super::files::check_text(text)?;
     let (setup, directory) = (&kit.setup, &kit.setup.directory);
-    let turn = TurnArgs {
+    let turn = TurnRequest {
         session: session.map(str::to_owned),
-        ..TurnArgs::plain()
+        ..TurnRequest::default()
     };
     let full = directory.join(&relative);
-    let look = |place: Place<'_>| {
-        let seen = turn
-            .look(host, setup, place)
-            .map_err(|error| said(&error))?;
+    let look = |files: FileSource<'_>| {
+        let seen = turn.context(host, setup, files).map_err(said)?;
         let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
         Ok::<_, DeskError>((seen, view))
     };
-    let (_, before) = look(Place::Here)?;
-    let (seen, after) = look(Place::Edited(Edit { path: &full, text }))?;
+    let (_, before) = look(FileSource::Disk)?;
+    let (seen, after) = look(FileSource::Edited(Edit { path: &full, text }))?;
     let total = json!({
         "chars": used(&after),
         "limit": after.limits.total,
@@ -58,7 +56,7 @@ fn used(view: &View) -> usize {
 }
 
 /// What becomes of the file itself.
-fn file(seen: &Seen, view: &View, path: &Path, text: &str) -> Value {
+fn file(seen: &TurnContext, view: &View, path: &Path, text: &str) -> Value {
     let spelled = path.to_string_lossy();
     let Some(at) = view.files.iter().position(|file| file.path == spelled) else {
         let tokens = counter(&seen.model)(text);

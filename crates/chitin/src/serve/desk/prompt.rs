@@ -1,10 +1,10 @@
 //! A system prompt taken apart: the next one, or one that was recorded.
 
-use crate::commands::Tokens;
-use crate::turn::{ModelFigures, Seen};
 use chitin_agent::journal::{RecordedRun, TraceEvent, fragments};
 use chitin_context::Origin;
 use chitin_context::view::View;
+use chitin_runtime::context::TokenCounting as Tokens;
+use chitin_runtime::context::{ModelFigures, TurnContext};
 use std::ops::Range;
 use std::path::Path;
 
@@ -76,7 +76,7 @@ impl Prompt {
     }
 
     /// Takes the next prompt apart.
-    pub(super) fn next(seen: &Seen, view: &View, directory: &Path) -> Self {
+    pub(super) fn next(seen: &TurnContext, view: &View, directory: &Path) -> Self {
         let parts = seen.context.fragments.iter().zip(&view.fragments);
         let system = parts.filter(|(fragment, _)| fragment.role == chitin_context::Role::System);
         let parts = system.map(|(fragment, shown)| {

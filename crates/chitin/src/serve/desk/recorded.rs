@@ -3,11 +3,11 @@
 use super::prompt::Prompt;
 use super::said;
 use crate::commands::trace;
-use crate::error::{CliError, Kind};
-use crate::host::Host;
-use crate::kit::Kit;
 use chitin_agent::journal::{self, RecordedRun, RecordedTurns, TraceEvent, TraceFile};
 use chitin_context::sections::ToolFact;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
+use chitin_runtime::{ErrorKind, RuntimeError};
 use chitin_server::DeskError;
 use chitin_store::SessionStore;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, DeskError> {
     let contract = chitin_workspace::contract::ALL[0];
     let switches = trace::switches(host, contract);
     let named = switches.trajectory.and_then(|switch| switch.directory);
-    let state = crate::setup::chitin_home(host);
+    let state = chitin_runtime::chitin_home(host);
     journal::find(state.as_deref(), named.as_deref()).map_err(|error| unreadable(error.into()))
 }
 
 /// Finds the turns that were recorded of a session; none when nothing was.
 pub(super) fn of(
     host: &Host,
-    kit: &Kit,
+    kit: &AgentFactory,
     session: &str,
 ) -> Result<Option<RecordedTurns>, DeskError> {
     let entry = kit.store.find(session);
@@ -67,7 +67,7 @@ pub(super) fn tools(run: &RecordedRun<'_>) -> Option<Vec<ToolFact>> {
         let description = tool["description"].as_str().unwrap_or_default();
         Some(ToolFact {
             name: tool["name"].as_str()?.into(),
-            summary: crate::turn::first_sentence(description).into(),
+            summary: chitin_runtime::context::first_sentence(description).into(),
         })
     };
     let mut facts: Vec<ToolFact> = tools.iter().map(fact).collect::<Option<_>>()?;
@@ -92,5 +92,5 @@ pub(super) fn extra(prompt: &Prompt) -> Option<Arc<str>> {
 }
 
 fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> DeskError {
-    said(&CliError::new(Kind::User, "The recording cannot be used.").caused_by_boxed(source))
+    said(RuntimeError::new(ErrorKind::User, "The recording cannot be used.").caused_by(source))
 }

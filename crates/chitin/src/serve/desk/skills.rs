@@ -3,14 +3,14 @@
 use super::prompt::below;
 use super::said;
 use crate::commands;
-use crate::host::Host;
-use crate::kit::Kit;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
 use chitin_server::DeskError;
 use serde_json::{Value, json};
 
 /// Lists the skills, each with why it is not ready.
-pub(super) fn list(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
-    let judged = commands::skills::judged(host, &kit.setup).map_err(|error| said(&error))?;
+pub(super) fn list(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> {
+    let judged = commands::skills::judged(host, &kit.setup).map_err(said)?;
     let skills: Vec<Value> = judged
         .iter()
         .map(|(skill, reasons)| {
@@ -31,8 +31,8 @@ pub(super) fn list(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
 }
 
 /// Lists what is wrong, as `chitin check` does.
-pub(super) fn findings(host: &Host, kit: &Kit) -> Result<Value, DeskError> {
-    let report = commands::check::report(host, &kit.setup).map_err(|error| said(&error))?;
+pub(super) fn findings(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> {
+    let report = commands::check::report(host, &kit.setup).map_err(said)?;
     let findings: Vec<Value> = report
         .findings
         .iter()

@@ -1,10 +1,10 @@
 //! The turns of a session, as they were recorded.
 
 use super::recorded;
-use crate::host::Host;
-use crate::kit::Kit;
 use chitin_agent::journal::{RecordedRun, TraceEvent};
 use chitin_protocol::text::utf16_len;
+use chitin_runtime::AgentFactory;
+use chitin_runtime::Host;
 use chitin_server::DeskError;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const MOST: usize = 500;
 
 /// Lists the turns of a session, the newest first.
-pub(super) fn list(host: &Host, kit: &Kit, session: &str) -> Result<Value, DeskError> {
+pub(super) fn list(host: &Host, kit: &AgentFactory, session: &str) -> Result<Value, DeskError> {
     let Some(turns) = recorded::of(host, kit, session)? else {
         return Ok(json!({
             "turns": [],

@@ -1,0 +1,376 @@
+//! Makes the agents of a gateway from this machine's configuration. Everything that costs something is made when a message
+//! first needs it, and kept.
+
+use crate::context::report::ContextReport;
+use crate::error::RuntimeError;
+use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
+use crate::host::Host;
+use crate::notes::Notes;
+use crate::setup::{Configuration, Setup, Target};
+use crate::tools::User;
+use chitin_agent::turn::Agent;
+use chitin_gateway::trust::ToolLimits;
+use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::session_key;
+use chitin_protocol::settings::SubagentSettings;
+use chitin_store::SessionStore;
+use chitin_tools::policy::Sender;
+use chitin_tools::{Approval, Approver};
+use chitin_workspace::{agents, home};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many variants of agents are kept. When there are more, all are made anew.
+const MOST_KINDS: usize = 256;
+
+/// Makes the agents of a gateway.
+pub struct ServeHost {
+    host: Arc<Host>,
+    target: Target,
+    model: Option<String>,
+    approver: Arc<dyn Approver>,
+    verb: &'static str,
+    notes: Notes,
+    agents: Vec<AgentSummary>,
+    default: Option<AgentId>,
+    /// The workspaces that some agent's sessions may begin others in.
+    spawn_workspaces: Vec<String>,
+    /// By the agent, and the workspace where that is not the agent's own.
+    workshops: Mutex<HashMap<(String, Option<PathBuf>), Arc<AgentCache>>>,
+}
+
+/// What the turns of one agent share.
+pub struct AgentCache {
+    /// Makes its agents.
+    pub kit: AgentFactory,
+    /// By the model. Held while one is made, so that tool servers are started once.
+    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<AgentTemplate>>>,
+    variants: Mutex<HashMap<AgentVariant, Arc<Agent>>>,
+}
+
+/// What makes one agent different from another of the same workshop.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct AgentVariant {
+    /// Subagents have fewer tools, by depth.
+    subagent: bool,
+    depth: Option<u32>,
+    owner: bool,
+    /// What is said of tools, for the place and for whoever speaks there.
+    limits: Option<ToolLimits>,
+    channel: Option<String>,
+    model: Option<String>,
+    thinking: Option<String>,
+    working_directory: Option<PathBuf>,
+}
+
+impl ServeHost {
+    /// Lists the agents of a configuration; none is made yet.
+    pub fn new(
+        host: &Arc<Host>,
+        target: &Target,
+        model: Option<&str>,
+        configuration: &Configuration,
+        notes: &Notes,
+    ) -> Result<Self, RuntimeError> {
+        let (config, contract) = (configuration.value(), configuration.contract);
+        let given = match &target.directory {
+            Some(_) => {
+                let setup = Setup::find(host, target, &Notes::none())?;
+                Some((setup.agent, setup.directory))
+            }
+            None => None,
+        };
+        let default = match (&given, &target.agent) {
+            (Some((id, _)), _) => Some(id.clone()),
+            (None, Some(id)) => Some(AgentId::normalize(id)),
+            (None, None) => agents::default_agent(config, contract).ok(),
+        };
+        let roster = agents::roster(config, contract);
+        let mut ids: Vec<AgentId> = roster.into_iter().map(|entry| entry.id).collect();
+        ids.extend(configuration.workspaces.keys().cloned());
+        ids.extend(default.clone());
+        let mut found: Vec<AgentSummary> = Vec::new();
+        for id in ids {
+            if found.iter().any(|known| known.id == id.as_str()) {
+                continue;
+            }
+            let workspace = match &given {
+                Some((given, directory)) if *given == id => directory.clone(),
+                Some(_) | None => configuration
+                    .workspace_of(&id, host)
+                    .map(|(directory, _)| directory)
+                    .unwrap_or_default(),
+            };
+            found.push(AgentSummary {
+                workspace: workspace.display().to_string(),
+                is_default: default.as_ref() == Some(&id),
+                id: id.to_string(),
+            });
+        }
+        Ok(Self {
+            host: Arc::clone(host),
+            target: target.clone(),
+            model: model.map(str::to_owned),
+            approver: Arc::new(Nobody),
+            verb: "serve",
+            notes: notes.clone(),
+            agents: found,
+            default,
+            spawn_workspaces: spawn_workspaces(host, configuration),
+            workshops: Mutex::default(),
+        })
+    }
+
+    /// Asks somebody at a terminal for permission.
+    #[must_use]
+    pub fn at_terminal(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self.verb = "run";
+        self
+    }
+
+    /// Tells whether the model of all agents was named.
+    pub const fn names_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Returns what the turns of an agent share.
+    pub fn workshop(&self, agent_id: &str) -> Result<Arc<AgentCache>, HostError> {
+        self.workshop_in(agent_id, None)
+    }
+
+    /// Returns what the turns of an agent share in a workspace that need not be its own. Its sessions are the agent's either way.
+    fn workshop_in(
+        &self,
+        agent_id: &str,
+        workspace: Option<&Path>,
+    ) -> Result<Arc<AgentCache>, HostError> {
+        let usual = match workspace {
+            Some(_) => Some(self.workshop(agent_id)?),
+            None => None,
+        };
+        let mut workshops = self
+            .workshops
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let key = (agent_id.to_owned(), workspace.map(Path::to_path_buf));
+        if let Some(workshop) = workshops.get(&key) {
+            return Ok(Arc::clone(workshop));
+        }
+        let is_default = self
+            .default
+            .as_ref()
+            .is_some_and(|default| default.as_str() == agent_id);
+        let target = Target {
+            directory: match workspace {
+                Some(workspace) => Some(workspace.to_path_buf()),
+                None => self.target.directory.clone().filter(|_| is_default),
+            },
+            agent: Some(agent_id.to_owned()),
+            with: if is_default {
+                self.target.with.clone()
+            } else {
+                Vec::new()
+            },
+            contract: self.target.contract.clone(),
+        };
+
+        let setup =
+            Setup::find(&self.host, &target, &Notes::none()).map_err(|error| said(&error))?;
+        let kit = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
+        let mut kit = kit.map_err(|error| said(&error))?;
+        if let Some(usual) = usual {
+            kit.store = Arc::clone(&usual.kit.store);
+        }
+        let workshop = Arc::new(AgentCache {
+            kit,
+            benches: tokio::sync::Mutex::default(),
+            variants: Mutex::default(),
+        });
+        workshops.insert(key, Arc::clone(&workshop));
+        Ok(workshop)
+    }
+
+    async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
+        let workshop = self.workshop_in(ask.agent_id, ask.workspace.as_deref())?;
+        let contract = workshop.kit.setup.contract();
+        let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
+        let variant = AgentVariant {
+            subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
+            depth: ask.depth,
+            owner: ask.sender.is_none_or(|sender| sender.is_owner),
+            limits: ask
+                .sender
+                .and_then(|sender| sender.tools.as_deref().cloned()),
+            channel: ask.channel.map(str::to_owned),
+            model: model.clone(),
+            thinking: ask.thinking.map(str::to_owned),
+            working_directory: ask.working_directory.clone(),
+        };
+        workshop.refresh(&model, &self.notes).await;
+        if let Some(agent) = workshop.kept(&variant) {
+            return Ok(agent);
+        }
+        let bench = workshop.bench(model).await.map_err(|error| said(&error))?;
+        let user = User {
+            session: ask.session_key,
+            depth: ask.depth,
+            sender: if variant.owner {
+                Sender::Owner
+            } else {
+                Sender::Other
+            },
+            limits: variant.limits.as_ref(),
+            candidate: &bench.chosen.candidates[0],
+            thinking: ask.thinking,
+            more: &ask.offers,
+        };
+        let made = workshop.kit.agent(
+            &bench,
+            &user,
+            Arc::clone(&self.approver),
+            ask.working_directory.as_deref(),
+            self.verb,
+        );
+        let agent = Arc::new(made.map_err(|error| said(&error))?);
+        Ok(workshop.keep(variant, agent))
+    }
+}
+
+impl AgentCache {
+    /// Forgets agents that lack the tools of an MCP server which can be reached by now.
+    async fn refresh(&self, model: &Option<String>, notes: &Notes) {
+        let Some(bench) = self
+            .benches
+            .try_lock()
+            .ok()
+            .and_then(|benches| benches.get(model).map(Arc::clone))
+        else {
+            return;
+        };
+        if bench.tools.refresh(notes).await {
+            let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+            variants.retain(|variant, _| variant.model != *model);
+        }
+    }
+
+    fn kept(&self, variant: &AgentVariant) -> Option<Arc<Agent>> {
+        let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        variants.get(variant).map(Arc::clone)
+    }
+
+    /// Keeps an agent, unless one of its variant was made meanwhile: turns of a session must share one.
+    fn keep(&self, variant: AgentVariant, agent: Arc<Agent>) -> Arc<Agent> {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        if variants.len() >= MOST_KINDS {
+            variants.clear();
+        }
+        Arc::clone(variants.entry(variant).or_insert(agent))
+    }
+
+    async fn bench(&self, model: Option<String>) -> Result<Arc<AgentTemplate>, RuntimeError> {
+        let mut benches = self.benches.lock().await;
+        if let Some(bench) = benches.get(&model) {
+            return Ok(Arc::clone(bench));
+        }
+        let wish = ModelSelection {
+            model: model.as_deref(),
+            ..ModelSelection::default()
+        };
+        let bench = Arc::new(self.kit.bench(&wish).await?);
+        if benches.len() >= MOST_KINDS {
+            benches.clear();
+        }
+        benches.insert(model, Arc::clone(&bench));
+        Ok(bench)
+    }
+}
+
+impl AgentHost for ServeHost {
+    fn agents(&self) -> Vec<AgentSummary> {
+        self.agents.clone()
+    }
+
+    fn store(&self, agent_id: &str) -> Result<Arc<dyn SessionStore>, HostError> {
+        let workshop = self.workshop(agent_id)?;
+        Ok(Arc::clone(&workshop.kit.store) as Arc<dyn SessionStore>)
+    }
+
+    fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
+        async move { self.make(&ask).await }.boxed()
+    }
+
+    fn subagents(&self, agent_id: &str) -> SubagentSettings {
+        let Ok(workshop) = self.workshop(agent_id) else {
+            return SubagentSettings::default();
+        };
+        let setup = &workshop.kit.setup;
+        let layers = &setup.configuration.layers;
+        let mut settings = layers.settings(Some(&setup.agent)).subagents;
+        settings.workspaces = absolute(&self.host, settings.workspaces);
+        settings
+    }
+
+    fn spawn_workspaces(&self) -> Vec<String> {
+        self.spawn_workspaces.clone()
+    }
+
+    fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
+        let workshop = self.workshop(agent_id)?;
+        let report = ContextReport::of_session(&self.host, &workshop.kit.setup, session_key, None)
+            .map_err(|error| said(&error))?;
+        serde_json::to_value(&report).map_err(|error| HostError {
+            message: format!("The context cannot be shown: {error}."),
+            hint: None,
+        })
+    }
+}
+
+/// Collects the workspaces that some agent's sessions may begin others in.
+fn spawn_workspaces(host: &Host, configuration: &Configuration) -> Vec<String> {
+    let layers = &configuration.layers;
+    let agents = layers.agents_that_set("subagents");
+    let agents = std::iter::once(None).chain(agents.iter().map(Some));
+    let mut found = Vec::new();
+    for agent in agents {
+        for workspace in absolute(host, layers.settings(agent).subagents.workspaces) {
+            if !found.contains(&workspace) {
+                found.push(workspace);
+            }
+        }
+    }
+    found
+}
+
+/// Expands `~` in paths and makes them absolute.
+fn absolute(host: &Host, paths: Vec<String>) -> Vec<String> {
+    let home = home::plain_home(&host.env);
+    let base = host.env.working_directory();
+    let path = |text: String| home::path_from(&text, home.as_deref(), base);
+    let paths = paths.into_iter().map(path);
+    paths
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Nobody is there to be asked for permission.
+struct Nobody;
+
+impl Approver for Nobody {
+    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody }.boxed()
+    }
+}
+
+/// Says an error of the command line to whoever sent the message.
+fn said(error: &RuntimeError) -> HostError {
+    HostError {
+        message: error.with_causes(),
+        hint: error.hints().first().cloned(),
+    }
+}

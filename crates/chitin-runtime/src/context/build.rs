@@ -1,0 +1,283 @@
+//! From a request, the disk and the configuration to the context of a turn.
+
+use super::cache::ContextCache;
+use super::figures::ModelFigures;
+use super::inputs::WorkspaceInputs;
+use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
+use super::{budget, prompt, session, skills};
+use crate::error::RuntimeError;
+use crate::host::Host;
+use crate::memory::{AgentMemory, Message, Past};
+use crate::notes::Notes;
+use crate::setup::{Setup, Target, chitin_home};
+use crate::workspace_copy::WorkspaceCopy;
+use chitin_agent::source::Recalled;
+use chitin_context::degrade::{Degraded, assemble_within};
+use chitin_context::memory_results::MemoryResult;
+use chitin_context::refresh::Refresh;
+use chitin_context::sections::PromptMode;
+use chitin_context::sections::ToolFact;
+use chitin_context::{Context, TellCuts, Turn};
+use chitin_protocol::session_key as keys;
+use chitin_workspace::contract::Contract;
+use chitin_workspace::filter::{ContextMode, TurnFacts};
+use chitin_workspace::heartbeat;
+use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
+use chitin_workspace::settings::{Settings, TruncationWarning, injection, settings};
+use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a turn comes to.
+#[derive(Debug)]
+pub struct TurnContext {
+    /// The parts in their order, each with its origin.
+    pub context: Arc<Context>,
+    /// The session's key.
+    pub session: String,
+    /// What a plan for small windows did, when there is one.
+    pub degraded: Option<Degraded>,
+    /// The model that figures are for.
+    pub model: ModelFigures,
+    /// The names of the tools that are offered.
+    pub tools: Vec<String>,
+    /// When an edit of the workspace shows.
+    pub refresh: Refresh,
+    /// What the user should know beside the context itself.
+    pub notes: Vec<String>,
+    /// Whether such a turn, when it ends well, is marked in the transcript as a full first one.
+    pub mark_when_done: bool,
+}
+
+/// What a turn that is about to run knows better than the command line.
+#[derive(Debug)]
+pub struct RunningTurn<'a> {
+    /// The model that will be asked, as `provider/name`.
+    pub model: String,
+    /// Whether the user named it: only then does the prompt speak of it.
+    pub named: bool,
+    /// The tools that are offered.
+    pub tools: Vec<ToolFact>,
+    /// The channel of the conversation.
+    pub channel: Option<Arc<str>>,
+    /// Text for the prompt that is about this session alone.
+    pub extra: Option<Arc<str>>,
+    /// What was found in memory.
+    pub memory: &'a [MemoryResult],
+}
+
+/// Where the files are.
+#[derive(Debug, Clone, Copy)]
+pub enum FileSource<'a> {
+    /// In the workspace.
+    Disk,
+    /// In a copy of it: as of a revision, or out of an artifact.
+    Copy(&'a WorkspaceCopy),
+    /// In the workspace, but one file says something else.
+    Edited(Edit<'a>),
+}
+
+/// A file that says something else than the disk does.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// What it says.
+    pub text: &'a str,
+}
+
+impl TurnRequest {
+    /// Finds the workspace that a turn is about: a session's key names its agent.
+    pub fn find(&self, host: &Host, target: &Target, notes: &Notes) -> Result<Setup, RuntimeError> {
+        let mut target = target.clone();
+        let setup = Setup::find(host, &target, notes)?;
+        let Some(key) = &self.session else {
+            return Ok(setup);
+        };
+        let agent = session::agent_of(key, &setup)?;
+        match agent {
+            Some(agent) if target.agent.is_none() && agent != setup.agent => {
+                target.agent = Some(agent.to_string());
+                Setup::find(host, &target, &Notes::none())
+            }
+            Some(_) | None => Ok(setup),
+        }
+    }
+
+    /// Returns the context of the turn.
+    pub fn context(
+        &self,
+        host: &Host,
+        setup: &Setup,
+        files: FileSource<'_>,
+    ) -> Result<TurnContext, RuntimeError> {
+        self.build(&mut ContextCache::fresh(), host, setup, files, None)
+    }
+
+    /// Returns the context of the turn, built with an cache that remembers what it saw before.
+    pub fn build(
+        &self,
+        cache: &mut ContextCache,
+        host: &Host,
+        setup: &Setup,
+        files: FileSource<'_>,
+        running: Option<RunningTurn<'_>>,
+    ) -> Result<TurnContext, RuntimeError> {
+        let contract = setup.contract();
+        let config = setup.configuration.value();
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let session = session::key(self, setup)?;
+        let refresh = Refresh::chosen(contract, own.refresh);
+        let found = cache.found(&session, refresh, |loader| {
+            WorkspaceInputs::look(host, setup, files, &session, loader)
+        })?;
+        let settings = settings(config, Some(setup.agent.as_str()), contract);
+        let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;
+        let model = match &running {
+            Some(running) => ModelFigures::running(&running.model, running.named, setup),
+            None => ModelFigures::find(self.model.as_deref(), &own, setup)?,
+        };
+        let recalled = self.recalled(host, setup, &session);
+        let (tools, channel, extra, memory) = match running {
+            Some(running) => (
+                Some(running.tools),
+                running.channel,
+                running.extra,
+                running.memory,
+            ),
+            None => (None, None, None, recalled.results.as_slice()),
+        };
+        let is_minimal = keys::is_subagent(&session, contract.session_keys)
+            || (contract.filters.cron_files.is_some()
+                && keys::is_cron(&session, contract.session_keys));
+        let mode = match self.mode {
+            Some(Mode::None) => PromptMode::None,
+            Some(Mode::Minimal) => PromptMode::Minimal,
+            None if is_minimal => PromptMode::Minimal,
+            Some(Mode::Full) | None => PromptMode::Full,
+        };
+        let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
+        let mut notes = found.notes.clone();
+        notes.extend(recalled.notes.iter().cloned());
+        let listed = skills::listed(host, setup, files, model.window(), &mut notes);
+        let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
+        prompt.mode = mode;
+        prompt.host.name = Some(Arc::clone(&found.name)).filter(|_| contract.loading.adapters);
+        prompt.skills = listed;
+        prompt.channel = channel;
+        prompt.extra = extra;
+        prompt.heartbeats = !heartbeat_off;
+        prompt.bootstrap_file = found.has("BOOTSTRAP.md");
+        prompt.bootstrap = self.bootstrap(&found, contract, is_minimal, prompt.has_tool("read"));
+        let facts = TurnFacts {
+            session_key: Some(&session),
+            session_id: None,
+            context_mode: if self.light {
+                ContextMode::Lightweight
+            } else {
+                ContextMode::Full
+            },
+            run_kind: self.run.kind(),
+            chat_type: None,
+            context_injection: Some(&settings.context_injection),
+            marked: self.turn == WhichTurn::Next,
+            setup_complete: found.status == Some(SetupStatus::Complete),
+            bootstrap_full: prompt.bootstrap == BootstrapMode::Full,
+            heartbeat_off: !config.is_null() && heartbeat_off,
+            subagent_files: own.subagent_files.as_deref(),
+        };
+        let prompt = Arc::new(prompt);
+        let turn = Turn {
+            workspace: &found.workspace,
+            extras: &found.extras,
+            facts: &facts,
+            limits: &limits,
+            projects: &[],
+            prompt: &prompt,
+            memory,
+            cuts: tell_cuts(&settings),
+        };
+        let (context, degraded) = match budget::plan(&own, &model)? {
+            Some((plan, allowed)) => {
+                let (context, degraded) = assemble_within(&turn, &plan, allowed);
+                (Arc::new(context), Some(degraded))
+            }
+            None => (cache.assemble(&turn, &session, &settings), None),
+        };
+        let reduced = self.light
+            || (self.turn == WhichTurn::Next
+                && settings.context_injection == injection::CONTINUATION_SKIP);
+        let mark_when_done = turn_marker::is_due(
+            contract,
+            &FinishedTurn {
+                outcome: TurnOutcome::Completed,
+                reduced: if reduced { Reduced::Yes } else { Reduced::No },
+                context_injection: &settings.context_injection,
+                marked: self.turn == WhichTurn::Next,
+                bootstrap_full: facts.bootstrap_full,
+            },
+        );
+        notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
+        notes.extend(context.continuation_note());
+        Ok(TurnContext {
+            context,
+            session,
+            degraded,
+            model,
+            tools: prompt
+                .tools
+                .iter()
+                .map(|tool| tool.name.to_string())
+                .collect(),
+            refresh,
+            notes,
+            mark_when_done,
+        })
+    }
+
+    /// Finds in memory what fits the words that were given, if any were.
+    fn recalled(&self, host: &Host, setup: &Setup, session: &str) -> Recalled {
+        let (Some(words), Some(state)) = (&self.message, chitin_home(host)) else {
+            return Recalled::default();
+        };
+        if self.run != Trigger::User || self.light {
+            return Recalled::default();
+        }
+        AgentMemory::for_one_look(host, setup, &state).recall_now(Message {
+            session,
+            session_id: "",
+            words,
+            past: Past::Open,
+        })
+    }
+
+    fn bootstrap(
+        &self,
+        found: &WorkspaceInputs,
+        contract: &Contract,
+        is_child: bool,
+        can_read: bool,
+    ) -> BootstrapMode {
+        let text = found.text("BOOTSTRAP.md");
+        seed::bootstrap_mode(
+            contract,
+            &BootstrapRun {
+                pending: found.status == Some(SetupStatus::Pending),
+                kind: self.run.kind(),
+                primary: !is_child,
+                user_facing: self.run == Trigger::User,
+                can_read,
+                own_workspace: true,
+                loaded: text.is_some_and(|text| !text.trim().is_empty()),
+            },
+        )
+    }
+}
+
+/// A first look tells of cuts unless the user never wants to hear of them.
+fn tell_cuts(settings: &Settings) -> TellCuts {
+    match settings.truncation_warning {
+        Some(TruncationWarning::Off) => TellCuts::No,
+        Some(TruncationWarning::Once | TruncationWarning::Always) | None => TellCuts::Yes,
+    }
+}

@@ -1,0 +1,247 @@
+//! What the disk says about a turn's workspace.
+
+use super::claimed::{self, Claim};
+use super::{FileSource, composed, composition};
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::setup::{Setup, shown};
+use crate::workspace_copy::respell;
+use chitin_protocol::record::Refusal;
+use chitin_workspace::Workspace;
+use chitin_workspace::adapter::explicit_name;
+use chitin_workspace::contract::{BootstrapModeRule, Layout};
+use chitin_workspace::extras;
+use chitin_workspace::guard::{ReadPolicy, Root};
+use chitin_workspace::load::{Loader, read_policy};
+use chitin_workspace::persona_swap::{self, Moment};
+use chitin_workspace::seed::{self, OnVanished, SeedFiles, SeedRequest, SetupStatus};
+use chitin_workspace::snapshot::Record;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How many extra files that were not taken are named.
+const MAX_NAMED: usize = 5;
+
+/// What the disk says.
+#[derive(Debug, Clone)]
+pub struct WorkspaceInputs {
+    pub workspace: Arc<Workspace>,
+    pub extras: Vec<Record>,
+    /// What the agent is called.
+    pub name: Arc<str>,
+    /// Whether set-up is complete, in contracts that care.
+    pub status: Option<SetupStatus>,
+    pub notes: Vec<String>,
+}
+
+impl WorkspaceInputs {
+    pub fn look(
+        host: &Host,
+        setup: &Setup,
+        files: FileSource<'_>,
+        session: &str,
+        loader: &mut Option<Loader>,
+    ) -> Result<Self, RuntimeError> {
+        let contract = setup.contract();
+        let directory = match files {
+            FileSource::Disk | FileSource::Edited(_) => &setup.directory,
+            FileSource::Copy(copy) => &copy.root,
+        };
+        let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
+            let message = format!(
+                "`{}` cannot be used as a workspace.",
+                shown(&setup.directory, host)
+            );
+            RuntimeError::new(ErrorKind::User, message).caused_by(source)
+        };
+        let root = Root::open(directory).map_err(|error| setup.unusable(host, error))?;
+        let loader = loader.get_or_insert_with(|| Loader::new(directory, contract, &setup.options));
+        let mut workspace = loader.load().map_err(|error| {
+            unusable(Box::new(error))
+                .hint("`chitin check` looks at all that can be read, and says what cannot")
+        })?;
+        // An unpacking that was killed leaves second names beside the directory; then, and only then, is it cleared up.
+        let has_second_names = |records: &[Record]| {
+            let mut refusals = records.iter().filter_map(Record::refused);
+            refusals.any(|reason| reason == Refusal::Hardlinked)
+        };
+        if has_second_names(workspace.records()) {
+            chitin_pack::materialize::clear_leftovers(directory);
+            workspace = loader.load().map_err(|error| unusable(Box::new(error)))?;
+        }
+        let policy = read_policy(contract, &setup.options);
+        let mut notes = Vec::new();
+        let mut name = None;
+        match claimed::claim(host, setup, directory, &workspace)? {
+            Claim::Workspace => {}
+            Claim::Adapter(adapter) => {
+                let (claimed, definition) =
+                    claimed::load(host, setup, adapter.as_ref(), &root, &policy)?;
+                if claimed.records().is_empty() {
+                    notes.push(format!(
+                        "`{}` has neither an `AGENTS.md` nor a `README.md`; `chitin init` makes a workspace of it",
+                        shown(&setup.directory, host)
+                    ));
+                }
+                notes.extend(definition.warnings.iter().map(ToString::to_string));
+                workspace = Arc::new(claimed);
+                name = Some(definition.name);
+            }
+        }
+        if let Some(swapped) = persona(setup, &root, &policy, &workspace, session, &mut notes) {
+            workspace = swapped;
+        }
+        let mut extras = match contract.rendering.layout {
+            Layout::ProjectContext => added(setup, files, &root, &policy, &workspace, &mut notes),
+            Layout::Composition => composition::added(&root, &policy, directory),
+        };
+        let status = status(setup, &root, directory);
+        workspace = composed::compose(host, setup, &workspace, &mut extras)?;
+        if let FileSource::Edited(edit) = files {
+            workspace = Arc::new(workspace.with_text(edit.path, edit.text));
+            for record in &mut extras {
+                *record = record.with_text(edit.path, edit.text);
+            }
+        }
+        if let FileSource::Copy(copy) = files {
+            for record in &mut extras {
+                if let Ok(below) = record.path.strip_prefix(&copy.root) {
+                    record.path = setup.directory.join(below);
+                }
+            }
+            workspace = Arc::new(respell(&workspace, &setup.directory));
+            notes.extend(copy.notes.iter().cloned());
+        }
+        let name = name.unwrap_or_else(|| name_of(&workspace, &setup.directory));
+        Ok(Self {
+            workspace,
+            extras,
+            name: name.into(),
+            status,
+            notes,
+        })
+    }
+
+    /// Returns the text of a file of the root.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let content = self.workspace.record(name)?.content()?;
+        Some(&content.text)
+    }
+
+    /// Tells whether a file of the root has text.
+    pub fn has(&self, name: &str) -> bool {
+        self.text(name).is_some()
+    }
+}
+
+/// Returns what an agent is called: what `IDENTITY.md` says, else the name of its directory (A8).
+pub(crate) fn name_of(workspace: &Workspace, directory: &Path) -> String {
+    let identity = workspace.record("IDENTITY.md").and_then(Record::content);
+    let said = identity.and_then(|content| explicit_name(&content.text));
+    let own = || directory.file_name().unwrap_or_default().to_string_lossy();
+    said.map_or_else(|| own().into_owned(), str::to_owned)
+}
+
+/// Puts another persona in place of `SOUL.md`, where a hook of one release does so. A look shows only what is certain.
+fn persona(
+    setup: &Setup,
+    root: &Root,
+    policy: &ReadPolicy,
+    workspace: &Arc<Workspace>,
+    session: &str,
+    notes: &mut Vec<String>,
+) -> Option<Arc<Workspace>> {
+    let (config, contract) = (setup.configuration.value(), setup.contract());
+    if !persona_swap::is_configured(config, contract) {
+        return None;
+    }
+    let moment = Moment {
+        dice: 1.0 - f64::EPSILON,
+        minutes: Host::minutes_of_day(),
+    };
+    let records = workspace.records();
+    let swapped = persona_swap::swapped(
+        config,
+        contract,
+        Some(session),
+        root,
+        policy,
+        records,
+        moment,
+    );
+    let Some(persona) = swapped else {
+        notes.push("a hook may put another persona in place of `SOUL.md` on some turns".to_owned());
+        return None;
+    };
+    notes.push("a hook puts another persona in place of `SOUL.md`".to_owned());
+    let records = records.iter().map(|record| {
+        if record.path == persona.path {
+            persona.clone()
+        } else {
+            record.clone()
+        }
+    });
+    let swapped = Workspace::from_records(workspace.path(), contract, records.collect());
+    Some(Arc::new(swapped))
+}
+
+/// Files that configuration adds from below the root.
+fn added(
+    setup: &Setup,
+    files: FileSource<'_>,
+    root: &Root,
+    policy: &ReadPolicy,
+    workspace: &Workspace,
+    notes: &mut Vec<String>,
+) -> Vec<Record> {
+    let Some(mut patterns) = extras::patterns(setup.configuration.value()) else {
+        return Vec::new();
+    };
+    if let FileSource::Copy(copy) = files {
+        for pattern in &mut patterns {
+            let copy = copy.copy_of(Path::new(pattern), &setup.directory);
+            *pattern = copy.to_string_lossy().into_owned();
+        }
+    }
+    let found = extras::find(
+        root,
+        &patterns,
+        setup.contract(),
+        policy,
+        workspace.records(),
+    );
+    for diagnostic in found.diagnostics.iter().take(MAX_NAMED) {
+        let reason = serde_json::to_value(diagnostic.reason).unwrap_or_default();
+        let reason = reason.as_str().unwrap_or_default();
+        let path = plain(&diagnostic.path.to_string_lossy(), '\u{fffd}');
+        notes.push(format!(
+            "`{path}` is named as an extra file and not taken ({reason})"
+        ));
+    }
+    if found.diagnostics.len() > MAX_NAMED {
+        let more = found.diagnostics.len() - MAX_NAMED;
+        notes.push(format!("{more} more extra files are named and not taken"));
+    }
+    found.records
+}
+
+/// Whether set-up is complete; only contracts that care are asked, since the answer costs a look at the disk.
+fn status(setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
+    let contract = setup.contract();
+    let cares = contract.filters.setup_hides_bootstrap
+        || contract.seeding.bootstrap_mode != BootstrapModeRule::Unknown;
+    cares.then(|| {
+        let request = SeedRequest {
+            directory,
+            contract,
+            files: SeedFiles::DirectoryOnly,
+            templates: None,
+            now: "",
+            state_directory: None,
+            vanished: OnVanished::AsContract,
+            git: None,
+        };
+        seed::status(root, &seed::read_state(root, &request))
+    })
+}

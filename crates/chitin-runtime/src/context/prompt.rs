@@ -1,0 +1,199 @@
+//! What the prompt's own sections need to know of this machine and this configuration.
+
+use super::TurnRequest;
+use super::figures::ModelFigures;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::memory::MemoryOptions;
+use crate::setup::Setup;
+use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
+use chitin_tools::memory_slot::MEMORY_TOOLS;
+use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
+use chitin_workspace::config::ChitinSettings;
+use chitin_workspace::nearest::nearest;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The tools that `chitin run` has, with the first sentence of what it tells the model of each. A test compares them.
+const TOOLS: [(&str, &str); 19] = [
+    (
+        "read",
+        "Shows a text file, or a picture (PNG, JPEG, GIF, WebP)",
+    ),
+    (
+        "list",
+        "Shows what is in a directory, with sizes; directories end in `/`, links in `@`",
+    ),
+    ("search", "Finds lines in text files, as `path:line: text`"),
+    (
+        "write",
+        "Writes a file whole: makes it, or replaces all that it held",
+    ),
+    ("edit", "Replaces pieces of a text file"),
+    (
+        "apply_patch",
+        "Changes several files at once: all of it happens, or nothing",
+    ),
+    ("exec", "Run a shell command in the workspace"),
+    (
+        "process",
+        "Look after commands that `exec` left running in the background",
+    ),
+    (
+        "memory_search",
+        "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations",
+    ),
+    ("memory_get", "Shows lines of a memory file"),
+    (
+        "session_status",
+        "Shows the time, the model, how full its window is, and what the session took in tokens and money",
+    ),
+    (
+        "sessions_list",
+        "Lists the sessions that this one sees, the most recently used first: itself and those that it began, unless the user allows more",
+    ),
+    (
+        "sessions_history",
+        "Shows what was said in a session that this one sees, the newest last",
+    ),
+    (
+        "sessions_send",
+        "Says something to another session that this one sees",
+    ),
+    (
+        "sessions_spawn",
+        "Gives a task to a new session that works beside this one",
+    ),
+    (
+        "subagents",
+        "Lists the children of this session, says something to one while it works, or stops it with all that it began",
+    ),
+    (
+        "message",
+        "Sends messages and does what else the surface knows",
+    ),
+    (
+        "agents_list",
+        "Lists the agents that `sessions_spawn` may begin children of, by `agentId`",
+    ),
+    (
+        WEB_FETCH,
+        "Fetches a page of the public web and shows it as text",
+    ),
+];
+
+/// The one tool that has to be switched on.
+const WEB_FETCH: &str = "web_fetch";
+
+/// Gathers the facts that do not depend on the files of this turn.
+pub(super) fn facts(
+    turn: &TurnRequest,
+    host: &Host,
+    setup: &Setup,
+    own: &ChitinSettings,
+    model: &ModelFigures,
+    offered: Option<Vec<ToolFact>>,
+) -> Result<PromptFacts, RuntimeError> {
+    let rules = &setup.contract().prompt;
+    for key in &own.sections_off {
+        if !section_keys(rules).any(|known| known == key) && !is_known_elsewhere(key) {
+            let key = plain(key, '\u{fffd}');
+            let error = RuntimeError::new(
+                ErrorKind::Config,
+                format!("There is no section called `{key}`."),
+            );
+            let names: Vec<&str> = section_keys(rules).collect();
+            return Err(match nearest(&key, names.iter().copied()) {
+                Some(near) => error.hint(format!("did you mean `{near}`?")),
+                None => error.hint(format!("there are `{}`", names.join("`, `"))),
+            });
+        }
+    }
+    let config = setup.configuration.value();
+    let zone = config["agents"]["defaults"]["userTimezone"]
+        .as_str()
+        .map(str::to_owned)
+        .or_else(|| host.time_zone());
+    Ok(PromptFacts {
+        tools: match offered {
+            Some(offered) => offered,
+            None => tools(turn, setup, own, model)?,
+        },
+        workspace: setup.directory.to_string_lossy().into(),
+        time_zone: zone.map(Into::into),
+        host: HostFacts {
+            program: Some(concat!("chitin ", env!("CARGO_PKG_VERSION")).into()),
+            name: None,
+            agent: Some(setup.agent.as_str().into()),
+            machine: None,
+            os: Some(std::env::consts::OS.into()),
+            arch: Some(std::env::consts::ARCH.into()),
+            shell: shell(host),
+            model: model.name().map(Into::into),
+        },
+        switched_off: own.sections_off.clone(),
+        ..PromptFacts::default()
+    })
+}
+
+/// A key that another contract knows is no slip of the finger.
+fn is_known_elsewhere(key: &str) -> bool {
+    chitin_workspace::contract::ALL
+        .iter()
+        .any(|contract| section_keys(&contract.prompt).any(|known| known == key))
+}
+
+/// Returns the tools that the user names, or those that a run would have: the policy decides. Tools of servers are not
+/// known without starting them.
+fn tools(
+    turn: &TurnRequest,
+    setup: &Setup,
+    own: &ChitinSettings,
+    model: &ModelFigures,
+) -> Result<Vec<ToolFact>, RuntimeError> {
+    let fact = |name: &str, summary: &str| ToolFact {
+        name: name.into(),
+        summary: summary.into(),
+    };
+    if let Some(names) = &turn.tools {
+        let names = names.iter().map(|name| name.trim());
+        let facts = names.filter(|name| !name.is_empty()).map(|name| {
+            let known = TOOLS.iter().find(|(known, _)| *known == name);
+            fact(name, known.map_or("", |(_, summary)| summary))
+        });
+        return Ok(facts.collect());
+    }
+    let contract = setup.contract();
+    let rules = &contract.runtime.tools;
+    let session = super::session::key(turn, setup)?;
+    let config = PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
+    let mut input = PolicyInput::new(&config, contract.session_keys, &session);
+    input.agent_id = Some(setup.agent.as_str());
+    if let Some((provider, name)) = model.name().and_then(|name| name.split_once('/')) {
+        input.provider = Some(provider);
+        input.model = Some(name);
+    }
+    let fetches = own.tools.web_fetch.as_ref().and_then(|fetch| fetch.enabled) == Some(true);
+    let remembers = MemoryOptions::read(setup, &own.memory).enabled;
+    let allowed = effective_tools(rules, &input).allowed.into_iter();
+    Ok(allowed
+        .filter(|name| fetches || name != WEB_FETCH)
+        .filter(|name| remembers || !MEMORY_TOOLS.contains(&name.as_str()))
+        .filter_map(|name| {
+            let ours = if name == rules.list_tool {
+                "list"
+            } else {
+                &name
+            };
+            let (_, summary) = TOOLS.iter().find(|(known, _)| *known == ours)?;
+            Some(fact(&name, summary))
+        })
+        .collect())
+}
+
+fn shell(host: &Host) -> Option<Arc<str>> {
+    let shell = host.env.get("SHELL")?;
+    let name = Path::new(shell).file_name()?.to_string_lossy();
+    Some(name.into_owned().into())
+}

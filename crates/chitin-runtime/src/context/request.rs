@@ -1,0 +1,81 @@
+//! What the caller knows of a turn.
+
+use chitin_workspace::filter::RunKind;
+
+/// A turn to look at, or to run: what the caller knows of it. Everything has a default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TurnRequest {
+    /// The session's key, such as `agent:main:discord:channel:42`; left out, the agent's main session.
+    pub session: Option<String>,
+
+    /// Whether the session has had a full first turn already.
+    pub turn: WhichTurn,
+
+    /// What starts the run.
+    pub run: Trigger,
+
+    /// Look at a run that asks for a lightweight context.
+    pub light: bool,
+
+    /// How much of a prompt; left out, minimal for subagents and scheduled jobs, full otherwise.
+    pub mode: Option<Mode>,
+
+    /// The tools to offer, separated by commas.
+    pub tools: Option<Vec<String>>,
+
+    /// Limits to try: `file=8000,total=40000`, a file by name, `unit=tokens`.
+    pub budget: Option<String>,
+
+    /// The model to reckon with, as `provider/name`.
+    pub model: Option<String>,
+
+    /// The message: memory is searched for it, as it would be in a run.
+    pub message: Option<String>,
+}
+
+/// Whether the session has had a full first turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhichTurn {
+    /// It has not.
+    #[default]
+    First,
+    /// It has.
+    Next,
+}
+
+/// What starts a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trigger {
+    /// A message.
+    #[default]
+    User,
+    /// A heartbeat.
+    Heartbeat,
+    /// A scheduled job.
+    Cron,
+    /// A hook.
+    Hook,
+    /// Another run.
+    Subagent,
+}
+
+/// How much of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// All sections.
+    Full,
+    /// Fewer, for runs that another run or a schedule started.
+    Minimal,
+    /// One line.
+    None,
+}
+
+impl Trigger {
+    pub(super) const fn kind(self) -> RunKind {
+        match self {
+            Self::Heartbeat => RunKind::Heartbeat,
+            Self::Cron => RunKind::Cron,
+            Self::User | Self::Hook | Self::Subagent => RunKind::Default,
+        }
+    }
+}

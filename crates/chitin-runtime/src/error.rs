@@ -1,0 +1,103 @@
+//! Errors as an embedder and a user meet them: a kind, a sentence, the chain below it, and hints.
+
+use std::error::Error;
+use std::fmt;
+
+/// What went wrong, in a sentence, with what caused it and what to do about it.
+#[derive(Debug)]
+pub struct RuntimeError {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+    hints: Vec<String>,
+}
+
+/// Who has to act on an error. A command line maps it to an exit code, a server to a status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Something that the caller named does not exist or cannot be used.
+    User,
+    /// A configuration file is wrong.
+    Config,
+    /// The request contradicts itself or names something unknown.
+    Usage,
+    /// A guard refused.
+    Refused,
+    /// A model provider failed, or a turn ran into a limit.
+    Upstream,
+    /// The machine failed, or this program did.
+    Internal,
+}
+
+impl RuntimeError {
+    /// Builds an error of that kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Adds what the user can do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns who has to act on it.
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Returns what the user can do, most useful first.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
+    /// Returns the sentence with all that led to it, for whoever sees one line only.
+    pub fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = Error::source(self);
+        while let Some(cause) = source {
+            text = format!("{text} {cause}");
+            source = cause.source();
+        }
+        text
+    }
+
+    /// Takes the error apart, so that another error type can carry it.
+    pub fn into_parts(
+        self,
+    ) -> (
+        ErrorKind,
+        String,
+        Option<Box<dyn Error + Send + Sync>>,
+        Vec<String>,
+    ) {
+        (self.kind, self.message, self.source, self.hints)
+    }
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for RuntimeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source
+            .as_deref()
+            .map(|source| source as &(dyn Error + 'static))
+    }
+}

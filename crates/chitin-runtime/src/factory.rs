@@ -1,0 +1,322 @@
+//! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
+//! `chitin serve` many.
+
+use crate::context::{TurnRequest, WorkspaceSource};
+use crate::directories;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::mcp_servers::AgentMcpServers;
+use crate::memory::{AgentMemory, Past};
+use crate::models::{self, SelectedModels};
+use crate::notes::Notes;
+use crate::reset;
+use crate::setup::{Setup, chitin_home};
+use crate::tools::{self, Tools, User};
+use chitin_agent::TurnLimits;
+use chitin_agent::clock::Clock;
+use chitin_agent::engine::{ContextEngine, Registry, slot};
+use chitin_agent::history::{Compacting, FlushOptions, Pruning};
+use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
+use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
+use chitin_model::RetryPolicy;
+use chitin_store::{FileStore, RandomIds, SessionStore};
+use chitin_tools::Approver;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How long to wait for a session that another process has open, in seconds, when nobody says.
+const LOCK_WAIT: u32 = 30;
+/// How often a model is asked again, when nobody says.
+const ATTEMPTS: u32 = 3;
+
+/// The provider that plays a tape.
+const REPLAY: &str = "replay";
+
+/// What is wanted of the models.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ModelSelection<'a> {
+    /// The model, as `provider/name`.
+    pub model: Option<&'a str>,
+    /// How deeply to think.
+    pub thinking: Option<&'a str>,
+    /// A file that requests and answers are written to.
+    pub record: Option<&'a Path>,
+}
+
+/// What all turns of an agent share.
+#[derive(Clone)]
+pub struct AgentFactory {
+    /// The machine.
+    pub host: Arc<Host>,
+    /// The agent and its directory.
+    pub setup: Arc<Setup>,
+    /// Its sessions.
+    pub store: Arc<FileStore>,
+    /// Chitin's home.
+    pub state: PathBuf,
+    /// Its memory.
+    pub memory: Arc<AgentMemory>,
+    /// Its MCP servers.
+    mcp: Arc<AgentMcpServers>,
+    /// Where notes go.
+    pub notes: Notes,
+}
+
+/// What turns of an agent with the same models share.
+pub struct AgentTemplate {
+    /// The models.
+    pub chosen: SelectedModels,
+    /// The tools.
+    pub tools: Tools,
+    redactor: Arc<chitin_tools::redact::Redactor>,
+    source: Arc<WorkspaceSource>,
+}
+
+impl AgentFactory {
+    /// Finds out where an agent's sessions are.
+    pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
+        let state = chitin_home(host).ok_or_else(|| {
+            RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
+                .hint("set `CHITIN_HOME` or `HOME`")
+        })?;
+        let directory = FileStore::directory_of(&state, setup.agent.as_str());
+        let rules = &setup.contract().runtime.transcript;
+        Ok(Self {
+            host: Arc::clone(host),
+            store: Arc::new(FileStore::new(directory, rules, RandomIds)),
+            memory: Arc::new(AgentMemory::new(host, &setup, &state)),
+            mcp: Arc::default(),
+            setup,
+            state,
+            notes: notes.clone(),
+        })
+    }
+
+    /// Finds the models and makes the tools. A runtime must be running.
+    pub async fn bench(&self, wish: &ModelSelection<'_>) -> Result<AgentTemplate, RuntimeError> {
+        let own = self
+            .setup
+            .configuration
+            .layers
+            .settings(Some(&self.setup.agent));
+        self.setup.check_directory(&self.host)?;
+        directories::visit(&self.host, &self.setup, &self.state, &self.notes);
+        let mut chosen = models::choose(wish, &self.host, &self.setup)?;
+        for note in &chosen.notes {
+            self.notes.note(note);
+        }
+        let secrets = std::mem::take(&mut chosen.secrets);
+        let redactor = Arc::new(chitin_tools::redact::Redactor::new(secrets));
+        let candidate = chosen.candidates.first().ok_or_else(|| {
+            RuntimeError::new(ErrorKind::Config, "There is no model.")
+                .hint("name one with `--model`")
+        })?;
+        let tools = tools::ToolBuilder {
+            host: &self.host,
+            setup: &self.setup,
+            own: &own,
+            state: &self.state,
+            store: &self.store,
+            memory: &self.memory,
+            mcp: &self.mcp,
+            candidate,
+            redactor: &redactor,
+            notes: &self.notes,
+        }
+        .tools()
+        .await?;
+        let is_on_tape = wish.record.is_some() || candidate.model.provider() == REPLAY;
+        let past = if is_on_tape { Past::Shut } else { Past::Open };
+        let source = WorkspaceSource::new(
+            Arc::clone(&self.host),
+            Arc::clone(&self.setup),
+            TurnRequest::default(),
+            chosen.named,
+        )
+        .remembering(&self.memory, past);
+        Ok(AgentTemplate {
+            chosen,
+            tools,
+            redactor,
+            source: Arc::new(source),
+        })
+    }
+
+    /// Puts an agent together.
+    pub fn agent(
+        &self,
+        bench: &AgentTemplate,
+        user: &User<'_>,
+        approver: Arc<dyn Approver>,
+        workspace: Option<&Path>,
+        verb: &str,
+    ) -> Result<Agent, RuntimeError> {
+        let setup = &self.setup;
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let notes = &self.notes;
+        let clock: Arc<dyn Clock> = Arc::new(HostClock);
+        let (tools, screen) = bench
+            .tools
+            .for_user(setup, &own, &bench.redactor, user, notes);
+        Ok(Agent::new(Parts {
+            contract: setup.contract(),
+            workspace: workspace.unwrap_or(&setup.directory).to_path_buf(),
+            agent_id: setup.agent.to_string(),
+            store: Arc::clone(&self.store) as Arc<dyn SessionStore>,
+            source: Arc::clone(&bench.source) as _,
+            models: bench.chosen.thinking(user.thinking),
+            tools,
+            screen,
+            approver,
+            clock: Arc::clone(&clock),
+            engine: engine(setup, notes)?,
+            limits: TurnLimits::new(&own.limits),
+            history: history(&self.host, setup, &own.history),
+            reset: reset::policy(&self.host, setup, &own.sessions),
+            retry: RetryPolicy {
+                attempts: own
+                    .retries
+                    .map_or(ATTEMPTS, |retries| retries.saturating_add(1)),
+                ..RetryPolicy::default()
+            },
+            lock_wait_ms: u64::from(own.sessions.wait_seconds.unwrap_or(LOCK_WAIT)) * 1000,
+            journal: journal(
+                &self.host,
+                setup,
+                &own.trace,
+                &self.state,
+                &bench.redactor,
+                &clock,
+                notes,
+            ),
+            surroundings: Surroundings {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                invocation: vec!["chitin".to_owned(), verb.to_owned()],
+                trigger: "user".to_owned(),
+            },
+        }))
+    }
+}
+
+/// Picks the context engine that `openclaw.json` names.
+fn engine(setup: &Setup, notes: &Notes) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
+    let resolved = Registry::new()
+        .resolve(slot(setup.configuration.value()))
+        .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
+    if let Some(note) = &resolved.note {
+        notes.note(note);
+    }
+    Ok(resolved.engine)
+}
+
+/// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.
+fn history(
+    host: &Host,
+    setup: &Setup,
+    own: &chitin_protocol::settings::HistorySettings,
+) -> HistoryOptions {
+    let rules = &setup.contract().runtime.history;
+    let defaults = &setup.configuration.value()["agents"]["defaults"];
+    let number = |name: &str| defaults["compaction"][name].as_u64();
+    let mut compacting = Compacting::new(rules);
+    if let Some(reserve) = number("reserveTokens") {
+        let floor = number("reserveTokensFloor").unwrap_or(rules.compaction.reserve_floor);
+        compacting.reserve_tokens = reserve.max(floor);
+    }
+    if let Some(keep) = number("keepRecentTokens") {
+        compacting.keep_recent_tokens = keep;
+    }
+    let said = &own.compaction;
+    compacting.enabled = said.enabled.unwrap_or(compacting.enabled);
+    if let Some(reserve) = said.reserve_tokens {
+        compacting.reserve_tokens = u64::from(reserve);
+    }
+    if let Some(keep) = said.keep_recent_tokens {
+        compacting.keep_recent_tokens = u64::from(keep);
+    }
+    let mut pruning = defaults["contextPruning"].clone();
+    if let Some(mode) = &own.pruning.mode {
+        pruning = serde_json::json!({"mode": mode});
+    }
+    if let Some(ttl) = &own.pruning.ttl {
+        pruning["ttl"] = serde_json::json!(ttl);
+    }
+    HistoryOptions {
+        compacting,
+        turns: own.turns.and_then(|turns| usize::try_from(turns).ok()),
+        tool_result_chars: own
+            .tool_result_chars
+            .and_then(|chars| usize::try_from(chars).ok()),
+        pruning: Pruning::from_config(&pruning, &rules.pruning),
+        preserved_turns: own
+            .compaction
+            .preserved_turns
+            .and_then(|turns| usize::try_from(turns).ok()),
+        instructions: own.compaction.instructions.clone(),
+        flush: FlushOptions::from_config(
+            setup.configuration.value(),
+            &own.compaction.memory_flush,
+            host.time_zone(),
+        ),
+    }
+}
+
+/// Makes what makes the journal of a turn.
+fn journal(
+    host: &Arc<Host>,
+    setup: &Setup,
+    own: &chitin_protocol::settings::TraceSettings,
+    state: &std::path::Path,
+    redactor: &Arc<chitin_tools::redact::Redactor>,
+    clock: &Arc<dyn Clock>,
+    notes: &Notes,
+) -> Arc<dyn Fn() -> Journal + Send + Sync> {
+    let rules = setup.contract().runtime.trace;
+    let places = Places {
+        logs: state.join("logs"),
+        home: host.env.get("HOME").map(PathBuf::from),
+        working_directory: host.env.working_directory().to_owned(),
+    };
+    let lookup = |name: &str| host.env.get(name).map(str::to_owned);
+    let switches = Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules);
+    for note in &switches.notes {
+        notes.note(note);
+    }
+    let (redactor, clock) = (Arc::clone(redactor), Arc::clone(clock));
+    let say = notes.clone();
+    let around = journal::Surroundings {
+        rules,
+        redactor: Redactor::new(move |text: &str| -> Cow<'_, str> {
+            Cow::Owned(redactor.redact(text))
+        }),
+        clock: Arc::new(move || clock.now_ms()),
+        note: Arc::new({
+            let say = say.clone();
+            move |text| say.note(text)
+        }),
+        summary: Arc::new(move |text| say.note(text)),
+    };
+    Arc::new(move || Journal::new(&switches, around.clone()))
+}
+
+/// The machine's clock, and names that nobody else has.
+pub struct HostClock;
+
+impl Clock for HostClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the binary is where the clock is read"
+    )]
+    fn now_ms(&self) -> i64 {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or_default()
+    }
+
+    fn unique(&self) -> String {
+        uuid::Uuid::new_v4().to_string()
+    }
+}

@@ -1,0 +1,462 @@
+//! What a command works on: the configuration in its layers, the contract, the agent and its directory.
+
+use crate::contracts;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::identity::{self, Identity};
+use crate::notes::Notes;
+use chitin_protocol::agent_id::{self, AgentId};
+use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
+use chitin_protocol::settings::{ProviderSettings, ServerSettings};
+use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, Precedence, compose};
+use chitin_workspace::agents::{self, Origin};
+use chitin_workspace::config::{
+    self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
+};
+use chitin_workspace::contract::{self, Contract};
+use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
+use chitin_workspace::home;
+use chitin_workspace::load::LoadOptions;
+use chitin_workspace::skills::SkillPlaces;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Names the directory of the default agent.
+const WORKSPACE_VARIABLE: &str = "CHITIN_WORKSPACE";
+
+/// Which agent is meant: by its directory, its id, or the default one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Target {
+    /// The workspace; left out, that of the agent.
+    pub directory: Option<PathBuf>,
+
+    /// The agent whose workspace and settings are meant; left out, the default agent.
+    pub agent: Option<String>,
+
+    /// Further workspaces that are composed with it, the strongest first.
+    pub with: Vec<PathBuf>,
+
+    /// The contract to read the workspace by.
+    pub contract: Option<String>,
+}
+
+/// The configuration, read once.
+#[derive(Debug, Clone)]
+pub struct Configuration {
+    /// Every value with the layer that says it.
+    pub layers: Layers,
+    /// `openclaw.json`, if there is one.
+    pub openclaw: Option<LoadedConfig>,
+    /// The contract that holds.
+    pub contract: &'static Contract,
+    /// What the user says about models.
+    pub models: BTreeMap<String, ModelSettings>,
+    /// What the user says about their providers.
+    pub providers: BTreeMap<String, ProviderSettings>,
+    /// What the user says about `chitin serve`.
+    pub server: ServerSettings,
+    /// What the user says about chat networks, without what `openclaw.json` says of them.
+    pub channels: BTreeMap<String, Map<String, Value>>,
+    /// Which directories agents live in by `chitin.json5`.
+    pub(crate) workspaces: BTreeMap<AgentId, String>,
+    /// The default agent's directory by `chitin.json5`.
+    default_workspace: Option<String>,
+    /// `openclaw.json` with the user's own channels laid over it, if there are any.
+    laid_over: Option<Value>,
+}
+
+/// A workspace, found.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// The agent.
+    pub agent: AgentId,
+    /// Why the agent has its id.
+    pub identity: Identity,
+    /// Its workspace.
+    pub directory: PathBuf,
+    /// Further workspaces that are composed with it, the strongest first.
+    pub with: Vec<PathBuf>,
+    /// Who makes agents of directories.
+    pub adapters: Arc<AdapterRegistry>,
+    /// How its files are read.
+    pub options: LoadOptions,
+}
+
+impl Configuration {
+    /// Reads every layer. A file that cannot be used ends the command; what is merely wrong in it is noted.
+    pub fn read(host: &Host, contract: Option<&str>, notes: &Notes) -> Result<Self, RuntimeError> {
+        let own = own_config(host)?;
+        for issue in own.iter().flat_map(|own| &own.issues) {
+            let hint = issue.hint.as_deref().map(|hint| format!(" ({hint})"));
+            notes.note(&format!("{issue}{}", hint.unwrap_or_default()));
+        }
+        let flag = contract;
+        let contract = chosen_contract(host, flag, own.as_ref())?;
+        let mut layers = Layers::built_in(contract).with_environment(&host.env);
+        if let Some(own) = &own {
+            layers = layers.with_chitin(own);
+        }
+        let file = config_file(host, contract)?;
+        let openclaw = config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?;
+        if let Some(loaded) = &openclaw {
+            if !loaded.issues.is_empty() {
+                notes.note(&format!(
+                    "findings in `{}`: {}; `chitin config validate` shows them",
+                    file.display(),
+                    loaded.issues.len()
+                ));
+            }
+            layers = layers.with_openclaw(loaded);
+        }
+        if let Some(flag) = flag {
+            layers = layers.with_flag("--contract", "contract", flag.into());
+        }
+        let own = own.map(|own| own.config).unwrap_or_default();
+        let workspaces = own.agents.iter().filter_map(|(id, settings)| {
+            Some((AgentId::normalize(id), settings.workspace.clone()?))
+        });
+        Ok(Self {
+            workspaces: workspaces.collect(),
+            default_workspace: own.everywhere.workspace.clone(),
+            layers,
+            openclaw,
+            contract,
+            models: own.models,
+            providers: own.providers,
+            server: own.server.unwrap_or_default(),
+            laid_over: None,
+            channels: own.channels,
+        }
+        .with_channels())
+    }
+
+    /// Lays the user's own channels over those of `openclaw.json`.
+    fn with_channels(mut self) -> Self {
+        if !self.channels.is_empty() {
+            let mut value = match self.value() {
+                Value::Object(fields) => fields.clone(),
+                _ => Map::new(),
+            };
+            let channels = value.entry("channels").or_insert_with(|| json!({}));
+            lay_over(channels, &json!(self.channels));
+            self.laid_over = Some(Value::Object(value));
+        }
+        self
+    }
+
+    /// Returns the directory of an agent, and why it is that one: what the environment says of the default agent, what
+    /// `chitin.json5` says, what `openclaw.json` says, by the contract's rules.
+    pub fn workspace_of(
+        &self,
+        agent: &AgentId,
+        host: &Host,
+    ) -> Result<(PathBuf, Origin), RuntimeError> {
+        let (config, contract) = (self.value(), self.contract);
+        let rules = &contract.agents;
+        let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
+        let named = host.env.get(WORKSPACE_VARIABLE).map(str::trim);
+        if let Some(named) = named.filter(|named| is_default && !named.is_empty()) {
+            let directory = home::user_path(named, &host.env, rules).map_err(no_home)?;
+            return Ok((directory, Origin::Environment));
+        }
+        let own = self.workspaces.get(agent);
+        let own = own.or(self.default_workspace.as_ref().filter(|_| is_default));
+        if let Some(own) = own {
+            let directory = home::user_path(own, &host.env, rules).map_err(no_home)?;
+            return Ok((directory, Origin::ChitinConfig));
+        }
+        agents::workspace_directory(config, agent.as_str(), &host.env, contract).map_err(no_home)
+    }
+
+    /// Returns what `openclaw.json` says, with the user's own channels laid over it; nothing when there is neither.
+    pub fn value(&self) -> &Value {
+        let read = self.openclaw.as_ref().map(|loaded| &loaded.value);
+        self.laid_over.as_ref().or(read).unwrap_or(&Value::Null)
+    }
+}
+
+impl Setup {
+    /// Finds the workspace that the user means.
+    pub fn find(host: &Host, target: &Target, notes: &Notes) -> Result<Self, RuntimeError> {
+        let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
+        let agent = target.agent.as_deref().map(AgentId::normalize);
+        let (agent, directory, identity) = match (agent, &target.directory) {
+            (agent, Some(given)) => {
+                let directory = given_directory(given, host, configuration.contract)?;
+                match agent {
+                    Some(agent) => (agent, directory, Identity::Named),
+                    None => {
+                        let (agent, identity) =
+                            identity::of_directory(&directory, &configuration, host);
+                        (agent, directory, identity)
+                    }
+                }
+            }
+            (agent, None) => {
+                let (agent, directory) = agent_directory(host, &configuration, agent)?;
+                (agent, directory, Identity::Configured)
+            }
+        };
+        // What holds for the agent is known only now, when its directory gave its name.
+        let settings = configuration.layers.settings(Some(&agent));
+        if let Some(name) = settings
+            .contract
+            .as_deref()
+            .filter(|name| *name != configuration.contract.name)
+        {
+            configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
+        }
+        let said = settings.with.iter().map(Path::new);
+        let with = target.with.iter().map(PathBuf::as_path).chain(said);
+        let with = with.map(|other| given_directory(other, host, configuration.contract));
+        let with = with.collect::<Result<Vec<_>, _>>()?;
+        let options = load_options(&settings, host, configuration.contract)?;
+        Ok(Self {
+            configuration,
+            agent,
+            identity,
+            directory,
+            with,
+            adapters: Arc::new(AdapterRegistry::with_built_ins()),
+            options,
+        })
+    }
+
+    /// Fails, with what to do about it, when the directory cannot be used.
+    pub fn check_directory(&self, host: &Host) -> Result<(), RuntimeError> {
+        let opened = Root::open(&self.directory);
+        opened.map(drop).map_err(|error| self.unusable(host, error))
+    }
+
+    /// Says that the directory cannot be used, why, and what to do about it.
+    pub(crate) fn unusable(&self, host: &Host, error: ReadError) -> RuntimeError {
+        let directory = shown(&self.directory, host);
+        let message = format!("`{directory}` cannot be used as a workspace.");
+        let is_missing = error.is_missing();
+        let failed = RuntimeError::new(ErrorKind::User, message).caused_by(error);
+        if is_missing {
+            failed.hint(format!("`chitin init {directory}` makes a new workspace"))
+        } else {
+            failed
+        }
+    }
+
+    /// Returns what the adapter that claims the directory makes of it.
+    pub fn definition(&self, host: &Host) -> Result<AgentDefinition, RuntimeError> {
+        self.check_directory(host)?;
+        let mut definitions = Vec::new();
+        for directory in std::iter::once(&self.directory).chain(&self.with) {
+            definitions.push(self.adapters.load(directory).map_err(|error| {
+                RuntimeError::new(
+                    ErrorKind::User,
+                    format!("`{}` is no agent.", shown(directory, host)),
+                )
+                .caused_by(error)
+            })?);
+        }
+        let composed = compose(&definitions, Precedence::FirstWins);
+        composed
+            .map(|composed| composed.definition)
+            .ok_or_else(|| RuntimeError::new(ErrorKind::Internal, "No workspace was composed."))
+    }
+
+    /// Returns where this workspace's skills are looked for.
+    pub fn skill_places(&self, host: &Host) -> SkillPlaces {
+        let trusted = match &self.options.links {
+            Some(Links::TrustedRoots(roots)) => roots.clone(),
+            _ => Vec::new(),
+        };
+        let places = SkillPlaces::from_env(&self.directory, &host.env, self.contract());
+        SkillPlaces {
+            trusted,
+            plugins: self.with.iter().map(|other| other.join("skills")).collect(),
+            ..places
+        }
+    }
+
+    /// Returns the contract that holds.
+    pub const fn contract(&self) -> &'static Contract {
+        self.configuration.contract
+    }
+}
+
+/// Lays one value over another: objects key by key, everything else as a whole.
+fn lay_over(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                lay_over(below.entry(key.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (below, above) => above.clone_into(below),
+    }
+}
+
+fn agent_directory(
+    host: &Host,
+    configuration: &Configuration,
+    agent: Option<AgentId>,
+) -> Result<(AgentId, PathBuf), RuntimeError> {
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let agent = match agent {
+        Some(agent) => agent,
+        None => agents::default_agent(config, contract).map_err(|error| {
+            RuntimeError::new(ErrorKind::Config, "There is no default agent.")
+                .caused_by(error)
+                .hint("name a directory, or an agent with `--agent ID`")
+        })?,
+    };
+    let (directory, _) = configuration.workspace_of(&agent, host)?;
+    Ok((agent, directory))
+}
+
+/// Returns the directory that the caller means, `~` expanded.
+fn given_directory(
+    given: &Path,
+    host: &Host,
+    contract: &Contract,
+) -> Result<PathBuf, RuntimeError> {
+    match given.to_str() {
+        Some(text) if text.starts_with('~') => {
+            home::user_path(text, &host.env, &contract.agents).map_err(no_home)
+        }
+        _ => Ok(home::normalized(&host.env.working_directory().join(given))),
+    }
+}
+
+/// Tells whether an id is that of a directory, and not one that configuration names.
+pub(crate) fn is_derived(agent: &AgentId, setup: &Setup) -> bool {
+    let configuration = &setup.configuration;
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
+    let main = AgentId::normalize(agent_id::MAIN);
+    let listed = agents::roster(config, contract);
+    !is_default
+        && *agent != main
+        && !configuration.workspaces.contains_key(agent)
+        && !listed.iter().any(|entry| entry.id == *agent)
+}
+
+/// Turns settings into what the loader takes. What was not said stays with the contract.
+fn load_options(
+    settings: &ChitinSettings,
+    host: &Host,
+    contract: &Contract,
+) -> Result<LoadOptions, RuntimeError> {
+    let links = match &settings.links {
+        None => None,
+        Some(LinkSetting::Inside) => Some(Links::EveryHopInside),
+        Some(LinkSetting::None) => Some(Links::Refuse),
+        Some(LinkSetting::TrustedRoots(roots)) => {
+            let roots = roots
+                .iter()
+                .map(|root| home::user_path(root, &host.env, &contract.agents));
+            Some(Links::TrustedRoots(
+                roots.collect::<Result<_, _>>().map_err(no_home)?,
+            ))
+        }
+    };
+    let hardlinks = settings.hardlinks.map(|setting| match setting {
+        HardlinkSetting::Refuse => Hardlinks::Refuse,
+        HardlinkSetting::Allow => Hardlinks::Allow,
+    });
+    Ok(LoadOptions {
+        links,
+        hardlinks,
+        root_files: settings.root_files.clone(),
+        ..LoadOptions::default()
+    })
+}
+
+/// Finds the contract that holds: it decides what is built in and which keys are known.
+pub fn chosen_contract(
+    host: &Host,
+    flag: Option<&str>,
+    own: Option<&LoadedChitinConfig>,
+) -> Result<&'static Contract, RuntimeError> {
+    let mut said = Layers::default().with_environment(&host.env);
+    if let Some(own) = own {
+        said = said.with_chitin(own);
+    }
+    match (flag, said.settings(None).contract) {
+        (Some(name), _) => contracts::find(name),
+        (None, Some(name)) => contracts::find_named_by(&name, ErrorKind::Config),
+        (None, None) => Ok(contract::ALL[0]),
+    }
+}
+
+/// Reads `chitin.json5`, if there is one.
+pub fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, RuntimeError> {
+    match config::chitin_home(&host.env) {
+        Some(home) => {
+            let own = config::load_chitin_config(&home).map_err(|e| unusable(&e))?;
+            own.map_or(Ok(None), |own| guards_are_clear(own).map(Some))
+        }
+        None => Ok(None),
+    }
+}
+
+/// A setting that guards the disk and is not understood must not quietly mean its default.
+fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, RuntimeError> {
+    let mut issues = own.issues.iter();
+    if let Some(issue) = issues.find(|issue| guards(&issue.path)) {
+        let error = RuntimeError::new(ErrorKind::Config, issue.to_string());
+        return Err(match (&issue.hint, issue.path.rsplit('.').next()) {
+            (Some(hint), _) => error.hint(hint.clone()),
+            (None, Some("links" | "hardlinks")) => error.hint(
+                "`links` is `inside`, `none` or `{ trustedRoots: [..] }`; `hardlinks` is `refuse` or `allow`",
+            ),
+            (None, _) => error.hint("`chitin config validate` shows the place"),
+        });
+    }
+    Ok(own)
+}
+
+/// Tells whether a setting says what an agent may reach: links, commands, tools.
+pub fn guards(path: &str) -> bool {
+    let mut steps = path.split('.');
+    steps.clone().any(|step| matches!(step, "exec" | "tools"))
+        || matches!(steps.next_back(), Some("links" | "hardlinks"))
+}
+
+/// Returns where `openclaw.json` is for this user.
+pub fn config_file(host: &Host, contract: &Contract) -> Result<PathBuf, RuntimeError> {
+    let state = home::state_directory(&host.env, &contract.agents).map_err(no_home)?;
+    Ok(config::openclaw_config_path(&host.env, &state))
+}
+
+/// Returns the directory that holds what Chitin itself remembers.
+pub fn chitin_home(host: &Host) -> Option<PathBuf> {
+    config::chitin_home(&host.env)
+}
+
+fn no_home(error: home::HomeError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "The directory cannot be worked out.").caused_by(error)
+}
+
+fn unusable(error: &ConfigError) -> RuntimeError {
+    let issue = error.issue();
+    let failed = RuntimeError::new(ErrorKind::Config, issue.to_string());
+    match issue.hint {
+        Some(hint) => failed.hint(hint),
+        None => failed.hint("`chitin config validate` shows the place"),
+    }
+}
+
+/// Shortens a path below home for people.
+pub fn shown(path: &Path, host: &Host) -> String {
+    let home = host
+        .env
+        .get("HOME")
+        .map(Path::new)
+        .filter(|home| !home.as_os_str().is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
+}

@@ -1,0 +1,323 @@
+//! The tools of a run: which there are, and which of them the policy leaves.
+
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::mcp_servers::{AgentMcpServers, McpToolset};
+use crate::memory::{AgentMemory, MemoryToolset};
+use crate::notes::Notes;
+use crate::setup::Setup;
+use chitin_agent::turn::{Candidate, Screen};
+use chitin_gateway::trust::ToolLimits;
+use chitin_model::http::{Endpoint, make_client};
+use chitin_protocol::message::Usage;
+use chitin_protocol::settings::ExecSettings;
+use chitin_store::{FileStore, SessionStore};
+use chitin_tools::approval::{Gate, Rules};
+use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
+use chitin_tools::files::{FileOptions, file_tools};
+use chitin_tools::mcp::McpSurroundings;
+use chitin_tools::memory_slot::{MemoryTools, memory_tools};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender};
+use chitin_tools::process::{Jobs, ProcessTool};
+use chitin_tools::redact::Redactor;
+use chitin_tools::sandbox::{Sandbox, SandboxConfig};
+use chitin_tools::session_status::{SessionFacts, SessionStatus, SessionStatusTool};
+use chitin_tools::web_fetch::WebFetchTool;
+use chitin_tools::{Offer, Toolbox};
+use chitin_workspace::config::ChitinSettings;
+use chitin_workspace::extensions::mcp;
+use chitin_workspace::extensions::permissions::{self, Permissions};
+use chitin_workspace::guard::{ReadError, Root};
+use chitin_workspace::load::read_policy;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The tools that there are, whoever may use which, and the rules that every call must pass. Made once: commands that run
+/// in the background and tool servers belong to all turns of an agent.
+#[derive(Clone)]
+pub struct Tools {
+    offers: Vec<Offer>,
+    mcp: Arc<McpToolset>,
+    screen: Screen,
+}
+
+/// Who wants to use tools.
+pub struct User<'a> {
+    /// The session.
+    pub session: &'a str,
+    /// How deep in a tree of subagents it is, where that is known.
+    pub depth: Option<u32>,
+    /// Who speaks.
+    pub sender: Sender,
+    /// What is said of tools, for the place and for whoever speaks there.
+    pub limits: Option<&'a ToolLimits>,
+    /// The model.
+    pub candidate: &'a Candidate,
+    /// How deeply it thinks, where that is not as the agent's models do.
+    pub thinking: Option<&'a str>,
+    /// Tools besides the agent's own.
+    pub more: &'a [Offer],
+}
+
+/// What the tools are made of.
+pub(crate) struct ToolBuilder<'a> {
+    pub host: &'a Arc<Host>,
+    pub setup: &'a Arc<Setup>,
+    pub own: &'a ChitinSettings,
+    pub state: &'a Path,
+    pub store: &'a Arc<FileStore>,
+    pub memory: &'a Arc<AgentMemory>,
+    pub mcp: &'a Arc<AgentMcpServers>,
+    pub candidate: &'a Candidate,
+    pub redactor: &'a Arc<Redactor>,
+    pub notes: &'a Notes,
+}
+
+impl Tools {
+    /// Tries MCP servers again that could not be reached; tells whether there are other tools now.
+    pub(crate) async fn refresh(&self, notes: &Notes) -> bool {
+        self.mcp.refresh(notes).await
+    }
+
+    /// Returns the tools that somebody may use.
+    pub fn for_user(
+        &self,
+        setup: &Setup,
+        own: &ChitinSettings,
+        redactor: &Arc<Redactor>,
+        user: &User<'_>,
+        notes: &Notes,
+    ) -> (Arc<Toolbox>, Screen) {
+        let contract = setup.contract();
+        let config =
+            PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
+        let mut input = PolicyInput::new(&config, contract.session_keys, user.session);
+        input.agent_id = Some(setup.agent.as_str());
+        input.provider = Some(user.candidate.model.provider());
+        input.model = Some(user.candidate.model.name());
+        input.depth = user.depth;
+        input.sender = user.sender;
+        if let Some(limits) = user.limits {
+            input.group.clone_from(&limits.room);
+            input.by_sender.clone_from(&limits.sender);
+        }
+        let mut offers: Vec<Offer> = self.offers.iter().chain(user.more).cloned().collect();
+        offers.extend(self.mcp.offers());
+        let rules = &contract.runtime.tools;
+        let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
+        for entry in toolbox.unknown_entries() {
+            let near = entry.nearest.as_deref();
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let (path, entry) = (&entry.path, &entry.entry);
+            notes.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
+        }
+        let output = own.tools.output.clone().unwrap_or_default();
+        (
+            Arc::new(toolbox.with_output(&output)),
+            Arc::clone(&self.screen),
+        )
+    }
+}
+
+impl ToolBuilder<'_> {
+    /// Makes the tools.
+    pub(crate) async fn tools(&self) -> Result<Tools, RuntimeError> {
+        let rules = &self.setup.contract().runtime.tools;
+        let mut offers: Vec<Offer> = file_tools(rules, self.files())
+            .into_iter()
+            .map(Offer::Own)
+            .collect();
+        offers.push(Offer::Own(Arc::new(SessionStatusTool::new(Arc::new(
+            self.status(),
+        )))));
+        let memory = MemoryToolset(Arc::clone(self.memory));
+        let memory = Some(&memory).filter(|_| self.memory.options.enabled);
+        let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
+        offers.extend(remembering.into_iter().map(Offer::Own));
+        let sandbox = Sandbox::new(sandbox_config(
+            self.host,
+            self.setup,
+            &self.own.exec,
+            self.state,
+        ))
+        .map_err(|error| {
+            RuntimeError::new(ErrorKind::User, "There is no sandbox for commands.").caused_by(error)
+        })?;
+        let sandbox = Arc::new(sandbox);
+        let gate = self.gate()?;
+        offers.extend(self.commands(&sandbox, &gate));
+        let mcp = Arc::new(self.servers(&sandbox).await?);
+        let trust = self.host.trust();
+        let tls = Arc::new(move || trust.tls());
+        let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
+        offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
+        Ok(Tools {
+            offers,
+            mcp,
+            screen: Arc::new(move |_, arguments| gate.rules().screened(arguments)),
+        })
+    }
+
+    /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.
+    fn gate(&self) -> Result<Arc<Gate>, RuntimeError> {
+        let config = self.setup.configuration.value();
+        let permissions = self.permissions()?;
+        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, permissions);
+        Ok(Arc::new(Gate::new(rules)))
+    }
+
+    /// Makes the tools that run commands, in the sandbox that the machine offers.
+    fn commands(&self, sandbox: &Arc<Sandbox>, gate: &Arc<Gate>) -> Vec<Offer> {
+        let settings = &self.own.exec;
+        let jobs = Arc::new(Jobs::new(settings.jobs));
+        let exec = ExecTool::new(
+            Arc::clone(sandbox),
+            Arc::clone(gate),
+            Some(Arc::clone(&jobs)),
+            self.redact(),
+            ExecLimits::from_settings(settings),
+        );
+        vec![
+            Offer::Own(Arc::new(exec)),
+            Offer::Own(Arc::new(ProcessTool::new(jobs, Arc::clone(gate)))),
+        ]
+    }
+
+    fn redact(&self) -> Redact {
+        let redactor = Arc::clone(self.redactor);
+        Arc::new(move |text| redactor.redact(text))
+    }
+
+    /// Asks the MCP servers that `MCP.md` and configuration name for their tools. Without any, nothing is started.
+    async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<McpToolset, RuntimeError> {
+        let file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
+        let trust = self.host.trust();
+        let surroundings = McpSurroundings {
+            sandbox: Arc::clone(sandbox),
+            environment: environment(self.host),
+            http: Arc::new(move || {
+                make_client(&Endpoint::new("https://localhost").with_trust(trust.clone()))
+            }),
+        };
+        let config = self.setup.configuration.value();
+        let (settings, redact) = (&self.own.mcp, self.redact());
+        let tools = self
+            .mcp
+            .tools(file, config, settings, &surroundings, redact, self.notes);
+        Ok(tools.await)
+    }
+
+    /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
+    fn permissions(&self) -> Result<Option<Permissions>, RuntimeError> {
+        let Some(text) = self.read("PERMISSIONS.md")? else {
+            return Ok(None);
+        };
+        let parsed = permissions::parse(&text, self.setup.agent.as_str());
+        parsed.map(Some).map_err(|error| {
+            let what = "`PERMISSIONS.md` cannot be understood, so nothing is allowed.";
+            RuntimeError::new(ErrorKind::User, what).caused_by(error)
+        })
+    }
+
+    /// Reads an extension file of the workspace.
+    fn read(&self, name: &str) -> Result<Option<String>, RuntimeError> {
+        let Ok(root) = Root::open(&self.setup.directory) else {
+            // The workspace itself cannot be used; the turn says so.
+            return Ok(None);
+        };
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        match root.read(Path::new(name), &policy) {
+            Ok(read) => Ok(Some(String::from_utf8_lossy(&read.bytes).into_owned())),
+            Err(ReadError::Missing { .. }) => Ok(None),
+            Err(error) => Err(RuntimeError::new(
+                ErrorKind::User,
+                format!("`{name}` cannot be read."),
+            )
+            .caused_by(error)),
+        }
+    }
+
+    fn files(&self) -> FileOptions {
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        let settings = self.own.tools.files.clone().unwrap_or_default();
+        FileOptions {
+            links: policy.links,
+            hardlinks: policy.hardlinks,
+            ..FileOptions::from(&settings)
+        }
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            host: Arc::clone(self.host),
+            store: Arc::clone(self.store),
+            model: self.candidate.full_name(),
+            window: self.candidate.context_window,
+        }
+    }
+}
+
+/// Says in what commands of an agent run.
+pub fn sandbox_config(
+    host: &Host,
+    setup: &Setup,
+    exec: &ExecSettings,
+    state: &Path,
+) -> SandboxConfig {
+    let scratch = state.join("cache");
+    let mut sandbox =
+        SandboxConfig::new(Host::program(), &setup.directory, scratch).with_settings(exec);
+    sandbox.hidden.push(state.to_owned());
+    sandbox
+        .hidden
+        .extend(host.env.get("HOME").map(PathBuf::from));
+    sandbox.environment = environment(host);
+    sandbox
+}
+
+fn environment(host: &Host) -> BTreeMap<String, String> {
+    let variables = host.env.variables();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// Says how a session is, from the store's index.
+struct Status {
+    host: Arc<Host>,
+    store: Arc<FileStore>,
+    model: String,
+    window: Option<u64>,
+}
+
+impl SessionFacts for Status {
+    fn status(&self, session_key: &str) -> SessionStatus {
+        let entry = self
+            .store
+            .find(session_key)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
+        let now = jiff::Timestamp::now().to_zoned(self.host.zone());
+        let mut usage = Usage {
+            input: entry.input_tokens.unwrap_or_default(),
+            output: entry.output_tokens.unwrap_or_default(),
+            cache_read: entry.cache_read.unwrap_or_default(),
+            cache_write: entry.cache_write.unwrap_or_default(),
+            ..Usage::default()
+        };
+        usage.total_tokens = usage.input + usage.output + usage.cache_read + usage.cache_write;
+        usage.cost.total = entry.estimated_cost_usd.unwrap_or_default();
+        SessionStatus {
+            time: now.strftime("%A %Y-%m-%d %H:%M %Z").to_string(),
+            model: self.model.clone(),
+            context_window: self.window,
+            context_tokens: entry.total_tokens,
+            turns: 0,
+            compactions: entry.compaction_count.unwrap_or_default(),
+            usage,
+            cost_limit: None,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Arguments that several commands share, as typed; the runtime takes them as plain requests.
+
+use chitin_runtime::Target;
+use chitin_runtime::context::{Mode, TokenCounting, Trigger, TurnRequest, WhichTurn};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// Which workspace a command is about.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct TargetArgs {
+    /// The workspace; left out, that of the agent.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// The agent whose workspace and settings are meant; left out, the default agent.
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+
+    /// Another workspace to compose with it; may be given several times, the strongest first.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) with: Vec<PathBuf>,
+
+    /// The contract to read the workspace by.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) contract: Option<String>,
+}
+
+impl TargetArgs {
+    /// Returns the same as a plain request.
+    pub(crate) fn target(&self) -> Target {
+        Target {
+            directory: self.directory.clone(),
+            agent: self.agent.clone(),
+            with: self.with.clone(),
+            contract: self.contract.clone(),
+        }
+    }
+}
+
+/// What the user says about the turn.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct TurnArgs {
+    /// The session's key, such as `agent:main:discord:channel:42`; left out, the agent's main session.
+    #[arg(long, value_name = "KEY")]
+    session: Option<String>,
+
+    /// Whether the session has had a full first turn already.
+    #[arg(long, value_enum, default_value_t = WhichTurnArg::First)]
+    turn: WhichTurnArg,
+
+    /// What starts the run.
+    #[arg(long, value_enum, default_value_t = RunArg::User)]
+    run: RunArg,
+
+    /// Look at a run that asks for a lightweight context.
+    #[arg(long)]
+    light: bool,
+
+    /// How much of a prompt; left out, minimal for subagents and scheduled jobs, full otherwise.
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
+
+    /// The tools to offer, separated by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Option<Vec<String>>,
+
+    /// Limits to try: `file=8000,total=40000`, a file by name, `unit=tokens`.
+    #[arg(long, value_name = "LIMITS")]
+    budget: Option<String>,
+
+    /// The model to reckon with, as `provider/name`.
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+
+    /// The message: memory is searched for it, as it would be in a run.
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WhichTurnArg {
+    /// It has not.
+    First,
+    /// It has.
+    Next,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RunArg {
+    /// Somebody's message.
+    User,
+    /// A heartbeat.
+    Heartbeat,
+    /// A scheduled job.
+    Cron,
+    /// A hook.
+    Hook,
+    /// Another run.
+    Subagent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    /// All sections.
+    Full,
+    /// Fewer, for runs that another run or a schedule started.
+    Minimal,
+    /// One line.
+    None,
+}
+
+impl TurnArgs {
+    /// Returns the same as a plain request.
+    pub(crate) fn request(&self) -> TurnRequest {
+        TurnRequest {
+            session: self.session.clone(),
+            turn: match self.turn {
+                WhichTurnArg::First => WhichTurn::First,
+                WhichTurnArg::Next => WhichTurn::Next,
+            },
+            run: match self.run {
+                RunArg::User => Trigger::User,
+                RunArg::Heartbeat => Trigger::Heartbeat,
+                RunArg::Cron => Trigger::Cron,
+                RunArg::Hook => Trigger::Hook,
+                RunArg::Subagent => Trigger::Subagent,
+            },
+            light: self.light,
+            mode: self.mode.map(|mode| match mode {
+                ModeArg::Full => Mode::Full,
+                ModeArg::Minimal => Mode::Minimal,
+                ModeArg::None => Mode::None,
+            }),
+            tools: self.tools.clone(),
+            budget: self.budget.clone(),
+            model: self.model.clone(),
+            message: self.message.clone(),
+        }
+    }
+}
+
+/// How tokens are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tokens {
+    /// By a quick estimate.
+    Estimate,
+    /// With a published tokenizer; for models without one it is still an estimate.
+    Exact,
+}
+
+impl From<Tokens> for TokenCounting {
+    fn from(tokens: Tokens) -> Self {
+        match tokens {
+            Tokens::Estimate => Self::Estimate,
+            Tokens::Exact => Self::Exact,
+        }
+    }
+}
