@@ -183,9 +183,12 @@ pub struct ChildRun {
     /// Whether its words go to its own thread while it works.
     #[serde(default)]
     pub progress: bool,
-    /// The directory that it works in, when that is not its agent's.
+    /// The directory that it works in, when that is not the workspace itself but beneath it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
+    /// Its workspace, when that is not its agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_root: Option<String>,
     /// Text for its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,

@@ -60,6 +60,12 @@ pub struct AgentSettings {
     /// Exactly the files that a subagent gets; left out, the contract says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent_files: Option<Vec<String>>,
+    /// How many levels below a root skills are looked for, 1 to 8; 1 is direct children only. Left out, the contract says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_depth: Option<u32>,
+    /// A directory with templates of your own for new workspaces. A path that is not absolute begins at Chitin's home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub templates: Option<String>,
     /// What files may take in the prompt; left out, the contract and `openclaw.json` say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSetting>,

@@ -8,6 +8,7 @@ mod error;
 mod factory;
 mod host;
 mod identity;
+mod mcp_servers;
 pub mod memory;
 mod models;
 mod notes;

@@ -8,18 +8,20 @@ use crate::notes::Notes;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_protocol::settings::{ProviderSettings, ServerSettings};
+use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, Precedence, compose};
 use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
 use chitin_workspace::contract::{self, Contract};
-use chitin_workspace::guard::{Hardlinks, Links};
+use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::SkillPlaces;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Names the directory of the default agent.
 const WORKSPACE_VARIABLE: &str = "CHITIN_WORKSPACE";
@@ -32,6 +34,9 @@ pub struct Target {
 
     /// The agent whose workspace and settings are meant; left out, the default agent.
     pub agent: Option<String>,
+
+    /// Further workspaces that are composed with it, the strongest first.
+    pub with: Vec<PathBuf>,
 
     /// The contract to read the workspace by.
     pub contract: Option<String>,
@@ -73,6 +78,10 @@ pub struct Setup {
     pub identity: Identity,
     /// Its workspace.
     pub directory: PathBuf,
+    /// Further workspaces that are composed with it, the strongest first.
+    pub with: Vec<PathBuf>,
+    /// Who makes agents of directories.
+    pub adapters: Arc<AdapterRegistry>,
     /// How its files are read.
     pub options: LoadOptions,
 }
@@ -201,14 +210,58 @@ impl Setup {
         {
             configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
         }
+        let said = settings.with.iter().map(Path::new);
+        let with = target.with.iter().map(PathBuf::as_path).chain(said);
+        let with = with.map(|other| given_directory(other, host, configuration.contract));
+        let with = with.collect::<Result<Vec<_>, _>>()?;
         let options = load_options(&settings, host, configuration.contract)?;
         Ok(Self {
             configuration,
             agent,
             identity,
             directory,
+            with,
+            adapters: Arc::new(AdapterRegistry::with_built_ins()),
             options,
         })
+    }
+
+    /// Fails, with what to do about it, when the directory cannot be used.
+    pub fn check_directory(&self, host: &Host) -> Result<(), RuntimeError> {
+        let opened = Root::open(&self.directory);
+        opened.map(drop).map_err(|error| self.unusable(host, error))
+    }
+
+    /// Says that the directory cannot be used, why, and what to do about it.
+    pub(crate) fn unusable(&self, host: &Host, error: ReadError) -> RuntimeError {
+        let directory = shown(&self.directory, host);
+        let message = format!("`{directory}` cannot be used as a workspace.");
+        let is_missing = error.is_missing();
+        let failed = RuntimeError::new(ErrorKind::User, message).caused_by(error);
+        if is_missing {
+            failed.hint(format!("`chitin init {directory}` makes a new workspace"))
+        } else {
+            failed
+        }
+    }
+
+    /// Returns what the adapter that claims the directory makes of it.
+    pub fn definition(&self, host: &Host) -> Result<AgentDefinition, RuntimeError> {
+        self.check_directory(host)?;
+        let mut definitions = Vec::new();
+        for directory in std::iter::once(&self.directory).chain(&self.with) {
+            definitions.push(self.adapters.load(directory).map_err(|error| {
+                RuntimeError::new(
+                    ErrorKind::User,
+                    format!("`{}` is no agent.", shown(directory, host)),
+                )
+                .caused_by(error)
+            })?);
+        }
+        let composed = compose(&definitions, Precedence::FirstWins);
+        composed
+            .map(|composed| composed.definition)
+            .ok_or_else(|| RuntimeError::new(ErrorKind::Internal, "No workspace was composed."))
     }
 
     /// Returns where this workspace's skills are looked for.
@@ -218,7 +271,11 @@ impl Setup {
             _ => Vec::new(),
         };
         let places = SkillPlaces::from_env(&self.directory, &host.env, self.contract());
-        SkillPlaces { trusted, ..places }
+        SkillPlaces {
+            trusted,
+            plugins: self.with.iter().map(|other| other.join("skills")).collect(),
+            ..places
+        }
     }
 
     /// Returns the contract that holds.

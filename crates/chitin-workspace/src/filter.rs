@@ -17,7 +17,7 @@ const MEMORY: &str = "MEMORY.md";
 pub struct TurnFacts<'a> {
     /// The session's key.
     pub session_key: Option<&'a str>,
-    /// The session's id, which one contract tests when there is no key.
+    /// The session's id, which the releases test when there is no key.
     pub session_id: Option<&'a str>,
     /// Whether the run asked for a lightweight context.
     pub context_mode: ContextMode,

@@ -36,7 +36,7 @@ pub use cut::{CutPoint, cut_point};
 pub use estimate::{
     ContextTokens, context_tokens, estimate, estimate_all, estimate_text, usage_tokens,
 };
-pub use files::FileOperations;
+pub use files::{FileOperations, file_lists};
 pub use flush::{FlushFigures, FlushGate, FlushOptions, FlushPlan, FlushState, Hours, flush_gate};
 pub use images::{images_kept_from, without_images};
 pub use limit::{LimitedHistory, limit_start};

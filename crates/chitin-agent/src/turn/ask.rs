@@ -238,8 +238,8 @@ impl Running<'_> {
     fn priced(&mut self, mut message: AssistantMessage) -> AssistantMessage {
         message.timestamp = Some(self.agent.parts.clock.now_ms());
         if let Some(usage) = &mut message.usage {
-            usage.cost = (self.candidate().price)(usage);
-            self.spent.add(usage);
+            let cost_known = self.candidate().charge(usage);
+            self.spent.add(usage, cost_known);
         }
         self.journal.observe(Moment::Answered {
             call: self.spent.calls,

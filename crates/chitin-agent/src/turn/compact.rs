@@ -48,7 +48,7 @@ struct ModelSummarizer<'a> {
     cancel: CancellationToken,
     now_ms: i64,
     /// What it took, call by call.
-    taken: Mutex<Vec<Usage>>,
+    taken: Mutex<Vec<(Usage, bool)>>,
 }
 
 impl Running<'_> {
@@ -103,9 +103,9 @@ impl Running<'_> {
         };
         let outcome = parts.engine.compact(session, &order, &summarizer).await;
         let taken = summarizer.taken.into_inner();
-        for usage in taken.unwrap_or_else(PoisonError::into_inner) {
+        for (usage, cost_known) in taken.unwrap_or_else(PoisonError::into_inner) {
             self.spent.calls += 1;
-            self.spent.add(&usage);
+            self.spent.add(&usage, cost_known);
         }
         let compacted = match outcome {
             Ok(Outcome::Compacted(compacted)) => compacted,
@@ -178,9 +178,9 @@ impl ModelSummarizer<'_> {
             match event? {
                 StreamEvent::Done(message) => {
                     if let Some(mut usage) = message.usage {
-                        usage.cost = (candidate.price)(&usage);
+                        let cost_known = candidate.charge(&mut usage);
                         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-                        taken.push(usage);
+                        taken.push((usage, cost_known));
                     }
                     let text = message.content.text();
                     return if text.trim().is_empty() {
@@ -222,10 +222,11 @@ impl Agent {
         if !running.compact(Reason::Asked, instructions).await? {
             return Ok(None);
         }
+        running.count_summary().await?;
         Ok(Some(TurnReport {
             stop_reason: StopReason::Stop,
             text: String::new(),
-            usage: running.spent.usage,
+            usage: running.spent.spending.usage,
             error: None,
         }))
     }

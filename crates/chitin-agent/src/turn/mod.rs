@@ -33,7 +33,7 @@ use crate::engine::{Assembly, SessionRef, TurnEnd};
 use crate::journal::Journal;
 use crate::lane::Lanes;
 use crate::limits::Spent;
-use crate::source::{Ask, RecallAsk, Seen, SourceError};
+use crate::source::{Ask, RecallAsk, Seen, SourceError, Trigger};
 use ask::{Answer, Question};
 use chitin_model::ModelError;
 use chitin_protocol::event::TurnEvent;
@@ -183,6 +183,10 @@ pub(crate) struct Running<'a> {
     pub(crate) agent: &'a Agent,
     pub(crate) run_id: String,
     pub(crate) session_key: String,
+    /// What started the turn.
+    pub(crate) trigger: Trigger,
+    /// The channel that it came through.
+    pub(crate) channel: Option<String>,
     pub(crate) teller: Teller,
     pub(crate) cancel: CancellationToken,
     pub(crate) session: Held,
@@ -320,6 +324,8 @@ impl<'a> Running<'a> {
             agent,
             run_id,
             session_key: key,
+            trigger: input.occasion.trigger,
+            channel: input.occasion.channel.clone(),
             teller,
             cancel,
             session,

@@ -148,7 +148,7 @@ impl Stage {
                 model: Arc::clone(&model) as _,
                 context_window: Some(40_000),
                 max_tokens: 1_000,
-                price: Arc::new(|_| CostShares::default()),
+                price: Arc::new(|_| Some(CostShares::default())),
                 thinking: None,
                 retention: Retention::default(),
                 extra: serde_json::Map::new(),

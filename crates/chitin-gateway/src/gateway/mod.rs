@@ -26,6 +26,7 @@ mod running;
 mod scheduling;
 mod sending;
 mod sessions;
+mod spawn_workspaces;
 mod spawning;
 mod speaking;
 mod standing;

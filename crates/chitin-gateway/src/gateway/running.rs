@@ -8,7 +8,7 @@ use super::{Inner, What};
 use crate::host::AgentAsk;
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::trust;
-use chitin_agent::source::Occasion;
+use chitin_agent::source::{Occasion, Trigger};
 use chitin_agent::turn::{Agent, Keeper, Steering, TurnError, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
 use chitin_workspace::filter::{ContextMode, RunKind};
@@ -157,6 +157,10 @@ impl Inner {
             None => Arc::default(),
         };
         let standing = self.standing(job);
+        let workspace = standing
+            .as_ref()
+            .and_then(|standing| standing.workspace.as_deref());
+        self.still_allowed(job, workspace)?;
         let ask = AgentAsk {
             agent_id: &job.agent_id,
             session_key: &job.session_key,
@@ -167,9 +171,10 @@ impl Inner {
             thinking: standing
                 .as_ref()
                 .and_then(|standing| standing.thinking.as_deref()),
-            workspace: standing
+            workspace: workspace.map(Into::into),
+            working_directory: standing
                 .as_ref()
-                .and_then(|standing| standing.workspace.as_ref().map(Into::into)),
+                .and_then(|standing| standing.working_directory.as_ref().map(Into::into)),
             offers,
         };
         let made = self.parts.host.agent(ask).await;
@@ -202,6 +207,14 @@ impl Inner {
                     | JobKind::Subagent
                     | JobKind::Announce
                     | JobKind::SessionSend => RunKind::Default,
+                },
+                trigger: match job.kind {
+                    JobKind::Message => Trigger::User,
+                    JobKind::Heartbeat => Trigger::Heartbeat,
+                    JobKind::Cron => Trigger::Cron,
+                    JobKind::Subagent => Trigger::Subagent,
+                    JobKind::Announce => Trigger::Announce,
+                    JobKind::SessionSend => Trigger::Session,
                 },
                 context: if job.light {
                     ContextMode::Lightweight

@@ -32,6 +32,7 @@ impl SessionsSpawn {
                 .is_some_and(|surface| surface.capabilities().threads != Threads::None);
             let rules = &parts.contract.runtime.subagents.tool;
             leave_out(&mut spec.parameters, rules, threads);
+            offer_workspaces(&mut spec.parameters, &parts.host.spawn_workspaces());
         }
         Self {
             spec,
@@ -51,6 +52,18 @@ fn leave_out(schema: &mut Value, rules: &SpawnToolRules, has_threads: bool) {
     if rules.thread == ThreadParameter::WhereThereAreThreads && !has_threads {
         properties.shift_remove("thread");
         properties.shift_remove("mode");
+    }
+}
+
+/// Says which workspaces a child may have, or takes the parameter out where there are none.
+fn offer_workspaces(schema: &mut Value, allowed: &[String]) {
+    let Some(properties) = schema["properties"].as_object_mut() else {
+        return;
+    };
+    if allowed.is_empty() {
+        properties.shift_remove("workspace");
+    } else if let Some(workspace) = properties.get_mut("workspace") {
+        workspace["enum"] = allowed.into();
     }
 }
 

@@ -492,7 +492,8 @@ async fn a_child_of_another_agent_has_that_agents_session_and_a_directory_below_
     );
     let asked = stage.host.asked();
     let shed = asked.iter().find(|ask| ask.agent_id == "helper").unwrap();
-    assert!(shed.workspace.as_ref().unwrap().ends_with("shed"));
+    assert_eq!(shed.workspace, None);
+    assert!(shed.working_directory.as_ref().unwrap().ends_with("shed"));
     assert_eq!(shed.thinking.as_deref(), Some("low"));
     assert_eq!(shed.depth, Some(1));
     assert_eq!(

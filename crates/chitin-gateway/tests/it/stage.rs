@@ -343,6 +343,7 @@ pub(crate) struct Asked {
     pub(crate) depth: Option<u32>,
     pub(crate) thinking: Option<String>,
     pub(crate) workspace: Option<PathBuf>,
+    pub(crate) working_directory: Option<PathBuf>,
     /// Whether the owner speaks; none when nobody does.
     pub(crate) owner: Option<bool>,
     /// The tools that the session has.
@@ -419,6 +420,7 @@ impl StageHost {
             depth: ask.depth,
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
+            working_directory: ask.working_directory.clone(),
             owner: ask.sender.map(|sender| sender.is_owner),
             tools: tools.specs().map(|tool| tool.name.clone()).collect(),
         });
@@ -434,7 +436,7 @@ impl StageHost {
             },
             context_window: Some(200_000),
             max_tokens: 4_096,
-            price: Arc::new(|_| CostShares::default()),
+            price: Arc::new(|_| Some(CostShares::default())),
             thinking: None,
             retention: Retention::default(),
             extra: serde_json::Map::new(),

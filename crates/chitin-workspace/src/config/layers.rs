@@ -128,6 +128,10 @@ pub struct ChitinSettings {
     pub root_files: Vec<String>,
     /// Exactly the files that a subagent gets, when that was said.
     pub subagent_files: Option<Vec<String>>,
+    /// How many levels below a root skills are looked for, when that was said.
+    pub skill_depth: Option<u32>,
+    /// The directory of the user's own templates, as it was written.
+    pub templates: Option<String>,
     /// What files may take, when that was said.
     pub budget: Option<BudgetSetting>,
     /// What shrinks when the window is small, when that was said.
@@ -322,6 +326,8 @@ impl Layers {
             subagent_files: self
                 .said_above("subagentFiles", agent, Layer::BuiltIn)
                 .and_then(typed),
+            skill_depth: self.setting("skillDepth", agent),
+            templates: self.setting("templates", agent),
             budget: self.setting("budget", agent),
             small_window: self.setting("smallWindow", agent),
             sections_off: self.setting("sectionsOff", agent).unwrap_or_default(),
@@ -342,6 +348,16 @@ impl Layers {
             subagents: self.merged("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),
         }
+    }
+
+    /// Returns the agents for which a setting of ours is said apart from all others.
+    pub fn agents_that_set(&self, key: &str) -> BTreeSet<AgentId> {
+        let own = self.contents.iter().filter(|c| c.layer != Layer::OpenClaw);
+        own.filter_map(|content| content.value.get("agents")?.as_object())
+            .flatten()
+            .filter(|(_, entry)| entry.get(key).is_some())
+            .map(|(id, _)| AgentId::normalize(id))
+            .collect()
     }
 
     fn setting<T: DeserializeOwned>(&self, key: &str, agent: Option<&AgentId>) -> Option<T> {

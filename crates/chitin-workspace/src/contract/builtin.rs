@@ -90,6 +90,7 @@ pub const CANONICAL: Contract = Contract {
         read_errors: ReadErrorRule::Fail,
         front_matter: FrontMatter::Stripped,
         persona_swap: false,
+        adapters: true,
     },
     filters: Filters {
         subagent_files: SPAWNED,
@@ -220,11 +221,12 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: false,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: SPAWNED,
         cron_files: Some(SPAWNED),
-        session_id_stands_in: false,
+        session_id_stands_in: true,
         group_memory: GroupMemory::Kept,
         lightweight: Lightweight::HeartbeatOnly,
         lightweight_extras: Filtered::No,
@@ -301,6 +303,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: true,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md", "TOOLS.md"],
@@ -399,11 +402,12 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: false,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md"],
         cron_files: Some(&["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"]),
-        session_id_stands_in: false,
+        session_id_stands_in: true,
         group_memory: GroupMemory::Dropped,
         lightweight: Lightweight::Nothing,
         lightweight_extras: Filtered::No,

@@ -100,6 +100,8 @@ pub struct Loading {
     pub front_matter: FrontMatter,
     /// Whether a hook may put another persona in place of `SOUL.md` (W58).
     pub persona_swap: bool,
+    /// Whether directories that are no OpenClaw workspace are agents too, by whichever adapter claims them (A2, A3).
+    pub adapters: bool,
 }
 
 /// One name of the loaded set.

@@ -17,7 +17,6 @@ use chitin_runtime::{Configuration, Notes, Setup, chitin_home};
 use chitin_runtime::{HostClock, ServeHost};
 use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
-use chitin_workspace::guard::Root;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -105,14 +104,9 @@ impl Args {
             CliError::new(Kind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
-        if let Some(directory) = &self.target.directory {
+        if self.target.directory.is_some() {
             let target = self.target.target();
-            let path = Setup::find(host, &target, &Notes::none())?.directory;
-            Root::open(&path).map_err(|error| {
-                CliError::new(Kind::User, "The workspace cannot be used.")
-                    .caused_by(error)
-                    .hint(format!("`chitin init {}` makes one", directory.display()))
-            })?;
+            Setup::find(host, &target, &Notes::none())?.check_directory(host)?;
         }
         let token = token(host, self.token_file.as_deref(), &state)?;
         let settings = self.settings(&configuration, &token)?;
@@ -263,7 +257,7 @@ impl Args {
         let Some(path) = self.files.clone().or(said) else {
             return Ok(None);
         };
-        let path = host.env.working_directory().join(path);
+        let path = host.env.resolve(path);
         let opened = DirectorySurface::open(&path).map_err(|error| {
             let what = format!("`{}` cannot be a surface.", path.display());
             CliError::new(Kind::User, what).caused_by(error)

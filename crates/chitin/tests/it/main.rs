@@ -1,13 +1,16 @@
 //! Tests of the binary, one module per topic.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod adapters;
 mod architecture;
 mod channels;
 mod check;
 mod commands;
 mod config;
 mod context;
+mod figures;
 mod identity;
+mod mcp;
 mod memory;
 mod pairing;
 mod process;

@@ -99,7 +99,7 @@ pub(super) fn write(
 
 /// Writes the page whole or not at all, and never in place of a file that it is about.
 fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let path = home::normalized(&host.env.working_directory().join(file));
+    let path = home::normalized(&host.env.resolve(file));
     let mut records = context.files.records.iter();
     if records.any(|record| record.path == path) {
         let message = format!("`{}` is a file of the workspace.", file.display());

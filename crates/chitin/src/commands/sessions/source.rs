@@ -79,6 +79,7 @@ impl Source {
             directory: whose.directory.clone(),
             agent: whose.agent.clone(),
             contract: whose.contract.clone(),
+            ..Target::default()
         };
         Self::of(host, &Setup::find(host, &target, &printer.notes())?, keeper)
     }

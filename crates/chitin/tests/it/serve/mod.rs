@@ -12,6 +12,7 @@ mod desk;
 mod logins;
 mod networks;
 mod restart;
+mod spawn_workspace;
 
 use crate::process::command;
 use crate::run::Talk;
