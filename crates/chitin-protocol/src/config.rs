@@ -39,6 +39,12 @@ pub struct ChitinConfig {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentSettings {
+    /// The directory that the agent lives in. At the top it is the default agent's, under `agents` that agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Further workspaces that are composed with the agent's own, the strongest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<Vec<String>>,
     /// The contract to read the workspace by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,

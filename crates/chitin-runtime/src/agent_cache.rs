@@ -73,38 +73,43 @@ impl ServeHost {
         model: Option<&str>,
         configuration: &Configuration,
         notes: &Notes,
-    ) -> Self {
+    ) -> Result<Self, RuntimeError> {
         let (config, contract) = (configuration.value(), configuration.contract);
-        let default = match &target.agent {
-            Some(id) => Some(AgentId::normalize(id)),
-            None => agents::default_agent(config, contract).ok(),
+        let given = match &target.directory {
+            Some(_) => {
+                let setup = Setup::find(host, target, &Notes::none())?;
+                Some((setup.agent, setup.directory))
+            }
+            None => None,
         };
-        let mut ids: Vec<AgentId> = agents::roster(config, contract)
-            .into_iter()
-            .map(|entry| entry.id)
-            .collect();
-        ids.extend(default.clone().filter(|default| !ids.contains(default)));
+        let default = match (&given, &target.agent) {
+            (Some((id, _)), _) => Some(id.clone()),
+            (None, Some(id)) => Some(AgentId::normalize(id)),
+            (None, None) => agents::default_agent(config, contract).ok(),
+        };
+        let roster = agents::roster(config, contract);
+        let mut ids: Vec<AgentId> = roster.into_iter().map(|entry| entry.id).collect();
+        ids.extend(configuration.workspaces.keys().cloned());
+        ids.extend(default.clone());
         let mut found: Vec<AgentSummary> = Vec::new();
         for id in ids {
             if found.iter().any(|known| known.id == id.as_str()) {
                 continue;
             }
-            let is_default = default.as_ref() == Some(&id);
-            let workspace = match &target.directory {
-                Some(given) if is_default => host.env.resolve(given),
-                Some(_) | None => {
-                    agents::workspace_directory(config, id.as_str(), &host.env, contract)
-                        .map(|(directory, _)| directory)
-                        .unwrap_or_default()
-                }
+            let workspace = match &given {
+                Some((given, directory)) if *given == id => directory.clone(),
+                Some(_) | None => configuration
+                    .workspace_of(&id, host)
+                    .map(|(directory, _)| directory)
+                    .unwrap_or_default(),
             };
             found.push(AgentSummary {
                 workspace: workspace.display().to_string(),
+                is_default: default.as_ref() == Some(&id),
                 id: id.to_string(),
-                is_default,
             });
         }
-        Self {
+        Ok(Self {
             host: Arc::clone(host),
             target: target.clone(),
             model: model.map(str::to_owned),
@@ -114,7 +119,7 @@ impl ServeHost {
             agents: found,
             default,
             workshops: Mutex::default(),
-        }
+        })
     }
 
     /// Asks somebody at a terminal for permission.

@@ -2,6 +2,7 @@
 //! `chitin serve` many.
 
 use crate::context::{TurnRequest, WorkspaceSource};
+use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::memory::{AgentMemory, Past};
@@ -97,6 +98,7 @@ impl AgentFactory {
             .configuration
             .layers
             .settings(Some(&self.setup.agent));
+        directories::visit(&self.host, &self.setup, &self.state, &self.notes);
         let mut chosen = models::choose(wish, &self.host, &self.setup)?;
         for note in &chosen.notes {
             self.notes.note(note);

@@ -3,11 +3,12 @@
 use crate::contracts;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::identity::{self, Identity};
 use crate::notes::Notes;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_protocol::settings::{ProviderSettings, ServerSettings};
-use chitin_workspace::agents;
+use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
@@ -19,6 +20,9 @@ use chitin_workspace::skills::SkillPlaces;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// Names the directory of the default agent.
+const WORKSPACE_VARIABLE: &str = "CHITIN_WORKSPACE";
 
 /// Which agent is meant: by its directory, its id, or the default one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,6 +54,10 @@ pub struct Configuration {
     pub server: ServerSettings,
     /// What the user says about chat networks, without what `openclaw.json` says of them.
     pub channels: BTreeMap<String, Map<String, Value>>,
+    /// Which directories agents live in by `chitin.json5`.
+    pub(crate) workspaces: BTreeMap<AgentId, String>,
+    /// The default agent's directory by `chitin.json5`.
+    default_workspace: Option<String>,
     /// `openclaw.json` with the user's own channels laid over it, if there are any.
     laid_over: Option<Value>,
 }
@@ -61,6 +69,8 @@ pub struct Setup {
     pub configuration: Configuration,
     /// The agent.
     pub agent: AgentId,
+    /// Why the agent has its id.
+    pub identity: Identity,
     /// Its workspace.
     pub directory: PathBuf,
     /// How its files are read.
@@ -97,7 +107,12 @@ impl Configuration {
             layers = layers.with_flag("--contract", "contract", flag.into());
         }
         let own = own.map(|own| own.config).unwrap_or_default();
+        let workspaces = own.agents.iter().filter_map(|(id, settings)| {
+            Some((AgentId::normalize(id), settings.workspace.clone()?))
+        });
         Ok(Self {
+            workspaces: workspaces.collect(),
+            default_workspace: own.everywhere.workspace.clone(),
             layers,
             openclaw,
             contract,
@@ -124,6 +139,30 @@ impl Configuration {
         self
     }
 
+    /// Returns the directory of an agent, and why it is that one: what the environment says of the default agent, what
+    /// `chitin.json5` says, what `openclaw.json` says, by the contract's rules.
+    pub fn workspace_of(
+        &self,
+        agent: &AgentId,
+        host: &Host,
+    ) -> Result<(PathBuf, Origin), RuntimeError> {
+        let (config, contract) = (self.value(), self.contract);
+        let rules = &contract.agents;
+        let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
+        let named = host.env.get(WORKSPACE_VARIABLE).map(str::trim);
+        if let Some(named) = named.filter(|named| is_default && !named.is_empty()) {
+            let directory = home::user_path(named, &host.env, rules).map_err(no_home)?;
+            return Ok((directory, Origin::Environment));
+        }
+        let own = self.workspaces.get(agent);
+        let own = own.or(self.default_workspace.as_ref().filter(|_| is_default));
+        if let Some(own) = own {
+            let directory = home::user_path(own, &host.env, rules).map_err(no_home)?;
+            return Ok((directory, Origin::ChitinConfig));
+        }
+        agents::workspace_directory(config, agent.as_str(), &host.env, contract).map_err(no_home)
+    }
+
     /// Returns what `openclaw.json` says, with the user's own channels laid over it; nothing when there is neither.
     pub fn value(&self) -> &Value {
         let read = self.openclaw.as_ref().map(|loaded| &loaded.value);
@@ -136,8 +175,25 @@ impl Setup {
     pub fn find(host: &Host, target: &Target, notes: &Notes) -> Result<Self, RuntimeError> {
         let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
         let agent = target.agent.as_deref().map(AgentId::normalize);
-        let settings = configuration.layers.settings(agent.as_ref());
-        // An agent of its own may name a contract of its own, which the flag still overrides.
+        let (agent, directory, identity) = match (agent, &target.directory) {
+            (agent, Some(given)) => {
+                let directory = given_directory(given, host, configuration.contract)?;
+                match agent {
+                    Some(agent) => (agent, directory, Identity::Named),
+                    None => {
+                        let (agent, identity) =
+                            identity::of_directory(&directory, &configuration, host);
+                        (agent, directory, identity)
+                    }
+                }
+            }
+            (agent, None) => {
+                let (agent, directory) = agent_directory(host, &configuration, agent)?;
+                (agent, directory, Identity::Configured)
+            }
+        };
+        // What holds for the agent is known only now, when its directory gave its name.
+        let settings = configuration.layers.settings(Some(&agent));
         if let Some(name) = settings
             .contract
             .as_deref()
@@ -145,20 +201,11 @@ impl Setup {
         {
             configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
         }
-        let (agent, directory) = match (agent, &target.directory) {
-            (agent, Some(given)) => {
-                let default =
-                    || agents::default_agent(configuration.value(), configuration.contract);
-                let agent = agent.or_else(|| default().ok());
-                let agent = agent.unwrap_or_else(|| AgentId::normalize(agent_id::MAIN));
-                (agent, home::normalized(&host.env.resolve(given)))
-            }
-            (agent, None) => agent_directory(host, &configuration, agent)?,
-        };
         let options = load_options(&settings, host, configuration.contract)?;
         Ok(Self {
             configuration,
             agent,
+            identity,
             directory,
             options,
         })
@@ -221,10 +268,35 @@ fn agent_directory(
                 .hint("name a directory, or an agent with `--agent ID`")
         })?,
     };
-    let found = agents::workspace_directory(config, agent.as_str(), &host.env, contract);
-    found
-        .map(|(directory, _)| (agent, directory))
-        .map_err(no_home)
+    let (directory, _) = configuration.workspace_of(&agent, host)?;
+    Ok((agent, directory))
+}
+
+/// Returns the directory that the caller means, `~` expanded.
+fn given_directory(
+    given: &Path,
+    host: &Host,
+    contract: &Contract,
+) -> Result<PathBuf, RuntimeError> {
+    match given.to_str() {
+        Some(text) if text.starts_with('~') => {
+            home::user_path(text, &host.env, &contract.agents).map_err(no_home)
+        }
+        _ => Ok(home::normalized(&host.env.working_directory().join(given))),
+    }
+}
+
+/// Tells whether an id is that of a directory, and not one that configuration names.
+pub(crate) fn is_derived(agent: &AgentId, setup: &Setup) -> bool {
+    let configuration = &setup.configuration;
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
+    let main = AgentId::normalize(agent_id::MAIN);
+    let listed = agents::roster(config, contract);
+    !is_default
+        && *agent != main
+        && !configuration.workspaces.contains_key(agent)
+        && !listed.iter().any(|entry| entry.id == *agent)
 }
 
 /// Turns settings into what the loader takes. What was not said stays with the contract.

@@ -116,6 +116,8 @@ pub struct Overridden {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChitinSettings {
+    /// Further workspaces that are composed with the agent's own.
+    pub with: Vec<String>,
     /// The name of the contract; none when nothing was said.
     pub contract: Option<String>,
     /// What links may do; none leaves it to the contract.
@@ -308,6 +310,7 @@ impl Layers {
     /// Returns the settings that hold for an agent: flags and variables first, then the agent's own, then all agents'.
     pub fn settings(&self, agent: Option<&AgentId>) -> ChitinSettings {
         ChitinSettings {
+            with: self.setting("with", agent).unwrap_or_default(),
             contract: self
                 .said_above("contract", agent, Layer::BuiltIn)
                 .and_then(typed),

@@ -60,6 +60,8 @@ const OVERRIDES: &[Field] = &[
         ]]),
     ),
     ("subagentFiles", TEXTS),
+    ("with", TEXTS),
+    ("workspace", Shape::SomeText),
 ];
 
 const PRICE: Shape = Shape::Number(0.0, Price::MOST);

@@ -13,7 +13,7 @@ use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_runtime::Host;
-use chitin_runtime::{Configuration, chitin_home};
+use chitin_runtime::{Configuration, Notes, Setup, chitin_home};
 use chitin_runtime::{HostClock, ServeHost};
 use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
@@ -106,7 +106,8 @@ impl Args {
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         if let Some(directory) = &self.target.directory {
-            let path = host.env.resolve(directory);
+            let target = self.target.target();
+            let path = Setup::find(host, &target, &Notes::none())?.directory;
             Root::open(&path).map_err(|error| {
                 CliError::new(Kind::User, "The workspace cannot be used.")
                     .caused_by(error)
@@ -161,7 +162,7 @@ impl Args {
             model,
             &configuration,
             &printer.notes(),
-        );
+        )?;
         let agents = Arc::new(agents);
         let desk = ServeDesk::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();

@@ -4,7 +4,7 @@
     reason = "files are deleted and permissions taken away between the steps"
 )]
 
-use crate::process::{chitin, command, transcript};
+use crate::process::{chitin, command, plain_transcript, transcript};
 use chitin_test::TestEnv;
 use std::fs;
 use std::process::Stdio;
@@ -144,9 +144,9 @@ fn agents_say_where_they_live_and_why() {
         "{ agents: { defaults: { workspace: '~/main' }, list: [{ id: 'Main' }, { id: 'ops', workspace: '~/ops' }, { id: 'lab' }] } }",
     );
     env.file("home/main/AGENTS.md", "rules");
-    let mut story = transcript(&env, &["agents"]);
-    story += &transcript(&env, &["agents", "--contract", "openclaw-2026.4", "lab"]);
-    story += &transcript(&env, &["agents", "--contract", "openclaw-2026.9"]);
+    let mut story = plain_transcript(&env, &["agents"]);
+    story += &plain_transcript(&env, &["agents", "--contract", "openclaw-2026.4", "lab"]);
+    story += &plain_transcript(&env, &["agents", "--contract", "openclaw-2026.9"]);
     insta::assert_snapshot!(story);
 }
 

@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod context;
 mod figures;
+mod identity;
 mod memory;
 mod pairing;
 mod process;

@@ -1,6 +1,6 @@
 //! `chitin agents list`: who is configured, where each lives, and why there.
 
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
 use crate::printer::{Paint, Printer, Render};
 use chitin_protocol::agent_id::AgentId;
 use chitin_runtime::Host;
@@ -72,11 +72,7 @@ impl ListArgs {
             if listed.iter().any(|known| known.id == id) {
                 continue;
             }
-            let unknown =
-                |e| CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(e);
-            let (workspace, origin) =
-                agents::workspace_directory(config, id.as_str(), &host.env, contract)
-                    .map_err(unknown)?;
+            let (workspace, origin) = configuration.workspace_of(&id, host)?;
             // Where Chitin itself keeps sessions and more: what OpenClaw keeps elsewhere is only read when asked for.
             let state = chitin_runtime::chitin_home(host).map(|home| {
                 let sessions = FileStore::directory_of(&home, id.as_str());
@@ -126,6 +122,8 @@ impl Render for Report {
                 Origin::DefaultDirectory => "the default directory",
                 Origin::BelowDefaults => "below agents.defaults.workspace",
                 Origin::StateDirectory => "the state directory",
+                Origin::Environment => "$CHITIN_WORKSPACE",
+                Origin::ChitinConfig => "chitin.json5",
             };
             writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
             let files = match (agent.exists, agent.files.as_slice()) {

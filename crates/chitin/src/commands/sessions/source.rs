@@ -76,7 +76,7 @@ impl Source {
         printer: &Printer,
     ) -> Result<Self, CliError> {
         let target = Target {
-            directory: None,
+            directory: whose.directory.clone(),
             agent: whose.agent.clone(),
             contract: whose.contract.clone(),
         };
