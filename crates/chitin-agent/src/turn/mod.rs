@@ -24,7 +24,7 @@ mod teller;
 pub use conversation::HistoryOptions;
 pub use dry::DryRun;
 pub use input::{Keeper, TurnInput};
-pub use parts::{Candidate, Parts, ResetAsk, Screen, Surroundings};
+pub use parts::{Candidate, Parts, PriceOf, ResetAsk, Screen, Surroundings};
 pub use steering::{Steer, Steering};
 pub use teller::Events;
 

@@ -67,6 +67,9 @@ pub struct Surroundings {
 /// Says why a call is refused, if it is: the tool, and its arguments as JSON.
 pub type Screen = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 
+/// Works out what an answer cost; nothing where the model's price is unknown.
+pub type PriceOf = Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>;
+
 /// What decides whether a session starts afresh.
 #[derive(Debug, Clone, Copy)]
 pub struct ResetAsk<'a> {
@@ -88,7 +91,7 @@ pub struct Candidate {
     /// How many tokens an answer may have.
     pub max_tokens: u64,
     /// Works out what an answer cost; nothing where the model's price is unknown.
-    pub price: Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>,
+    pub price: PriceOf,
     /// How deeply to think.
     pub thinking: Option<String>,
     /// How long the provider keeps the prefix.
