@@ -65,6 +65,9 @@ pub struct Surroundings {
     pub invocation: Vec<String>,
 }
 
+/// Works out what an answer cost; nothing where the model's price is unknown.
+pub type PriceOf = Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>;
+
 /// What decides whether a session starts afresh.
 #[derive(Debug, Clone, Copy)]
 pub struct ResetAsk<'a> {
@@ -86,7 +89,7 @@ pub struct Candidate {
     /// How many tokens an answer may have.
     pub max_tokens: u64,
     /// Works out what an answer cost; nothing where the model's price is unknown.
-    pub price: Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>,
+    pub price: PriceOf,
     /// How deeply to think.
     pub thinking: Option<String>,
     /// How long the provider keeps the prefix.

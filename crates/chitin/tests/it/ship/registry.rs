@@ -5,7 +5,6 @@ use crate::process::{chitin, command};
 use chitin_test::TestEnv;
 use chitin_test::needs;
 use chitin_test::registry::{PASSWORD, RegistryServer, Setup, USER};
-use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
