@@ -8,15 +8,15 @@ use crate::host::Host;
 use crate::notes::Notes;
 use crate::setup::{Configuration, Setup, Target};
 use crate::tools::User;
-use chitin_agent::turn::Agent;
+use chitin_agent::turn::{Agent, NoApprover};
 use chitin_gateway::trust::ToolLimits;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
+use chitin_tools::Approver;
 use chitin_tools::policy::Sender;
-use chitin_tools::{Approval, Approver};
 use chitin_workspace::{agents, home};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -119,7 +119,7 @@ impl ServeHost {
             host: Arc::clone(host),
             target: target.clone(),
             model: model.map(str::to_owned),
-            approver: Arc::new(Nobody),
+            approver: Arc::new(NoApprover),
             verb: "serve",
             notes: notes.clone(),
             agents: found,
@@ -363,15 +363,6 @@ fn absolute(host: &Host, paths: Vec<String>) -> Vec<String> {
     paths
         .map(|path| path.to_string_lossy().into_owned())
         .collect()
-}
-
-/// Nobody is there to be asked for permission.
-struct Nobody;
-
-impl Approver for Nobody {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
-        async { Approval::Nobody }.boxed()
-    }
 }
 
 /// Says an error of the command line to whoever sent the message.

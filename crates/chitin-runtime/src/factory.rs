@@ -13,7 +13,7 @@ use crate::reset;
 use crate::setup::{Setup, chitin_home};
 use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
-use chitin_agent::clock::Clock;
+use chitin_agent::clock::{Clock, SystemClock};
 use chitin_agent::engine::{ContextEngine, Registry, slot};
 use chitin_agent::guard::PermissionGuard;
 use chitin_agent::history::{Compacting, FlushOptions, Pruning};
@@ -28,7 +28,6 @@ use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How long to wait for a session that another process has open, in seconds, when nobody says.
 const LOCK_WAIT: u32 = 30;
@@ -177,7 +176,7 @@ impl AgentFactory {
         let setup = &self.setup;
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let notes = &self.notes;
-        let clock: Arc<dyn Clock> = Arc::new(HostClock);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let tools = bench
             .tools
             .for_user(setup, &own, &bench.redactor, user, notes);
@@ -331,24 +330,4 @@ fn journal(
         summary: Arc::new(move |text| say.note(text)),
     };
     Arc::new(move || Journal::new(&switches, around.clone()))
-}
-
-/// The machine's clock, and names that nobody else has.
-pub struct HostClock;
-
-impl Clock for HostClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the binary is where the clock is read"
-    )]
-    fn now_ms(&self) -> i64 {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        i64::try_from(since.as_millis()).unwrap_or_default()
-    }
-
-    fn unique(&self) -> String {
-        uuid::Uuid::new_v4().to_string()
-    }
 }

@@ -60,9 +60,10 @@ mod tools;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
+pub use chitin_agent::clock::SystemClock;
 pub use directories::{AdoptWhich, Adoption, adopt};
 pub use error::{ErrorKind, RuntimeError};
-pub use factory::{AgentFactory, AgentTemplate, HostClock, ModelSelection};
+pub use factory::{AgentFactory, AgentTemplate, ModelSelection};
 pub use handle::{AgentHandle, TurnMessage, TurnStream};
 pub use host::Host;
 pub use identity::Identity;

@@ -7,11 +7,10 @@ use crate::host::Host;
 use crate::notes::Notes;
 use crate::setup::{Setup, Target};
 use chitin_agent::engine::ContextEngine;
-use chitin_tools::{Approval, Approver};
+use chitin_agent::turn::NoApprover;
+use chitin_tools::Approver;
 use chitin_workspace::adapter::WorkspaceAdapter;
 use chitin_workspace::env::Env;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -158,14 +157,5 @@ impl RuntimeBuilder {
             extensions: Arc::new(self.extensions),
             approver: self.approver.unwrap_or_else(|| Arc::new(NoApprover)),
         })
-    }
-}
-
-/// There is no person who could be asked for permission.
-pub(crate) struct NoApprover;
-
-impl Approver for NoApprover {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
-        async { Approval::Nobody }.boxed()
     }
 }

@@ -11,6 +11,7 @@ use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage
 use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Branch;
+use chitin_workspace::contract::Contract;
 use serde_json::json;
 
 /// The window of a model of which nobody knows it.
@@ -36,6 +37,21 @@ pub struct HistoryOptions {
     pub instructions: Option<String>,
     /// How the agent writes down what it will forget, before a summary takes its place; none if it does not.
     pub flush: Option<FlushOptions>,
+}
+
+impl HistoryOptions {
+    /// Takes what a contract says, and nothing more.
+    pub fn new(contract: &Contract) -> Self {
+        Self {
+            compacting: Compacting::new(&contract.runtime.history),
+            turns: None,
+            tool_result_chars: None,
+            pruning: None,
+            preserved_turns: None,
+            instructions: None,
+            flush: None,
+        }
+    }
 }
 
 /// A conversation under way.

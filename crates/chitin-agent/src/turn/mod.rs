@@ -25,7 +25,7 @@ mod teller;
 pub use conversation::HistoryOptions;
 pub use dry::DryRun;
 pub use input::{Keeper, TurnInput};
-pub use parts::{Candidate, Parts, PriceOf, ResetAsk, Surroundings};
+pub use parts::{Candidate, NoApprover, Parts, PriceOf, ResetAsk, Surroundings};
 pub use steering::{Steer, Steering};
 pub use teller::Events;
 

@@ -1,20 +1,31 @@
 //! What an agent is made of.
 
 use super::HistoryOptions;
-use crate::clock::Clock;
-use crate::engine::ContextEngine;
-use crate::guard::MessageGuard;
+use crate::clock::{Clock, SystemClock};
+use crate::engine::{ContextEngine, Legacy};
+use crate::guard::{MessageGuard, NoRules};
 use crate::journal::Journal;
 use crate::limits::{TurnLimits, is_counted};
 use crate::source::ContextSource;
 use chitin_model::{Model, Retention, RetryPolicy};
+use chitin_protocol::agent_id::MAIN;
 use chitin_protocol::message::{CostShares, Usage};
+use chitin_protocol::settings::LimitSettings;
 use chitin_store::SessionStore;
-use chitin_tools::{Approver, Toolbox};
-use chitin_workspace::contract::Contract;
+use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::redact::Redactor;
+use chitin_tools::{Approval, Approver, Toolbox};
+use chitin_workspace::contract::{CANONICAL, Contract};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// How long to wait for a session that another process has open, when nobody says.
+const LOCK_WAIT_MS: u64 = 30_000;
+/// How many tokens an answer may have when nobody says.
+const COMMON_ANSWER: u64 = 8_192;
 
 /// Everything that an agent is made of. The parts are handed in; nothing is looked up.
 pub struct Parts {
@@ -54,6 +65,57 @@ pub struct Parts {
     pub journal: Arc<dyn Fn() -> Journal + Send + Sync>,
     /// What the journal says about the program around it.
     pub surroundings: Surroundings,
+}
+
+impl Parts {
+    /// Makes an agent's parts of what it cannot do without; the rest has defaults. The contract is `canonical`, there are no
+    /// tools and no rules, nobody is asked for permission, sessions never start afresh by themselves, and nothing is
+    /// recorded but the transcript. Change any of them before [`super::Agent::new`].
+    pub fn new(
+        source: Arc<dyn ContextSource>,
+        model: Arc<dyn Model>,
+        store: Arc<dyn SessionStore>,
+    ) -> Self {
+        let contract = &CANONICAL;
+        let policy = PolicyConfig::default();
+        let input = PolicyInput::new(&policy, contract.session_keys, "agent:main:main");
+        let redactor = Arc::new(Redactor::new([]));
+        Self {
+            contract,
+            workspace: PathBuf::new(),
+            agent_id: MAIN.to_owned(),
+            store,
+            source,
+            models: vec![Candidate::new(model)],
+            tools: Arc::new(Toolbox::new(
+                &contract.runtime.tools,
+                &input,
+                Vec::new(),
+                redactor,
+            )),
+            guard: Arc::new(NoRules),
+            approver: Arc::new(NoApprover),
+            clock: Arc::new(SystemClock),
+            limits: TurnLimits::new(&LimitSettings::default()),
+            engine: Arc::new(Legacy),
+            history: HistoryOptions::new(contract),
+            reset: Arc::new(|_| false),
+            retry: RetryPolicy::default(),
+            lock_wait_ms: LOCK_WAIT_MS,
+            journal: Arc::new(Journal::off),
+            surroundings: Surroundings::default(),
+        }
+    }
+}
+
+/// There is no person who could be asked for permission.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoApprover;
+
+impl Approver for NoApprover {
+    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody }.boxed()
+    }
 }
 
 /// What the journal says about the program around a turn.
@@ -99,6 +161,19 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Takes a model of which nothing more is known.
+    pub fn new(model: Arc<dyn Model>) -> Self {
+        Self {
+            model,
+            context_window: None,
+            max_tokens: COMMON_ANSWER,
+            price: Arc::new(|_| None),
+            thinking: None,
+            retention: Retention::Short,
+            extra: Map::new(),
+        }
+    }
+
     /// Returns `provider/name`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.model.provider(), self.model.name())

@@ -15,7 +15,7 @@ use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_runtime::Host;
 use chitin_runtime::{Configuration, Notes, Setup, chitin_home};
-use chitin_runtime::{HostClock, ServeHost};
+use chitin_runtime::{ServeHost, SystemClock};
 use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
 use serde::Serialize;
@@ -180,7 +180,7 @@ impl Args {
             }
         }
         let config = Arc::new(configuration.value().clone());
-        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(HostClock));
+        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,
             config,
@@ -188,7 +188,7 @@ impl Args {
             host: agents,
             surfaces,
             ledger,
-            clock: Arc::new(HostClock),
+            clock: Arc::new(SystemClock),
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
             note: Arc::new(move |text| say.note(text)),

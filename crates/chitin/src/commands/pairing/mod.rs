@@ -8,7 +8,7 @@ use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_gateway::trust::{Trust, TrustError};
 use chitin_runtime::Host;
-use chitin_runtime::HostClock;
+use chitin_runtime::SystemClock;
 use chitin_runtime::chitin_home;
 use clap::Subcommand;
 use serde_json::Value;
@@ -79,7 +79,7 @@ fn open(host: &Host) -> Result<Trust, CliError> {
     Ok(Trust::beneath(
         &state,
         Arc::new(Value::Null),
-        Arc::new(HostClock),
+        Arc::new(SystemClock),
     ))
 }
 

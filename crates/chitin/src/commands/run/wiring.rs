@@ -13,7 +13,7 @@ use chitin_gateway::{Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_protocol::message::ImageBlock;
 use chitin_runtime::Host;
 use chitin_runtime::context::session_key;
-use chitin_runtime::{AgentFactory, HostClock, ModelSelection, ServeHost, User};
+use chitin_runtime::{AgentFactory, ModelSelection, ServeHost, SystemClock, User};
 use chitin_runtime::{Setup, Target};
 use chitin_store::{FileStore, Ledger, SessionStore};
 use chitin_tools::policy::Sender;
@@ -158,12 +158,12 @@ fn gateway(
     let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
         contract: kit.setup.contract(),
-        trust: Arc::new(Trust::volatile(Arc::clone(&config), Arc::new(HostClock))),
+        trust: Arc::new(Trust::volatile(Arc::clone(&config), Arc::new(SystemClock))),
         config,
         host: Arc::new(agents.at_terminal(Arc::clone(approver))),
         surfaces: Surfaces::default().with(Arc::new(TerminalSurface::new(printer))),
         ledger: Ledger::volatile(),
-        clock: Arc::new(HostClock),
+        clock: Arc::new(SystemClock),
         zone: kit.host.zone(),
         most_open: MOST_OPEN,
         note: Arc::new(move |text| say.note(text)),
