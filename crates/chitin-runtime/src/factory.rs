@@ -204,7 +204,7 @@ fn engine(setup: &Setup, notes: &Notes) -> Result<Arc<dyn ContextEngine>, Runtim
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.
-fn history(
+pub(crate) fn history(
     host: &Host,
     setup: &Setup,
     own: &chitin_protocol::settings::HistorySettings,

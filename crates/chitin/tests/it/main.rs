@@ -7,6 +7,7 @@ mod check;
 mod commands;
 mod config;
 mod context;
+mod figures;
 mod memory;
 mod pairing;
 mod process;
