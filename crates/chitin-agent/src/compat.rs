@@ -21,6 +21,8 @@ pub const STEERED_INTO: &str = "steeredInto";
 /// What a model answers when nothing is to be said.
 pub const NO_REPLY: &str = "NO_REPLY";
 
+/// The note to the model that holds workspace files which are not in the system prompt. Ours.
+pub const WORKSPACE_FILES_RECORD: &str = "chitin:workspace-files";
 /// The record that says that the agent wrote down what it would forget. Ours.
 pub const MEMORY_FLUSH_RECORD: &str = "chitin:memory-flush";
 /// What the index says of it when it went well.

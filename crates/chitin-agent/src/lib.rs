@@ -13,4 +13,4 @@ mod limits;
 pub mod source;
 pub mod turn;
 
-pub use limits::TurnLimits;
+pub use limits::{Spending, TurnLimits};

@@ -40,20 +40,38 @@ impl TurnLimits {
     }
 }
 
+/// Tells whether the provider said how many tokens an answer took.
+pub(crate) const fn is_counted(usage: &Usage) -> bool {
+    usage.input > 0 || usage.output > 0 || usage.cache_read > 0 || usage.cache_write > 0
+}
+
+/// What a turn took, and whether all of it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spending {
+    /// Tokens and cost of all answers, as far as they are known.
+    pub usage: Usage,
+    /// Whether the provider did not say how many tokens some answer took; mostly one that was stopped.
+    pub tokens_unknown: bool,
+    /// Whether the cost of some answer is unknown.
+    pub cost_unknown: bool,
+}
+
 /// Counts what a turn has taken.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     pub(crate) calls: u32,
     pub(crate) tool_calls: u32,
-    pub(crate) usage: Usage,
+    pub(crate) spending: Spending,
     last_call: Option<(String, String)>,
     repeats: u32,
 }
 
 impl Spent {
-    /// Adds what an answer took.
-    pub(crate) fn add(&mut self, usage: &Usage) {
-        let sum = &mut self.usage;
+    /// Adds what an answer took; what it cost is in it, unless that is unknown.
+    pub(crate) fn add(&mut self, usage: &Usage, cost_known: bool) {
+        self.spending.tokens_unknown |= !is_counted(usage);
+        self.spending.cost_unknown |= !cost_known;
+        let sum = &mut self.spending.usage;
         sum.input += usage.input;
         sum.output += usage.output;
         sum.cache_read += usage.cache_read;
@@ -89,7 +107,7 @@ impl Spent {
         if self.calls >= limits.calls {
             return Some(format!("the turn may ask the model {} times", limits.calls));
         }
-        let cost = self.usage.cost.total;
+        let cost = self.spending.usage.cost.total;
         match (limits.turn_cost, limits.session_cost) {
             (Some(most), _) if cost >= most => Some(format!("the turn may cost ${most}")),
             (_, Some(most)) if session_before + cost >= most => {

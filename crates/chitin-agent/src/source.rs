@@ -69,14 +69,51 @@ pub struct Ask<'a> {
 /// What starts a turn, and where its words come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occasion {
-    /// What starts it.
+    /// What starts it, as far as the context depends on it.
     pub run: RunKind,
+    /// What starts it, as it is recorded.
+    pub trigger: Trigger,
     /// How much context it asks for.
     pub context: ContextMode,
     /// The channel of the conversation, such as `discord`.
     pub channel: Option<String>,
     /// Text for the prompt that is about this session alone: a group chat, or the task of a spawned run.
     pub extra: Option<Arc<str>>,
+}
+
+/// What starts a turn, as a trajectory records it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Trigger {
+    /// A message of a person or a program.
+    #[default]
+    User,
+    /// A heartbeat.
+    Heartbeat,
+    /// A scheduled job.
+    Cron,
+    /// A hook.
+    Hook,
+    /// The task of a spawned run.
+    Subagent,
+    /// The outcome of a spawned run, told to whoever spawned it.
+    Announce,
+    /// A message of another session.
+    Session,
+}
+
+impl Trigger {
+    /// Returns the word that is recorded.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Heartbeat => "heartbeat",
+            Self::Cron => "cron",
+            Self::Hook => "hook",
+            Self::Subagent => "subagent",
+            Self::Announce => "announce",
+            Self::Session => "session",
+        }
+    }
 }
 
 /// What a look at the workspace gave.

@@ -1,6 +1,7 @@
 //! The whole context of a turn: our sections and the workspace's files, in the order of the contract (W56, CN17).
 
 use crate::budget::Limits;
+use crate::continuation;
 use crate::files::{Files, FilesIn, files_with};
 use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
 use crate::maker::{Fresh, Maker};
@@ -58,7 +59,7 @@ pub struct Context {
     pub contract: &'static Contract,
     /// The workspace.
     pub directory: PathBuf,
-    /// The fragments: those of the system prompt in order, then those beside the user's words.
+    /// The fragments: those of the system prompt in order, then those of the conversation, then those beside the user's words.
     pub fragments: Vec<Fragment>,
     /// What became of each file.
     pub files: Files,
@@ -148,12 +149,13 @@ pub fn assemble(turn: &Turn<'_>) -> Context {
 
 pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context {
     let contract = turn.workspace.contract();
-    let files = files_with(
+    let facts = continuation::facts_of(turn);
+    let mut files = files_with(
         maker,
         &FilesIn {
             workspace: turn.workspace,
             extras: turn.extras,
-            facts: turn.facts,
+            facts: &facts,
             limits: turn.limits,
             projects: turn.projects,
         },
@@ -170,7 +172,16 @@ pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context 
         RecallPlace::Message if turn.prompt.mode == PromptMode::None => (None, None),
         RecallPlace::Message => (None, memory_results::message_fragment(recalled)),
     };
+    let has_files = placed
+        .iter()
+        .any(|part| matches!(part, Placed::Slot(Slot::ProjectContext)));
+    let moved = if has_files {
+        continuation::moved_bulk(maker, turn, &mut files)
+    } else {
+        Vec::new()
+    };
     let mut fragments = joined(placed, files.blocks.clone(), in_system);
+    fragments.extend(moved);
     let (tells, mode) = (turn.cuts, turn.prompt.bootstrap);
     let mut beside = beside_user(contract, turn.prompt, &cut_lines, tells, mode);
     if let Some(fragment) = in_message {

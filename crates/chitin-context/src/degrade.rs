@@ -124,7 +124,7 @@ impl Degraded {
 pub fn assemble_within(turn: &Turn<'_>, plan: &Plan, allowed: usize) -> (Context, Degraded) {
     let mut made = Remembered::default();
     let whole = assemble_with(&mut made, turn);
-    let before = tokens::estimate(&whole.system());
+    let before = size_of(&whole);
     let mut result = (
         whole,
         Degraded {
@@ -146,10 +146,17 @@ pub fn assemble_within(turn: &Turn<'_>, plan: &Plan, allowed: usize) -> (Context
             },
         );
         result.1.taken = taken;
-        result.1.after = tokens::estimate(&context.system());
+        result.1.after = size_of(&context);
         result.0 = context;
     }
     result
+}
+
+/// Estimates the tokens of what the workspace gives: the system prompt, and what stands in the conversation.
+fn size_of(context: &Context) -> usize {
+    let conversation = context.conversation_files();
+    let conversation = conversation.map_or(0, |files| tokens::estimate(&files.text()));
+    tokens::estimate(&context.system()) + conversation
 }
 
 /// The bounds after so many steps.

@@ -109,6 +109,8 @@ pub enum Origin {
 pub enum Role {
     /// In the system prompt.
     System,
+    /// In the conversation: a message of its own that the first turn puts there and later turns send again.
+    Conversation,
     /// Before the user's own words.
     BeforeUser,
     /// After the user's own words.

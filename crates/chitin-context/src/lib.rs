@@ -12,6 +12,7 @@ pub mod catalogue;
 mod clean;
 mod compat;
 mod composition;
+pub mod continuation;
 pub mod degrade;
 pub mod explain;
 pub mod files;

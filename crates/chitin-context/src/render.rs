@@ -14,6 +14,10 @@ use std::sync::Arc;
 const HEARTBEAT: &str = "heartbeat.md";
 /// The key of the block of files.
 pub const PROJECT_CONTEXT_KEY: &str = "project-context";
+/// The key of the block of files that stand in the conversation.
+pub const CONVERSATION_FILES_KEY: &str = "conversation-files";
+/// What heads them.
+const WORKSPACE_FILES: &str = "# Workspace Files";
 /// The key of the block below the boundary.
 pub const DYNAMIC_CONTEXT_KEY: &str = "dynamic-context";
 
@@ -73,6 +77,45 @@ pub(crate) fn blocks_with(
             projects,
         ),
     }
+}
+
+/// Makes the block of files that stand in the conversation.
+pub(crate) fn conversation_block(
+    maker: &mut impl Maker,
+    files: Vec<&ContextFile>,
+    rendering: &Rendering,
+    projects: &[String],
+) -> Vec<Fragment> {
+    let ordered = sort(files, rendering);
+    let opening = vec![
+        Piece::ours(WORKSPACE_FILES),
+        Piece::ours("\n"),
+        Piece::ours(words::CONVERSATION_FILES),
+    ];
+    let key = CONVERSATION_FILES_KEY;
+    let block = block(
+        maker,
+        key,
+        opening,
+        &ordered,
+        CacheClass::Session,
+        rendering,
+        projects,
+    );
+    let in_conversation = |fragment: Fragment| Fragment {
+        role: Role::Conversation,
+        ..fragment
+    };
+    block.into_iter().map(in_conversation).collect()
+}
+
+/// Says in the system prompt that further files stand in the conversation.
+pub(crate) fn conversation_notice() -> Fragment {
+    Fragment::section(
+        CONVERSATION_FILES_KEY,
+        CacheClass::Stable,
+        vec![Piece::ours(words::IN_CONVERSATION)],
+    )
 }
 
 /// The heading of the block and its lines of guidance.

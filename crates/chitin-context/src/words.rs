@@ -2,6 +2,11 @@
 
 /// Opens the block of files.
 pub(crate) const FILES: &str = "These files of the workspace were loaded for this turn; treat them as your own notes and rules.";
+/// Opens the block of files that stand in the conversation.
+pub(crate) const CONVERSATION_FILES: &str = "These files of the workspace belong to your instructions for this session. They are given here once \
+     and are not repeated in the system prompt; treat them as your own notes and rules.";
+/// Says in the system prompt where they are.
+pub(crate) const IN_CONVERSATION: &str = "Further workspace files stand in the conversation under `# Workspace Files`; they hold as if they stood here.";
 /// Opens the block of files that may change with every turn.
 pub(crate) const DYNAMIC_FILES: &str = "These files may change from one turn to the next.";
 /// Stands below it when there is a persona.

@@ -23,10 +23,16 @@ pub trait AgentHost: Send + Sync {
     /// Returns an agent for turns of a session, with the tools that the gateway offers besides its own.
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>>;
 
-    /// Returns what the sessions of an agent hear of those that they began: what the user set for all agents, and for this one.
+    /// Returns what the user set about the sessions that an agent's sessions begin, for all agents and for this one. Paths of
+    /// workspaces are absolute.
     fn subagents(&self, agent_id: &str) -> SubagentSettings {
         let _ = agent_id;
         SubagentSettings::default()
+    }
+
+    /// Returns the workspaces that some agent's sessions may begin others in, for the description of the tool.
+    fn spawn_workspaces(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Says what the model would get in the next turn of a session.
@@ -50,8 +56,10 @@ pub struct AgentAsk<'a> {
     pub model: Option<&'a str>,
     /// How deeply the model thinks, when that is asked for.
     pub thinking: Option<&'a str>,
-    /// The directory to work in, when it is not the agent's own.
+    /// The workspace, when it is not the agent's own: its context, tools, sandbox and memory are meant.
     pub workspace: Option<PathBuf>,
+    /// The directory to work in, when it is not the workspace itself but beneath it.
+    pub working_directory: Option<PathBuf>,
     /// Tools of the gateway. The same for the same channel, so that agents can be kept.
     pub offers: Arc<Vec<Offer>>,
 }

@@ -6,6 +6,7 @@ use crate::queue::Said;
 use crate::threads::AnswerThread;
 use crate::trust::ToolLimits;
 use chitin_protocol::message::ImageBlock;
+use chitin_protocol::rules::{BoundFirstRun, SubagentRules, UnexpectedCompletion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -182,9 +183,12 @@ pub struct ChildRun {
     /// Whether its words go to its own thread while it works.
     #[serde(default)]
     pub progress: bool,
-    /// The directory that it works in, when that is not its agent's.
+    /// The directory that it works in, when that is not the workspace itself but beneath it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
+    /// Its workspace, when that is not its agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace_root: Option<String>,
     /// Text for its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
@@ -200,6 +204,20 @@ pub struct ChildRun {
     /// For whom its parent works. News of it gives nobody more rights than that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<Sender>,
+}
+
+impl ChildRun {
+    /// Tells whether the child posts its own reply to its thread, because its parent does not relay it.
+    pub fn posts_own_reply(&self, rules: &SubagentRules) -> bool {
+        self.bound.is_some()
+            && match rules.bound_first_run {
+                BoundFirstRun::Child => self.mode == ChildMode::Session,
+                BoundFirstRun::Parent => {
+                    !self.expects_completion
+                        && rules.announce.unexpected == UnexpectedCompletion::Silent
+                }
+            }
+    }
 }
 
 /// News of a run that another session began (R40–R48).
@@ -219,6 +237,27 @@ pub struct About {
     /// When it is tried again at the earliest, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<i64>,
+    /// How many attempts timed out. Each of them left a turn that was stopped, so that the next one needs another name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub timed_out: u32,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde asks for"
+)]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl About {
+    /// Returns the name of this attempt's turn.
+    pub(crate) fn turn_key(&self, job_id: &str) -> String {
+        match self.timed_out {
+            0 => job_id.to_owned(),
+            count => format!("{job_id}:retry-{count}"),
+        }
+    }
 }
 
 /// Whether a session lives on after its first run.

@@ -127,6 +127,13 @@ impl Live {
         }
     }
 
+    /// Shows something else than the answer until that is whole.
+    pub fn show_instead(&mut self, text: String, now: Duration) {
+        self.since.get_or_insert(now);
+        self.text = text;
+        self.seen = 0;
+    }
+
     /// Tells whether any of it is out.
     pub fn is_out(&self) -> bool {
         !self.shown.is_empty()

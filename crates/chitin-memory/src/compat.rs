@@ -15,8 +15,8 @@ pub fn more_lines(next: usize) -> String {
 }
 
 /// What ends a window whose only line was cut, for memory proper: another tool shows all of it.
-pub const LINE_CUT: &str = "\n\n[More content available. Requested excerpt exceeded the default maxChars budget. \
-    If you need the full raw line, use read on the source file.]";
+pub const LINE_CUT: &str =
+    "\n\n[This line is longer than what is shown. The tool `read` shows all of it.]";
 
 /// The parts of a session's key that say that others read along.
 pub const SHARED_CHATS: [&str; 2] = ["channel", "group"];
@@ -47,5 +47,4 @@ pub const PATH_NOT_ALLOWED: &str = "MEMORY_PATH_NOT_ALLOWED";
 pub const READ_FAILED: &str = "MEMORY_READ_FAILED";
 
 /// The same for extra paths, which that tool may not reach.
-pub const EXTRA_LINE_CUT: &str =
-    "\n\n[More content available. Requested excerpt exceeded the default maxChars budget.]";
+pub const EXTRA_LINE_CUT: &str = "\n\n[This line is longer than what is shown.]";

@@ -39,6 +39,12 @@ pub struct ChitinConfig {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentSettings {
+    /// The directory that the agent lives in. At the top it is the default agent's, under `agents` that agent's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Further workspaces that are composed with the agent's own, the strongest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<Vec<String>>,
     /// The contract to read the workspace by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
@@ -54,6 +60,12 @@ pub struct AgentSettings {
     /// Exactly the files that a subagent gets; left out, the contract says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent_files: Option<Vec<String>>,
+    /// How many levels below a root skills are looked for, 1 to 8; 1 is direct children only. Left out, the contract says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill_depth: Option<u32>,
+    /// A directory with templates of your own for new workspaces. A path that is not absolute begins at Chitin's home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub templates: Option<String>,
     /// What files may take in the prompt; left out, the contract and `openclaw.json` say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSetting>,

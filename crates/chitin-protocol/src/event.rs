@@ -141,6 +141,12 @@ pub enum TurnEvent {
         text: String,
         /// Tokens and cost of all calls of this turn.
         usage: Usage,
+        /// Whether the provider did not say how many tokens some answer took.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tokens_unknown: bool,
+        /// Whether the cost of some answer is unknown.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cost_unknown: bool,
         /// How many times the model was asked.
         calls: u32,
         /// How many tokens the last request had.

@@ -17,12 +17,12 @@ use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::policy::Sender;
 use chitin_tools::{Approval, Approver};
-use chitin_workspace::agents;
+use chitin_workspace::{agents, home};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many variants of agents are kept. When there are more, all are made anew.
@@ -38,7 +38,10 @@ pub struct ServeHost {
     notes: Notes,
     agents: Vec<AgentSummary>,
     default: Option<AgentId>,
-    workshops: Mutex<HashMap<String, Arc<AgentCache>>>,
+    /// The workspaces that some agent's sessions may begin others in.
+    spawn_workspaces: Vec<String>,
+    /// By the agent, and the workspace where that is not the agent's own.
+    workshops: Mutex<HashMap<(String, Option<PathBuf>), Arc<AgentCache>>>,
 }
 
 /// What the turns of one agent share.
@@ -62,7 +65,7 @@ struct AgentVariant {
     channel: Option<String>,
     model: Option<String>,
     thinking: Option<String>,
-    workspace: Option<PathBuf>,
+    working_directory: Option<PathBuf>,
 }
 
 impl ServeHost {
@@ -73,38 +76,43 @@ impl ServeHost {
         model: Option<&str>,
         configuration: &Configuration,
         notes: &Notes,
-    ) -> Self {
+    ) -> Result<Self, RuntimeError> {
         let (config, contract) = (configuration.value(), configuration.contract);
-        let default = match &target.agent {
-            Some(id) => Some(AgentId::normalize(id)),
-            None => agents::default_agent(config, contract).ok(),
+        let given = match &target.directory {
+            Some(_) => {
+                let setup = Setup::find(host, target, &Notes::none())?;
+                Some((setup.agent, setup.directory))
+            }
+            None => None,
         };
-        let mut ids: Vec<AgentId> = agents::roster(config, contract)
-            .into_iter()
-            .map(|entry| entry.id)
-            .collect();
-        ids.extend(default.clone().filter(|default| !ids.contains(default)));
+        let default = match (&given, &target.agent) {
+            (Some((id, _)), _) => Some(id.clone()),
+            (None, Some(id)) => Some(AgentId::normalize(id)),
+            (None, None) => agents::default_agent(config, contract).ok(),
+        };
+        let roster = agents::roster(config, contract);
+        let mut ids: Vec<AgentId> = roster.into_iter().map(|entry| entry.id).collect();
+        ids.extend(configuration.workspaces.keys().cloned());
+        ids.extend(default.clone());
         let mut found: Vec<AgentSummary> = Vec::new();
         for id in ids {
             if found.iter().any(|known| known.id == id.as_str()) {
                 continue;
             }
-            let is_default = default.as_ref() == Some(&id);
-            let workspace = match &target.directory {
-                Some(given) if is_default => host.env.working_directory().join(given),
-                Some(_) | None => {
-                    agents::workspace_directory(config, id.as_str(), &host.env, contract)
-                        .map(|(directory, _)| directory)
-                        .unwrap_or_default()
-                }
+            let workspace = match &given {
+                Some((given, directory)) if *given == id => directory.clone(),
+                Some(_) | None => configuration
+                    .workspace_of(&id, host)
+                    .map(|(directory, _)| directory)
+                    .unwrap_or_default(),
             };
             found.push(AgentSummary {
                 workspace: workspace.display().to_string(),
+                is_default: default.as_ref() == Some(&id),
                 id: id.to_string(),
-                is_default,
             });
         }
-        Self {
+        Ok(Self {
             host: Arc::clone(host),
             target: target.clone(),
             model: model.map(str::to_owned),
@@ -113,8 +121,9 @@ impl ServeHost {
             notes: notes.clone(),
             agents: found,
             default,
+            spawn_workspaces: spawn_workspaces(host, configuration),
             workshops: Mutex::default(),
-        }
+        })
     }
 
     /// Asks somebody at a terminal for permission.
@@ -132,11 +141,25 @@ impl ServeHost {
 
     /// Returns what the turns of an agent share.
     pub fn workshop(&self, agent_id: &str) -> Result<Arc<AgentCache>, HostError> {
+        self.workshop_in(agent_id, None)
+    }
+
+    /// Returns what the turns of an agent share in a workspace that need not be its own. Its sessions are the agent's either way.
+    fn workshop_in(
+        &self,
+        agent_id: &str,
+        workspace: Option<&Path>,
+    ) -> Result<Arc<AgentCache>, HostError> {
+        let usual = match workspace {
+            Some(_) => Some(self.workshop(agent_id)?),
+            None => None,
+        };
         let mut workshops = self
             .workshops
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(workshop) = workshops.get(agent_id) {
+        let key = (agent_id.to_owned(), workspace.map(Path::to_path_buf));
+        if let Some(workshop) = workshops.get(&key) {
             return Ok(Arc::clone(workshop));
         }
         let is_default = self
@@ -144,25 +167,37 @@ impl ServeHost {
             .as_ref()
             .is_some_and(|default| default.as_str() == agent_id);
         let target = Target {
-            directory: self.target.directory.clone().filter(|_| is_default),
+            directory: match workspace {
+                Some(workspace) => Some(workspace.to_path_buf()),
+                None => self.target.directory.clone().filter(|_| is_default),
+            },
             agent: Some(agent_id.to_owned()),
+            with: if is_default {
+                self.target.with.clone()
+            } else {
+                Vec::new()
+            },
             contract: self.target.contract.clone(),
         };
 
         let setup =
             Setup::find(&self.host, &target, &Notes::none()).map_err(|error| said(&error))?;
         let kit = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
+        let mut kit = kit.map_err(|error| said(&error))?;
+        if let Some(usual) = usual {
+            kit.store = Arc::clone(&usual.kit.store);
+        }
         let workshop = Arc::new(AgentCache {
-            kit: kit.map_err(|error| said(&error))?,
+            kit,
             benches: tokio::sync::Mutex::default(),
             variants: Mutex::default(),
         });
-        workshops.insert(agent_id.to_owned(), Arc::clone(&workshop));
+        workshops.insert(key, Arc::clone(&workshop));
         Ok(workshop)
     }
 
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
-        let workshop = self.workshop(ask.agent_id)?;
+        let workshop = self.workshop_in(ask.agent_id, ask.workspace.as_deref())?;
         let contract = workshop.kit.setup.contract();
         let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
         let variant = AgentVariant {
@@ -175,8 +210,9 @@ impl ServeHost {
             channel: ask.channel.map(str::to_owned),
             model: model.clone(),
             thinking: ask.thinking.map(str::to_owned),
-            workspace: ask.workspace.clone(),
+            working_directory: ask.working_directory.clone(),
         };
+        workshop.refresh(&model, &self.notes).await;
         if let Some(agent) = workshop.kept(&variant) {
             return Ok(agent);
         }
@@ -198,7 +234,7 @@ impl ServeHost {
             &bench,
             &user,
             Arc::clone(&self.approver),
-            ask.workspace.as_deref(),
+            ask.working_directory.as_deref(),
             self.verb,
         );
         let agent = Arc::new(made.map_err(|error| said(&error))?);
@@ -207,6 +243,22 @@ impl ServeHost {
 }
 
 impl AgentCache {
+    /// Forgets agents that lack the tools of an MCP server which can be reached by now.
+    async fn refresh(&self, model: &Option<String>, notes: &Notes) {
+        let Some(bench) = self
+            .benches
+            .try_lock()
+            .ok()
+            .and_then(|benches| benches.get(model).map(Arc::clone))
+        else {
+            return;
+        };
+        if bench.tools.refresh(notes).await {
+            let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+            variants.retain(|variant, _| variant.model != *model);
+        }
+    }
+
     fn kept(&self, variant: &AgentVariant) -> Option<Arc<Agent>> {
         let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         variants.get(variant).map(Arc::clone)
@@ -259,7 +311,13 @@ impl AgentHost for ServeHost {
         };
         let setup = &workshop.kit.setup;
         let layers = &setup.configuration.layers;
-        layers.settings(Some(&setup.agent)).subagents
+        let mut settings = layers.settings(Some(&setup.agent)).subagents;
+        settings.workspaces = absolute(&self.host, settings.workspaces);
+        settings
+    }
+
+    fn spawn_workspaces(&self) -> Vec<String> {
+        self.spawn_workspaces.clone()
     }
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
@@ -271,6 +329,33 @@ impl AgentHost for ServeHost {
             hint: None,
         })
     }
+}
+
+/// Collects the workspaces that some agent's sessions may begin others in.
+pub(crate) fn spawn_workspaces(host: &Host, configuration: &Configuration) -> Vec<String> {
+    let layers = &configuration.layers;
+    let agents = layers.agents_that_set("subagents");
+    let agents = std::iter::once(None).chain(agents.iter().map(Some));
+    let mut found = Vec::new();
+    for agent in agents {
+        for workspace in absolute(host, layers.settings(agent).subagents.workspaces) {
+            if !found.contains(&workspace) {
+                found.push(workspace);
+            }
+        }
+    }
+    found
+}
+
+/// Expands `~` in paths and makes them absolute.
+fn absolute(host: &Host, paths: Vec<String>) -> Vec<String> {
+    let home = home::plain_home(&host.env);
+    let base = host.env.working_directory();
+    let path = |text: String| home::path_from(&text, home.as_deref(), base);
+    let paths = paths.into_iter().map(path);
+    paths
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// Nobody is there to be asked for permission.

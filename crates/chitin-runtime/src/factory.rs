@@ -2,8 +2,10 @@
 //! `chitin serve` many.
 
 use crate::context::{TurnRequest, WorkspaceSource};
+use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::mcp_servers::AgentMcpServers;
 use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
@@ -56,6 +58,8 @@ pub struct AgentFactory {
     pub state: PathBuf,
     /// Its memory.
     pub memory: Arc<AgentMemory>,
+    /// Its MCP servers.
+    mcp: Arc<AgentMcpServers>,
     /// Where notes go.
     pub notes: Notes,
 }
@@ -73,6 +77,7 @@ pub struct AgentTemplate {
 impl AgentFactory {
     /// Finds out where an agent's sessions are.
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
+        setup.check_directory(host)?;
         let state = chitin_home(host).ok_or_else(|| {
             RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
@@ -83,6 +88,7 @@ impl AgentFactory {
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
+            mcp: Arc::default(),
             setup,
             state,
             notes: notes.clone(),
@@ -96,6 +102,7 @@ impl AgentFactory {
             .configuration
             .layers
             .settings(Some(&self.setup.agent));
+        directories::visit(&self.host, &self.setup, &self.state, &self.notes);
         let mut chosen = models::choose(wish, &self.host, &self.setup)?;
         for note in &chosen.notes {
             self.notes.note(note);
@@ -113,6 +120,7 @@ impl AgentFactory {
             state: &self.state,
             store: &self.store,
             memory: &self.memory,
+            mcp: &self.mcp,
             candidate,
             redactor: &redactor,
             notes: &self.notes,
@@ -186,7 +194,6 @@ impl AgentFactory {
             surroundings: Surroundings {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 invocation: vec!["chitin".to_owned(), verb.to_owned()],
-                trigger: "user".to_owned(),
             },
         }))
     }

@@ -38,7 +38,7 @@ impl Host {
             .get(OWN_AUTHORITIES)
             .filter(|file| !file.is_empty())
         {
-            Some(file) => Trust::with_file(self.env.working_directory().join(file)),
+            Some(file) => Trust::with_file(self.env.resolve(file)),
             None => Trust::default(),
         }
     }

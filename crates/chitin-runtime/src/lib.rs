@@ -2,10 +2,13 @@
 mod agent_cache;
 pub mod context;
 pub mod contracts;
+mod directories;
 pub mod display;
 mod error;
 mod factory;
 mod host;
+mod identity;
+mod mcp_servers;
 pub mod memory;
 mod models;
 mod notes;
@@ -15,9 +18,11 @@ mod tools;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
+pub use directories::{AdoptWhich, Adoption, adopt};
 pub use error::{ErrorKind, RuntimeError};
 pub use factory::{AgentFactory, AgentTemplate, HostClock, ModelSelection};
 pub use host::Host;
+pub use identity::Identity;
 pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;

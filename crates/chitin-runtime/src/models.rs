@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// How many tokens an answer may have when nobody says.
 const COMMON_ANSWER: u64 = 8_192;
 
+/// The providers that ask nobody, so that nothing is paid.
+const FREE: [&str; 3] = ["offline", "scripted", "replay"];
+
 /// The models of a conversation.
 pub struct SelectedModels {
     /// In the order in which they are tried.
@@ -163,14 +166,18 @@ fn choose_from(
         }
         let mut model = resolved.open().map_err(|error| unusable(name, &error))?;
         if let Some(file) = wish.record {
-            let file = host.env.working_directory().join(file);
+            let file = host.env.resolve(file);
             model = Arc::new(RecordModel::new(model, &file));
         }
         chosen.candidates.push(Candidate {
-            model,
             context_window: window,
             max_tokens: answer,
-            price: Arc::new(move |usage| shares(&known, usage)),
+            price: if FREE.contains(&model.provider()) {
+                Arc::new(|_| Some(CostShares::default()))
+            } else {
+                Arc::new(move |usage| shares(&known, usage))
+            },
+            model,
             thinking: thinking.clone(),
             retention: Retention::Short,
             extra: Map::new(),
@@ -212,28 +219,26 @@ pub(crate) fn from_openclaw(config: &Value, setup: &Setup) -> Vec<String> {
     }
 }
 
-/// Works out what an answer cost, by kind of token.
-fn shares(model: &Model, usage: &Usage) -> CostShares {
+/// Works out what an answer cost, by kind of token; nothing where the model's prices are unknown.
+fn shares(model: &Model, usage: &Usage) -> Option<CostShares> {
     let sent = usage.input + usage.cache_read + usage.cache_write;
     let prices: Option<&Prices> = match &model.long_prompt {
         Some(long) if sent > long.above => Some(&long.prices),
         Some(_) | None => model.prices.as_ref(),
     };
-    let Some(prices) = prices else {
-        return CostShares::default();
-    };
+    let prices = prices?;
     #[expect(
         clippy::cast_precision_loss,
         reason = "no price is near fifty-two bits"
     )]
     let dollars = |price: Price| price.micros() as f64 / 1e6;
-    chitin_model::cost::Prices {
+    let prices = chitin_model::cost::Prices {
         input: dollars(prices.input),
         output: dollars(prices.output),
         cache_read: dollars(prices.cache_read),
         cache_write: dollars(prices.cache_write),
-    }
-    .cost(usage)
+    };
+    Some(prices.cost(usage))
 }
 
 fn unresolved(kind: ErrorKind, error: &ResolveError) -> RuntimeError {

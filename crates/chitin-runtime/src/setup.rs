@@ -3,22 +3,28 @@
 use crate::contracts;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::identity::{self, Identity};
 use crate::notes::Notes;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_protocol::settings::{ProviderSettings, ServerSettings};
-use chitin_workspace::agents;
+use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, Precedence, compose};
+use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
 use chitin_workspace::contract::{self, Contract};
-use chitin_workspace::guard::{Hardlinks, Links};
+use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::SkillPlaces;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Names the directory of the default agent.
+const WORKSPACE_VARIABLE: &str = "CHITIN_WORKSPACE";
 
 /// Which agent is meant: by its directory, its id, or the default one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +34,9 @@ pub struct Target {
 
     /// The agent whose workspace and settings are meant; left out, the default agent.
     pub agent: Option<String>,
+
+    /// Further workspaces that are composed with it, the strongest first.
+    pub with: Vec<PathBuf>,
 
     /// The contract to read the workspace by.
     pub contract: Option<String>,
@@ -50,6 +59,10 @@ pub struct Configuration {
     pub server: ServerSettings,
     /// What the user says about chat networks, without what `openclaw.json` says of them.
     pub channels: BTreeMap<String, Map<String, Value>>,
+    /// Which directories agents live in by `chitin.json5`.
+    pub(crate) workspaces: BTreeMap<AgentId, String>,
+    /// The default agent's directory by `chitin.json5`.
+    default_workspace: Option<String>,
     /// `openclaw.json` with the user's own channels laid over it, if there are any.
     laid_over: Option<Value>,
 }
@@ -61,8 +74,14 @@ pub struct Setup {
     pub configuration: Configuration,
     /// The agent.
     pub agent: AgentId,
+    /// Why the agent has its id.
+    pub identity: Identity,
     /// Its workspace.
     pub directory: PathBuf,
+    /// Further workspaces that are composed with it, the strongest first.
+    pub with: Vec<PathBuf>,
+    /// Who makes agents of directories.
+    pub adapters: Arc<AdapterRegistry>,
     /// How its files are read.
     pub options: LoadOptions,
 }
@@ -97,7 +116,12 @@ impl Configuration {
             layers = layers.with_flag("--contract", "contract", flag.into());
         }
         let own = own.map(|own| own.config).unwrap_or_default();
+        let workspaces = own.agents.iter().filter_map(|(id, settings)| {
+            Some((AgentId::normalize(id), settings.workspace.clone()?))
+        });
         Ok(Self {
+            workspaces: workspaces.collect(),
+            default_workspace: own.everywhere.workspace.clone(),
             layers,
             openclaw,
             contract,
@@ -124,6 +148,30 @@ impl Configuration {
         self
     }
 
+    /// Returns the directory of an agent, and why it is that one: what the environment says of the default agent, what
+    /// `chitin.json5` says, what `openclaw.json` says, by the contract's rules.
+    pub fn workspace_of(
+        &self,
+        agent: &AgentId,
+        host: &Host,
+    ) -> Result<(PathBuf, Origin), RuntimeError> {
+        let (config, contract) = (self.value(), self.contract);
+        let rules = &contract.agents;
+        let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
+        let named = host.env.get(WORKSPACE_VARIABLE).map(str::trim);
+        if let Some(named) = named.filter(|named| is_default && !named.is_empty()) {
+            let directory = home::user_path(named, &host.env, rules).map_err(no_home)?;
+            return Ok((directory, Origin::Environment));
+        }
+        let own = self.workspaces.get(agent);
+        let own = own.or(self.default_workspace.as_ref().filter(|_| is_default));
+        if let Some(own) = own {
+            let directory = home::user_path(own, &host.env, rules).map_err(no_home)?;
+            return Ok((directory, Origin::ChitinConfig));
+        }
+        agents::workspace_directory(config, agent.as_str(), &host.env, contract).map_err(no_home)
+    }
+
     /// Returns what `openclaw.json` says, with the user's own channels laid over it; nothing when there is neither.
     pub fn value(&self) -> &Value {
         let read = self.openclaw.as_ref().map(|loaded| &loaded.value);
@@ -136,8 +184,25 @@ impl Setup {
     pub fn find(host: &Host, target: &Target, notes: &Notes) -> Result<Self, RuntimeError> {
         let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
         let agent = target.agent.as_deref().map(AgentId::normalize);
-        let settings = configuration.layers.settings(agent.as_ref());
-        // An agent of its own may name a contract of its own, which the flag still overrides.
+        let (agent, directory, identity) = match (agent, &target.directory) {
+            (agent, Some(given)) => {
+                let directory = given_directory(given, host, configuration.contract)?;
+                match agent {
+                    Some(agent) => (agent, directory, Identity::Named),
+                    None => {
+                        let (agent, identity) =
+                            identity::of_directory(&directory, &configuration, host);
+                        (agent, directory, identity)
+                    }
+                }
+            }
+            (agent, None) => {
+                let (agent, directory) = agent_directory(host, &configuration, agent)?;
+                (agent, directory, Identity::Configured)
+            }
+        };
+        // What holds for the agent is known only now, when its directory gave its name.
+        let settings = configuration.layers.settings(Some(&agent));
         if let Some(name) = settings
             .contract
             .as_deref()
@@ -145,26 +210,58 @@ impl Setup {
         {
             configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
         }
-        let (agent, directory) = match (agent, &target.directory) {
-            (agent, Some(given)) => {
-                let default =
-                    || agents::default_agent(configuration.value(), configuration.contract);
-                let agent = agent.or_else(|| default().ok());
-                let agent = agent.unwrap_or_else(|| AgentId::normalize(agent_id::MAIN));
-                (
-                    agent,
-                    home::normalized(&host.env.working_directory().join(given)),
-                )
-            }
-            (agent, None) => agent_directory(host, &configuration, agent)?,
-        };
+        let said = settings.with.iter().map(Path::new);
+        let with = target.with.iter().map(PathBuf::as_path).chain(said);
+        let with = with.map(|other| given_directory(other, host, configuration.contract));
+        let with = with.collect::<Result<Vec<_>, _>>()?;
         let options = load_options(&settings, host, configuration.contract)?;
         Ok(Self {
             configuration,
             agent,
+            identity,
             directory,
+            with,
+            adapters: Arc::new(AdapterRegistry::with_built_ins()),
             options,
         })
+    }
+
+    /// Fails, with what to do about it, when the directory cannot be used.
+    pub fn check_directory(&self, host: &Host) -> Result<(), RuntimeError> {
+        let opened = Root::open(&self.directory);
+        opened.map(drop).map_err(|error| self.unusable(host, error))
+    }
+
+    /// Says that the directory cannot be used, why, and what to do about it.
+    pub(crate) fn unusable(&self, host: &Host, error: ReadError) -> RuntimeError {
+        let directory = shown(&self.directory, host);
+        let message = format!("`{directory}` cannot be used as a workspace.");
+        let is_missing = error.is_missing();
+        let failed = RuntimeError::new(ErrorKind::User, message).caused_by(error);
+        if is_missing {
+            failed.hint(format!("`chitin init {directory}` makes a new workspace"))
+        } else {
+            failed
+        }
+    }
+
+    /// Returns what the adapter that claims the directory makes of it.
+    pub fn definition(&self, host: &Host) -> Result<AgentDefinition, RuntimeError> {
+        self.check_directory(host)?;
+        let mut definitions = Vec::new();
+        for directory in std::iter::once(&self.directory).chain(&self.with) {
+            definitions.push(self.adapters.load(directory).map_err(|error| {
+                RuntimeError::new(
+                    ErrorKind::User,
+                    format!("`{}` is no agent.", shown(directory, host)),
+                )
+                .caused_by(error)
+            })?);
+        }
+        let composed = compose(&definitions, Precedence::FirstWins);
+        composed
+            .map(|composed| composed.definition)
+            .ok_or_else(|| RuntimeError::new(ErrorKind::Internal, "No workspace was composed."))
     }
 
     /// Returns where this workspace's skills are looked for.
@@ -174,7 +271,11 @@ impl Setup {
             _ => Vec::new(),
         };
         let places = SkillPlaces::from_env(&self.directory, &host.env, self.contract());
-        SkillPlaces { trusted, ..places }
+        SkillPlaces {
+            trusted,
+            plugins: self.with.iter().map(|other| other.join("skills")).collect(),
+            ..places
+        }
     }
 
     /// Returns the contract that holds.
@@ -209,10 +310,35 @@ fn agent_directory(
                 .hint("name a directory, or an agent with `--agent ID`")
         })?,
     };
-    let found = agents::workspace_directory(config, agent.as_str(), &host.env, contract);
-    found
-        .map(|(directory, _)| (agent, directory))
-        .map_err(no_home)
+    let (directory, _) = configuration.workspace_of(&agent, host)?;
+    Ok((agent, directory))
+}
+
+/// Returns the directory that the caller means, `~` expanded.
+fn given_directory(
+    given: &Path,
+    host: &Host,
+    contract: &Contract,
+) -> Result<PathBuf, RuntimeError> {
+    match given.to_str() {
+        Some(text) if text.starts_with('~') => {
+            home::user_path(text, &host.env, &contract.agents).map_err(no_home)
+        }
+        _ => Ok(home::normalized(&host.env.working_directory().join(given))),
+    }
+}
+
+/// Tells whether an id is that of a directory, and not one that configuration names.
+pub(crate) fn is_derived(agent: &AgentId, setup: &Setup) -> bool {
+    let configuration = &setup.configuration;
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
+    let main = AgentId::normalize(agent_id::MAIN);
+    let listed = agents::roster(config, contract);
+    !is_default
+        && *agent != main
+        && !configuration.workspaces.contains_key(agent)
+        && !listed.iter().any(|entry| entry.id == *agent)
 }
 
 /// Turns settings into what the loader takes. What was not said stays with the contract.

@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::mcp_servers::{AgentMcpServers, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
 use crate::setup::Setup;
@@ -14,7 +15,7 @@ use chitin_store::{FileStore, SessionStore};
 use chitin_tools::approval::{Gate, Rules};
 use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
 use chitin_tools::files::{FileOptions, file_tools};
-use chitin_tools::mcp::{McpServers, McpSurroundings, servers};
+use chitin_tools::mcp::McpSurroundings;
 use chitin_tools::memory_slot::{MemoryTools, memory_tools};
 use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender};
 use chitin_tools::process::{Jobs, ProcessTool};
@@ -37,6 +38,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Tools {
     offers: Vec<Offer>,
+    mcp: Arc<McpToolset>,
     screen: Screen,
 }
 
@@ -66,12 +68,18 @@ pub(crate) struct ToolBuilder<'a> {
     pub state: &'a Path,
     pub store: &'a Arc<FileStore>,
     pub memory: &'a Arc<AgentMemory>,
+    pub mcp: &'a Arc<AgentMcpServers>,
     pub candidate: &'a Candidate,
     pub redactor: &'a Arc<Redactor>,
     pub notes: &'a Notes,
 }
 
 impl Tools {
+    /// Tries MCP servers again that could not be reached; tells whether there are other tools now.
+    pub(crate) async fn refresh(&self, notes: &Notes) -> bool {
+        self.mcp.refresh(notes).await
+    }
+
     /// Returns the tools that somebody may use.
     pub fn for_user(
         &self,
@@ -94,7 +102,8 @@ impl Tools {
             input.group.clone_from(&limits.room);
             input.by_sender.clone_from(&limits.sender);
         }
-        let offers = self.offers.iter().chain(user.more).cloned().collect();
+        let mut offers: Vec<Offer> = self.offers.iter().chain(user.more).cloned().collect();
+        offers.extend(self.mcp.offers());
         let rules = &contract.runtime.tools;
         let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
         for entry in toolbox.unknown_entries() {
@@ -138,13 +147,14 @@ impl ToolBuilder<'_> {
         let sandbox = Arc::new(sandbox);
         let gate = self.gate()?;
         offers.extend(self.commands(&sandbox, &gate));
-        offers.extend(self.servers(&sandbox).await?);
+        let mcp = Arc::new(self.servers(&sandbox).await?);
         let trust = self.host.trust();
         let tls = Arc::new(move || trust.tls());
         let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
         offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
         Ok(Tools {
             offers,
+            mcp,
             screen: Arc::new(move |_, arguments| gate.rules().screened(arguments)),
         })
     }
@@ -180,25 +190,8 @@ impl ToolBuilder<'_> {
     }
 
     /// Asks the MCP servers that `MCP.md` and configuration name for their tools. Without any, nothing is started.
-    async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<Vec<Offer>, RuntimeError> {
-        let mut file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
-        if self.own.mcp.workspace != Some(true)
-            && let Some(named) = file.take().filter(|file| !file.servers.is_empty())
-        {
-            self.notes.note(&format!(
-                "`MCP.md` names {} tool server(s), which are left alone; `mcp: {{ workspace: true }}` in `chitin.json5` uses them",
-                named.servers.len()
-            ));
-        }
-        let config = self.setup.configuration.value();
-        let (configs, notes) =
-            servers(file.as_ref(), config.pointer("/mcp/servers"), &self.own.mcp);
-        for note in &notes {
-            self.notes.note(note);
-        }
-        if configs.is_empty() {
-            return Ok(Vec::new());
-        }
+    async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<McpToolset, RuntimeError> {
+        let file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
         let trust = self.host.trust();
         let surroundings = McpSurroundings {
             sandbox: Arc::clone(sandbox),
@@ -206,19 +199,13 @@ impl ToolBuilder<'_> {
             http: Arc::new(move || {
                 make_client(&Endpoint::new("https://localhost").with_trust(trust.clone()))
             }),
-            redact: self.redact(),
         };
-        let found = McpServers::new(configs, &surroundings).tools([]).await;
-        for note in &found.notes {
-            self.notes.note(note);
-        }
-        let tools = found.tools.into_iter();
-        Ok(tools
-            .map(|tool| Offer::From {
-                plugin: "bundle-mcp".to_owned(),
-                tool,
-            })
-            .collect())
+        let config = self.setup.configuration.value();
+        let (settings, redact) = (&self.own.mcp, self.redact());
+        let tools = self
+            .mcp
+            .tools(file, config, settings, &surroundings, redact, self.notes);
+        Ok(tools.await)
     }
 
     /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
@@ -313,21 +300,26 @@ impl SessionFacts for Status {
             .flatten()
             .unwrap_or_default();
         let now = jiff::Timestamp::now().to_zoned(self.host.zone());
+        // The index counts turns that are over; whoever asks is in one that is not.
+        let is_first = entry.totals.is_none() && entry.input_tokens.is_none();
+        let totals = entry.totals.unwrap_or_default();
         let mut usage = Usage {
-            input: entry.input_tokens.unwrap_or_default(),
-            output: entry.output_tokens.unwrap_or_default(),
-            cache_read: entry.cache_read.unwrap_or_default(),
-            cache_write: entry.cache_write.unwrap_or_default(),
+            input: totals.input,
+            output: totals.output,
+            cache_read: totals.cache_read,
+            cache_write: totals.cache_write,
+            total_tokens: totals.tokens(),
             ..Usage::default()
         };
-        usage.total_tokens = usage.input + usage.output + usage.cache_read + usage.cache_write;
         usage.cost.total = entry.estimated_cost_usd.unwrap_or_default();
         SessionStatus {
             time: now.strftime("%A %Y-%m-%d %H:%M %Z").to_string(),
             model: self.model.clone(),
             context_window: self.window,
             context_tokens: entry.total_tokens,
-            turns: 0,
+            turns: (is_first || entry.totals.is_some()).then_some(totals.turns + 1),
+            tokens_unknown: totals.tokens_unknown,
+            cost_unknown: !is_first && entry.estimated_cost_usd.is_none(),
             compactions: entry.compaction_count.unwrap_or_default(),
             usage,
             cost_limit: None,

@@ -43,9 +43,12 @@ pub struct SessionEntry {
     /// Tokens written to the cache in the last turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
-    /// What the session has cost so far, in US dollars.
+    /// What the session has cost so far, in US dollars; nothing where a price is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_cost_usd: Option<f64>,
+    /// What all turns together took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub totals: Option<SessionTotals>,
     /// Whether the last turn was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aborted_last_run: Option<bool>,
@@ -106,6 +109,32 @@ pub struct SessionEntry {
     /// What else the index says.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// What all turns of a session together took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionTotals {
+    /// How many turns there were.
+    pub turns: u64,
+    /// Tokens sent, and neither read from nor written to a cache.
+    pub input: u64,
+    /// Tokens answered.
+    pub output: u64,
+    /// Tokens read from the cache.
+    pub cache_read: u64,
+    /// Tokens written to the cache.
+    pub cache_write: u64,
+    /// Whether the provider did not say how many tokens some answer took: then there were more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_unknown: bool,
+}
+
+impl SessionTotals {
+    /// Returns all tokens.
+    pub const fn tokens(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write
+    }
 }
 
 impl SessionEntry {

@@ -60,5 +60,5 @@ pub use read::{Inspection, Reach};
 pub use shape::{Run, Speaker, for_writing};
 pub use store::{
     Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, Removal, SessionEntry,
-    SessionStore, StoreError,
+    SessionStore, SessionTotals, StoreError,
 };

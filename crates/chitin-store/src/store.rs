@@ -1,6 +1,6 @@
 //! What a store promises, whatever keeps the records. Nothing above this trait knows the backend.
 
-pub use crate::entry::SessionEntry;
+pub use crate::entry::{SessionEntry, SessionTotals};
 
 use crate::shape::Run;
 use chitin_protocol::transcript::{Entry, EntryBody, Header};

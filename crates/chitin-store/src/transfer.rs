@@ -6,6 +6,7 @@ use crate::file_store::{self, FileStore};
 use crate::names;
 use crate::read;
 use crate::store::{Begin, LockMode, SessionEntry, SessionStore, StoreError};
+use chitin_protocol::transcript::Header;
 use std::io::Write;
 use std::path::Path;
 
@@ -99,6 +100,38 @@ impl FileStore {
                 Err(error)
             }
         }
+    }
+
+    /// Copies a session of another store into this one under another key: every record and what the index says of it. The
+    /// other store is only read. It is an error if this one has the key already.
+    pub fn adopt(
+        &self,
+        from: &Self,
+        from_key: &str,
+        to_key: &str,
+        begin: &Begin<'_>,
+    ) -> Result<SessionEntry, StoreError> {
+        let (_, file) = from.transcript_of(from_key)?;
+        let old = from.find(from_key)?.unwrap_or_default();
+        let begin = Begin {
+            afresh: false,
+            ..*begin
+        };
+        let new = self.import_file(to_key, &file, &begin)?;
+        self.annotate(to_key, &mut |entry| {
+            *entry = SessionEntry {
+                session_id: entry.session_id.clone(),
+                session_file: entry.session_file.clone(),
+                ..old.clone()
+            };
+        })?;
+        Ok(new)
+    }
+
+    /// Returns the first line of a session's transcript: when and in which workspace it began.
+    pub fn header(&self, session_key: &str) -> Result<Header, StoreError> {
+        let (_, file) = self.transcript_of(session_key)?;
+        Ok(read::header(&file)?.0)
     }
 
     /// Writes a session's transcript to somewhere else, byte for byte, up to the last whole line. Returns how much it was.

@@ -7,6 +7,7 @@
 
 pub mod discord;
 pub mod model_server;
+pub mod needs;
 pub mod registry;
 pub mod slack;
 pub mod tls;

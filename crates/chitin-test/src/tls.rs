@@ -1,6 +1,6 @@
 //! TLS with an authority that nobody knows: what a company's proxy looks like from behind it.
 //!
-//! An [`Authority`] is made by the `openssl` program and gone when it is dropped. A [`Front`] speaks TLS on loopback and passes what it hears
+//! An [`Authority`] is made for one test and gone when it is dropped. A [`Front`] speaks TLS on loopback and passes what it hears
 //! to a server that speaks none.
 
 use crate::registry::Certificates;

@@ -31,12 +31,19 @@ pub struct SessionStatus {
     /// How many tokens the last request had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// How many turns there were.
-    pub turns: u64,
+    /// How many turns there were, with the one that runs; left out where nobody counted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
     /// How often the conversation was made shorter.
     pub compactions: u64,
-    /// What all answers together took.
+    /// What all answers of earlier turns together took, as far as that is known.
     pub usage: Usage,
+    /// Whether the provider did not say how many tokens some answer took.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_unknown: bool,
+    /// Whether the cost of some answer is unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cost_unknown: bool,
     /// How much the user set as a limit, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_limit: Option<f64>,
@@ -112,16 +119,38 @@ fn describe(status: &SessionStatus, session_key: &str) -> String {
         ("Session", Some(session_key.to_owned())),
         ("Model", Some(status.model.clone())),
         ("Window", window),
-        ("Turns", Some(status.turns.to_string())),
+        (
+            "Turns",
+            Some(
+                status
+                    .turns
+                    .map_or_else(|| "unknown".to_owned(), |turns| turns.to_string()),
+            ),
+        ),
         ("Compactions", Some(status.compactions.to_string())),
         (
             "Tokens",
             Some(format!(
-                "{} sent, {} answered, {} read from the cache, {} written to it",
-                usage.input, usage.output, usage.cache_read, usage.cache_write
+                "{} sent, {} answered, {} read from the cache, {} written to it{}",
+                usage.input,
+                usage.output,
+                usage.cache_read,
+                usage.cache_write,
+                if status.tokens_unknown {
+                    ", and more that were not counted"
+                } else {
+                    ""
+                }
             )),
         ),
-        ("Cost", Some(format!("${:.4}{limit}", usage.cost.total))),
+        (
+            "Cost",
+            Some(if status.cost_unknown {
+                format!("unknown{limit}")
+            } else {
+                format!("${:.4}{limit}", usage.cost.total)
+            }),
+        ),
     ];
     let lines: Vec<String> = lines
         .into_iter()

@@ -49,6 +49,10 @@ pub enum Origin {
     BelowDefaults,
     /// The state directory.
     StateDirectory,
+    /// The environment names it.
+    Environment,
+    /// `chitin.json5` names it.
+    ChitinConfig,
 }
 
 /// Returns the configured agents, in their order.

@@ -57,8 +57,44 @@ impl Env {
         &self.working_directory
     }
 
+    /// Returns where a path leads that a user typed: `~` alone or before a slash is the home directory, as in a shell, and
+    /// what is relative starts at the working directory.
+    pub fn resolve(&self, typed: impl AsRef<Path>) -> PathBuf {
+        let typed = typed.as_ref();
+        let set = self.get("HOME").filter(|home| !home.is_empty());
+        let home = set.map(Path::new).or(self.os_home.as_deref());
+        match (typed.strip_prefix("~"), home) {
+            (Ok(below), Some(home)) if below.as_os_str().is_empty() => {
+                self.working_directory.join(home)
+            }
+            (Ok(below), Some(home)) => self.working_directory.join(home).join(below),
+            (Ok(_), None) | (Err(_), _) => self.working_directory.join(typed),
+        }
+    }
+
     /// Returns the operating system's idea of home.
     pub fn os_home(&self) -> Option<&Path> {
         self.os_home.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_tilde_is_home_and_only_at_the_start() {
+        let env = Env::new("/work").with("HOME", "/home/kim");
+        let led = |typed: &str| env.resolve(typed).display().to_string();
+        assert_eq!(led("~"), "/home/kim");
+        assert_eq!(led("~/agents/a"), "/home/kim/agents/a");
+        assert_eq!(led("agents"), "/work/agents");
+        assert_eq!(led("/agents"), "/agents");
+        assert_eq!(led("~kim/a"), "/work/~kim/a");
+        assert_eq!(led("a/~"), "/work/a/~");
+        let homeless = Env::new("/work").with("HOME", "");
+        assert_eq!(homeless.resolve("~/a"), Path::new("/work/~/a"));
+        let other = homeless.with_os_home("/home/os");
+        assert_eq!(other.resolve("~/a"), Path::new("/home/os/a"));
     }
 }

@@ -17,7 +17,7 @@ const MEMORY: &str = "MEMORY.md";
 pub struct TurnFacts<'a> {
     /// The session's key.
     pub session_key: Option<&'a str>,
-    /// The session's id, which one contract tests when there is no key.
+    /// The session's id, which the releases test when there is no key.
     pub session_id: Option<&'a str>,
     /// Whether the run asked for a lightweight context.
     pub context_mode: ContextMode,
@@ -97,7 +97,7 @@ impl fmt::Display for NotKept {
             Self::Lightweight => "the run asked for a lightweight context",
             Self::HeartbeatOff => "heartbeats are switched off for this agent",
             Self::Continuation => {
-                "it stood in the first turn, and `contextInjection` does not repeat it"
+                "only the first turn had it: `contextInjection` does not repeat it, and the conversation does not hold it"
             }
             Self::NeverInjected => "`contextInjection` is `never`",
         })

@@ -103,18 +103,7 @@ impl Workspace {
 
     /// Returns one line for each file that was refused or cut, in load order.
     pub fn warnings(&self) -> Vec<String> {
-        let warnings = self
-            .records
-            .iter()
-            .filter_map(|record| match &record.state {
-                RecordState::Refused(reason) => Some(format!("refused {} {reason}", record.name)),
-                RecordState::Present(content) => {
-                    let oversize = content.oversize?;
-                    Some(format!("oversize {} {}", record.name, oversize.size))
-                }
-                RecordState::Missing => None,
-            });
-        warnings.collect()
+        self.records.iter().filter_map(Record::warning).collect()
     }
 
     /// Returns the record of that name.
@@ -176,6 +165,18 @@ impl Content {
 }
 
 impl Record {
+    /// Returns one line about a file that was refused or cut.
+    pub fn warning(&self) -> Option<String> {
+        match &self.state {
+            RecordState::Refused(reason) => Some(format!("refused {} {reason}", self.name)),
+            RecordState::Present(content) => {
+                let oversize = content.oversize?;
+                Some(format!("oversize {} {}", self.name, oversize.size))
+            }
+            RecordState::Missing => None,
+        }
+    }
+
     /// Returns the same record, or one of that text if it is of that path.
     #[must_use]
     pub fn with_text(&self, path: &Path, text: &str) -> Self {

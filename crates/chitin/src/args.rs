@@ -16,6 +16,10 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
 
+    /// Another workspace to compose with it; may be given several times, the strongest first.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) with: Vec<PathBuf>,
+
     /// The contract to read the workspace by.
     #[arg(long, value_name = "NAME")]
     pub(crate) contract: Option<String>,
@@ -27,6 +31,7 @@ impl TargetArgs {
         Target {
             directory: self.directory.clone(),
             agent: self.agent.clone(),
+            with: self.with.clone(),
             contract: self.contract.clone(),
         }
     }

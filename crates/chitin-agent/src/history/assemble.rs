@@ -10,7 +10,9 @@ use super::prune::{Pruning, prune};
 use super::repair::{FailedResults, repair, repair_calls};
 use super::tool_results::{cap_result, tool_result_limit};
 use super::view::{any_call, content_of, failed, message_of, result_id, text_field};
+use super::workspace_files::{are_held, holds_files};
 use crate::compat::role;
+use chitin_context::continuation::ConversationFiles;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, ToolCallBlock, ToolResultMessage, UserMessage,
 };
@@ -34,6 +36,9 @@ pub struct Assembling<'a> {
     pub prune: Option<&'a Pruning>,
     /// What was shortened before stays so, or each request would begin otherwise than the one before.
     pub pruned: Option<&'a PrunedResults>,
+    /// Workspace files that have to be in the conversation. Where what is shown does not hold them, as after a compaction, they
+    /// stand before everything else.
+    pub files: Option<&'a ConversationFiles>,
 }
 
 /// Tool results that were shortened once, for as long as the process lives.
@@ -68,6 +73,8 @@ pub struct Assembled {
     limited_from: usize,
     images_from: usize,
     result_limit: usize,
+    /// Whether workspace files stand before the conversation.
+    pub(crate) files_before: bool,
 }
 
 /// Why a request does not begin as the one before it did.
@@ -110,9 +117,17 @@ pub fn messages_for_model(
 ) -> Assembled {
     let compaction = last_compaction(branch);
     let mut messages: Vec<Message> = Vec::new();
-    let shown = branch[visible_from(branch)..].iter();
+    let shown = &branch[visible_from(branch)..];
+    // A limit of turns would cut them off sooner or later, so that they stand before it from the start.
+    let before = options
+        .files
+        .filter(|files| options.turns.is_some() || !are_held(shown, files));
+    let is_before =
+        |entry: &&Entry| before.is_some() && options.turns.is_some() && holds_files(entry);
     messages.extend(
         shown
+            .iter()
+            .filter(|entry| !is_before(entry))
             .filter_map(message_of)
             .filter_map(|one| for_model(&one)),
     );
@@ -151,6 +166,9 @@ pub fn messages_for_model(
     if let Some((_, compaction)) = compaction {
         messages.insert(0, summary_message(&compaction.summary));
     }
+    if let Some(files) = before {
+        messages.insert(0, user(Content::Text(files.text())));
+    }
     Assembled {
         messages,
         pruned,
@@ -161,6 +179,7 @@ pub fn messages_for_model(
             at => at + limited.map_or(0, |limited| limited.from),
         },
         result_limit,
+        files_before: before.is_some(),
     }
 }
 

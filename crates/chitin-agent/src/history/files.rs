@@ -75,19 +75,21 @@ impl FileOperations {
 
     /// Returns the lists for the end of a summary; nothing if no file was touched.
     pub fn section(&self, rules: &SummaryRules) -> String {
-        let lists = [
-            (READ_FILES_TAG, self.read_only()),
-            (MODIFIED_FILES_TAG, self.modified()),
-        ];
-        let mut text = String::new();
-        for (tag, files) in lists {
-            if let Some(list) = list(tag, &files, rules) {
-                text.push_str("\n\n");
-                text.push_str(&list);
-            }
-        }
-        cap_summary(&text, rules.file_lists_chars)
+        file_lists(&self.read_only(), &self.modified(), rules)
     }
+}
+
+/// Writes files that were read and files that were changed for the end of a summary, in the given order.
+pub fn file_lists(read: &[&str], modified: &[&str], rules: &SummaryRules) -> String {
+    let lists = [(READ_FILES_TAG, read), (MODIFIED_FILES_TAG, modified)];
+    let mut text = String::new();
+    for (tag, files) in lists {
+        if let Some(list) = list(tag, files, rules) {
+            text.push_str("\n\n");
+            text.push_str(&list);
+        }
+    }
+    cap_summary(&text, rules.file_lists_chars)
 }
 
 fn add(list: &mut Vec<String>, path: &str) {

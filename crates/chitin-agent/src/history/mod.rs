@@ -27,6 +27,7 @@ mod summary_text;
 mod tool_results;
 mod trigger;
 mod view;
+mod workspace_files;
 
 pub use assemble::{
     Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
@@ -37,7 +38,7 @@ pub use cut::{CutPoint, cut_point};
 pub use estimate::{
     ContextTokens, context_tokens, estimate, estimate_all, estimate_text, usage_tokens,
 };
-pub use files::FileOperations;
+pub use files::{FileOperations, file_lists};
 pub use flush::{FlushFigures, FlushGate, FlushOptions, FlushPlan, FlushState, Hours, flush_gate};
 pub use images::{images_kept_from, without_images};
 pub use limit::{LimitedHistory, limit_start};
@@ -56,3 +57,4 @@ pub use tool_results::{cap_result, tool_result_limit, truncate_text};
 pub use trigger::{
     Compacting, Outgoing, Preflight, Route, effective_reserve, preflight, should_compact,
 };
+pub use workspace_files::due_record;

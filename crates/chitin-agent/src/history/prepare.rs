@@ -5,6 +5,7 @@ use super::estimate::{ContextTokens, context_tokens, estimate_all};
 use super::files::FileOperations;
 use super::trigger::Compacting;
 use super::view::{message_of, summary_of};
+use super::workspace_files::holds_files;
 use chitin_protocol::message::Message;
 use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Compaction, Entry, EntryBody};
@@ -120,7 +121,8 @@ fn with_cut(
         .filter(|entry| !entry.id.is_empty())?;
     let messages = |from: usize, to: usize| -> Vec<usize> {
         (from..to)
-            .filter(|at| message_of(&branch[*at]).is_some())
+            // Workspace files are sent again as they are: a summary of them helps nobody.
+            .filter(|at| message_of(&branch[*at]).is_some() && !holds_files(&branch[*at]))
             .collect()
     };
     let to_summarize = messages(start, cut.history_end());

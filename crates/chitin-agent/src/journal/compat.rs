@@ -21,6 +21,9 @@ pub(super) mod variable {
     pub(in crate::journal) const TRAJECTORY_DIR: &str = "TRAJECTORY_DIR";
 }
 
+/// Our own word in the usage of a turn: the provider did not say how many tokens some answer took.
+pub(super) const TOKENS_UNKNOWN: &str = "tokensUnknown";
+
 /// Names of files below `logs/`.
 pub(super) const PAYLOAD_FILE: &str = "anthropic-payload.jsonl";
 pub(super) const RAW_STREAM_FILE: &str = "raw-stream.jsonl";

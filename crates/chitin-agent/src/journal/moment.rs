@@ -1,5 +1,6 @@
 //! What a turn loop tells the journal. All of it is borrowed: a journal that is off copies nothing.
 
+use crate::limits::Spending;
 use chitin_model::{Prepared, StreamEvent};
 use chitin_protocol::message::{
     AssistantMessage, Message, StopReason, ToolCallBlock, ToolResultMessage,
@@ -183,6 +184,8 @@ pub struct RunEnded<'a> {
     pub prompt: &'a str,
     /// The conversation after the turn.
     pub messages: &'a [Message],
+    /// What the turn took, summaries included; left out, what the answers say is added up.
+    pub spending: Option<&'a Spending>,
 }
 
 /// Who or what stopped a turn.

@@ -153,8 +153,14 @@ pub struct TraceSummary {
     pub cache_read: u64,
     /// Tokens written to the cache.
     pub cache_write: u64,
-    /// US dollars, where the contract has them recorded.
+    /// Whether the provider did not say how many tokens some answer took.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_unknown: bool,
+    /// US dollars, where the contract has them recorded and all prices are known.
     pub cost: Option<f64>,
+    /// Whether the cost of some turn is unknown.
+    #[serde(skip)]
+    cost_unknown: bool,
     /// How the last turn ended; nothing when it did not end.
     pub status: Option<String>,
     /// The file.
@@ -269,8 +275,15 @@ impl TraceSummary {
                 self.output += tokens("output");
                 self.cache_read += tokens("cacheRead");
                 self.cache_write += tokens("cacheWrite");
-                if let Some(cost) = usage["cost"]["total"].as_f64() {
-                    *self.cost.get_or_insert_default() += cost;
+                self.tokens_unknown |= usage[compat::TOKENS_UNKNOWN] == true;
+                match usage["cost"]["total"].as_f64() {
+                    Some(cost) if !self.cost_unknown => {
+                        *self.cost.get_or_insert_default() += cost;
+                    }
+                    Some(_) | None => {
+                        self.cost_unknown = true;
+                        self.cost = None;
+                    }
                 }
             }
             Some(event::ENDED) => self.status = data["status"].as_str().map(str::to_owned),

@@ -1,10 +1,11 @@
 //! What the events of a trajectory say, field by field (R116).
 
-use super::compat::status;
+use super::compat::{TOKENS_UNKNOWN, status};
 use super::fragments::{FRAGMENTS, TOOLS};
 use super::moment::{RequestSent, RunEnded, RunStarted, Stopped};
 use super::run::{Run, STREAM_STRATEGY, Surroundings, instant, transport};
 use super::trajectory::Tally;
+use crate::limits::Spending;
 use chitin_protocol::message::{StopReason, ToolCallBlock, ToolResultMessage, Usage};
 use chitin_protocol::rules::TraceRules;
 use chitin_protocol::tool::ToolSpec;
@@ -238,7 +239,7 @@ pub(super) fn outcome(ended: &RunEnded<'_>, tally: &Tally, rules: &TraceRules) -
     if let Some(error) = ended.error {
         put("promptError", json!(error.message));
     }
-    put("usage", usage(tally.usage, rules));
+    put("usage", spent(ended.spending, tally, rules));
     let mut cache = Data::new();
     if let Some(last) = tally.last_usage {
         let mut fields = object(usage(last, rules));
@@ -304,6 +305,21 @@ pub(super) fn ended(ended: &RunEnded<'_>, rules: &TraceRules) -> Data {
         data.insert("stopReason".to_owned(), stop_reason(ended.stop_reason));
     }
     data
+}
+
+/// Says what the turn took; what is unknown of it is said to be so.
+fn spent(spending: Option<&Spending>, tally: &Tally, rules: &TraceRules) -> Value {
+    let Some(spending) = spending else {
+        return usage(tally.usage, rules);
+    };
+    let mut fields = object(usage(spending.usage, rules));
+    if spending.cost_unknown && rules.trajectory_costs {
+        fields.insert("cost".to_owned(), json!({"total": null}));
+    }
+    if spending.tokens_unknown {
+        fields.insert(TOKENS_UNKNOWN.to_owned(), json!(true));
+    }
+    Value::Object(fields)
 }
 
 fn usage(usage: Usage, rules: &TraceRules) -> Value {

@@ -10,8 +10,11 @@ use chitin_protocol::message::{
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Pending;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use std::time::Duration;
+
+/// How long a model may go on after a turn was stopped.
+const GRACE: Duration = Duration::from_millis(200);
 
 /// How long the journal waits before it writes, so that the request goes first.
 const AFTER_THE_FIRST_BYTE: Duration = Duration::from_millis(2);
@@ -170,12 +173,24 @@ impl Running<'_> {
         mut stream: EventStream,
     ) -> Result<Box<AssistantMessage>, TurnError> {
         let mut heard = String::new();
+        // A model that does not heed the token must not keep us: it has one grace period, however much it still sends.
+        let cancel = self.cancel.clone();
+        let over = cancelled_for(&cancel, GRACE);
+        tokio::pin!(over);
+        let mut is_over = false;
         loop {
-            let event = tokio::select! {
-                biased;
-                event = stream.next() => event,
-                // A model that does not heed the token must not keep us.
-                () = cancelled_for(&self.cancel, Duration::from_millis(200)) => None,
+            let event = if is_over {
+                None
+            } else {
+                tokio::select! {
+                    biased;
+                    () = &mut over => {
+                        is_over = true;
+                        // What came before the end is still heard.
+                        stream.next().now_or_never().flatten()
+                    }
+                    event = stream.next() => event,
+                }
             };
             let event = match event {
                 Some(Ok(event)) => event,
@@ -223,8 +238,8 @@ impl Running<'_> {
     fn priced(&mut self, mut message: AssistantMessage) -> AssistantMessage {
         message.timestamp = Some(self.agent.parts.clock.now_ms());
         if let Some(usage) = &mut message.usage {
-            usage.cost = (self.candidate().price)(usage);
-            self.spent.add(usage);
+            let cost_known = self.candidate().charge(usage);
+            self.spent.add(usage, cost_known);
         }
         self.journal.observe(Moment::Answered {
             call: self.spent.calls,

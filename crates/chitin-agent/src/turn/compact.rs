@@ -5,7 +5,7 @@ use super::{Agent, Candidate, Running, TurnError, TurnInput, TurnReport};
 use crate::engine::{
     CompactError, CompactOrder, EngineError, Outcome, SessionRef, Summarizer, SummaryError, When,
 };
-use crate::history::{Author, PlanOptions, SummaryRequest, estimate_text};
+use crate::history::{Author, PlanOptions, SummaryRequest};
 use crate::journal::Moment;
 use chitin_model::{ModelError, Request, Retention, StreamEvent};
 use chitin_protocol::event::TurnEvent;
@@ -48,7 +48,7 @@ struct ModelSummarizer<'a> {
     cancel: CancellationToken,
     now_ms: i64,
     /// What it took, call by call.
-    taken: Mutex<Vec<Usage>>,
+    taken: Mutex<Vec<(Usage, bool)>>,
 }
 
 impl Running<'_> {
@@ -82,7 +82,7 @@ impl Running<'_> {
             branch: self.conversation.entries(),
             options: plan,
             tokens: before,
-            overhead_tokens: estimate_text(&self.system, &rules.estimate),
+            overhead_tokens: self.conversation.overhead(&self.system),
             when: match reason {
                 Reason::Full => When::IfNeeded,
                 Reason::Refused | Reason::Asked => When::Now,
@@ -103,9 +103,9 @@ impl Running<'_> {
         };
         let outcome = parts.engine.compact(session, &order, &summarizer).await;
         let taken = summarizer.taken.into_inner();
-        for usage in taken.unwrap_or_else(PoisonError::into_inner) {
+        for (usage, cost_known) in taken.unwrap_or_else(PoisonError::into_inner) {
             self.spent.calls += 1;
-            self.spent.add(&usage);
+            self.spent.add(&usage, cost_known);
         }
         let compacted = match outcome {
             Ok(Outcome::Compacted(compacted)) => compacted,
@@ -178,9 +178,9 @@ impl ModelSummarizer<'_> {
             match event? {
                 StreamEvent::Done(message) => {
                     if let Some(mut usage) = message.usage {
-                        usage.cost = (candidate.price)(&usage);
+                        let cost_known = candidate.charge(&mut usage);
                         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-                        taken.push(usage);
+                        taken.push((usage, cost_known));
                     }
                     let text = message.content.text();
                     return if text.trim().is_empty() {
@@ -222,10 +222,11 @@ impl Agent {
         if !running.compact(Reason::Asked, instructions).await? {
             return Ok(None);
         }
+        running.count_summary().await?;
         Ok(Some(TurnReport {
             stop_reason: StopReason::Stop,
             text: String::new(),
-            usage: running.spent.usage,
+            usage: running.spent.spending.usage,
             error: None,
         }))
     }

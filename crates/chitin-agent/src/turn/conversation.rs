@@ -3,9 +3,11 @@
 use super::{Candidate, Parts};
 use crate::history::{
     Assembled, Assembling, Compacting, FlushOptions, PrefixChange, Pruning, branch_tokens,
-    cap_result, effective_reserve, estimate_text, is_marked, messages_for_model, prefix_changes,
-    should_compact, tool_result_limit,
+    cap_result, due_record, effective_reserve, estimate_text, is_marked, messages_for_model,
+    prefix_changes, should_compact, tool_result_limit,
 };
+use chitin_context::Context;
+use chitin_context::continuation::ConversationFiles;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
 use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
@@ -61,11 +63,17 @@ pub struct SentHistory {
     pub compaction_due: bool,
 }
 
-/// Returns what the next request repeats of a session, as a turn would send it with that system prompt.
-pub fn sent_history(branch: &Branch, inputs: &HistoryInputs<'_>, system: &str) -> SentHistory {
-    let conversation = Conversation::new(branch, inputs);
+/// Returns what the next request holds between a context's system prompt and the user's message, as a turn would send it: the session so
+/// far, and the workspace files that the contract puts into the conversation.
+pub fn sent_history(branch: &Branch, inputs: &HistoryInputs<'_>, context: &Context) -> SentHistory {
+    let mut conversation = Conversation::new(branch, inputs);
+    conversation.carry(context.conversation_files());
+    if let Some(body) = conversation.due_files() {
+        let now = crate::clock::iso(inputs.now_ms);
+        conversation.push(&[Entry::new(String::new(), None, now, body)]);
+    }
     SentHistory {
-        compaction_due: conversation.is_over(system, conversation.window),
+        compaction_due: conversation.is_over(&context.system(), conversation.window),
         messages: conversation.assembled.messages,
     }
 }
@@ -81,6 +89,8 @@ pub(crate) struct Conversation {
     options: HistoryOptions,
     /// Whether the provider's cache has gone cold since the last answer, so that old results may be shortened.
     cold: bool,
+    /// Workspace files that have to be in it.
+    files: Option<ConversationFiles>,
 }
 
 impl Conversation {
@@ -108,9 +118,23 @@ impl Conversation {
             rules: inputs.rules,
             options: inputs.options.clone(),
             cold,
+            files: None,
         };
         conversation.assemble();
         conversation
+    }
+
+    /// Sets the workspace files that have to be in it.
+    pub(crate) fn carry(&mut self, files: Option<ConversationFiles>) {
+        if files.is_some() {
+            self.files = files;
+            self.assemble();
+        }
+    }
+
+    /// Returns the record that puts workspace files into it which it does not hold as they are now.
+    pub(crate) fn due_files(&self) -> Option<EntryBody> {
+        due_record(&self.entries, self.files.as_ref()?)
     }
 
     fn assemble(&mut self) {
@@ -120,6 +144,7 @@ impl Conversation {
             tool_result_chars: self.options.tool_result_chars,
             prune: self.options.pruning.as_ref().filter(|_| self.cold),
             pruned: Some(&self.assembled.pruned),
+            files: self.files.as_ref(),
         };
         self.assembled = messages_for_model(&self.entries, &options, self.rules);
     }
@@ -167,9 +192,18 @@ impl Conversation {
         let counted = branch_tokens(&self.entries, self.rules);
         // What a provider counted includes the system prompt.
         match counted.counted {
-            0 => counted.total() + estimate_text(system, &self.rules.estimate),
+            0 => counted.total() + self.overhead(system),
             _ => counted.total(),
         }
+    }
+
+    /// Returns how many tokens a request has besides the records, estimated.
+    pub(crate) fn overhead(&self, system: &str) -> u64 {
+        let files = self.files.as_ref().filter(|_| self.assembled.files_before);
+        let files = files.map_or(0, |files| {
+            estimate_text(&files.text(), &self.rules.estimate)
+        });
+        estimate_text(system, &self.rules.estimate) + files
     }
 
     /// Tells whether the conversation is to be put into a summary before the model is asked (C20).

@@ -6,6 +6,7 @@ use super::{Agent, TurnError, TurnInput};
 use crate::source::{Ask, RecallAsk};
 use chitin_model::Prepared;
 use chitin_protocol::message::Message;
+use chitin_protocol::transcript::Entry;
 use chitin_store::Branch;
 
 /// A request that was not sent.
@@ -29,7 +30,7 @@ impl Agent {
             }
             Some(_) | None => (Branch::default(), String::new()),
         };
-        let conversation = Conversation::of(&branch, parts);
+        let mut conversation = Conversation::of(&branch, parts);
         let recalled = parts
             .source
             .recall(RecallAsk {
@@ -48,6 +49,11 @@ impl Agent {
             occasion: &input.occasion,
             memory: &recalled.results,
         })?;
+        conversation.carry(seen.context.conversation_files());
+        if let Some(body) = conversation.due_files() {
+            let now = parts.clock.now();
+            conversation.push(&[Entry::new(String::new(), None, now, body)]);
+        }
         let system = seen.context.system();
         let mut messages: Vec<Message> = conversation.messages().to_vec();
         let words = seen.context.user_message(&input.words);

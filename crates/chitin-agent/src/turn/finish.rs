@@ -3,10 +3,12 @@
 use super::{Running, TurnError, TurnReport};
 use crate::history::first_turn_marker;
 use crate::journal::{Moment, RunEnded, RunError, Stopped};
+use crate::limits::Spending;
 use chitin_model::ModelError;
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::{AssistantMessage, Content, Extra, Message, StopReason, Usage};
 use chitin_protocol::transcript::EntryBody;
+use chitin_store::{SessionEntry, SessionTotals};
 
 impl Running<'_> {
     /// Ends the turn. A failure of the disk is returned as an error: what it concerns was never told as stored.
@@ -49,7 +51,7 @@ impl Running<'_> {
         let said = self.last.as_ref();
         let report = TurnReport {
             text: said.map_or_else(String::new, |last| last.content.text()),
-            usage: self.spent.usage,
+            usage: self.spent.spending.usage,
             error: error
                 .as_ref()
                 .map(ToString::to_string)
@@ -63,6 +65,8 @@ impl Running<'_> {
                 stop_reason: report.stop_reason.clone(),
                 text: report.text.clone(),
                 usage: report.usage,
+                tokens_unknown: self.spent.spending.tokens_unknown,
+                cost_unknown: self.spent.spending.cost_unknown,
                 calls: self.spent.calls,
                 context_tokens: self.in_window(),
                 context_window: self.candidate().context_window,
@@ -90,6 +94,7 @@ impl Running<'_> {
             error: failed.map(|(source, message)| RunError { source, message }),
             prompt: &self.prompt.text,
             messages,
+            spending: Some(&self.spent.spending),
         }));
     }
 
@@ -126,12 +131,14 @@ impl Running<'_> {
             candidate.model.provider().to_owned(),
             candidate.model.name().to_owned(),
         );
-        let (window, usage) = (candidate.context_window, self.spent.usage);
+        let window = candidate.context_window;
+        let spending = self.spent.spending;
+        let usage = spending.usage;
         let in_window = self.in_window();
-        let cost = self.cost_before + usage.cost.total;
         let aborted = *stop_reason == StopReason::Aborted;
         self.session
             .update(move |entry| {
+                add_spending(entry, &spending, 1);
                 entry.updated_at = now_ms;
                 entry.model_provider = Some(provider.clone());
                 entry.model = Some(model.clone());
@@ -142,9 +149,41 @@ impl Running<'_> {
                 entry.cache_write = Some(usage.cache_write);
                 entry.total_tokens = in_window.or(entry.total_tokens);
                 entry.total_tokens_fresh = Some(in_window.is_some());
-                entry.estimated_cost_usd = Some(cost);
                 entry.aborted_last_run = Some(aborted);
             })
             .await
     }
+
+    /// Adds to the index what a summary took that was asked for by itself.
+    pub(super) async fn count_summary(&mut self) -> Result<(), TurnError> {
+        let spending = self.spent.spending;
+        self.session
+            .update(move |entry| add_spending(entry, &spending, 0))
+            .await
+    }
+}
+
+/// Adds what turns took to what the session took before.
+fn add_spending(entry: &mut SessionEntry, spending: &Spending, turns: u64) {
+    let usage = &spending.usage;
+    // A session of which the index counts nothing yet either is new, or comes from a program that does not count.
+    let is_new = entry.input_tokens.is_none() && entry.totals.is_none();
+    let totals = entry.totals.get_or_insert_with(|| SessionTotals {
+        tokens_unknown: !is_new,
+        ..SessionTotals::default()
+    });
+    totals.turns += turns;
+    totals.input += usage.input;
+    totals.output += usage.output;
+    totals.cache_read += usage.cache_read;
+    totals.cache_write += usage.cache_write;
+    totals.tokens_unknown |= spending.tokens_unknown;
+    let before = if is_new {
+        Some(0.0)
+    } else {
+        entry.estimated_cost_usd
+    };
+    entry.estimated_cost_usd = before
+        .filter(|_| !spending.cost_unknown)
+        .map(|before| before + usage.cost.total);
 }

@@ -33,7 +33,7 @@ use crate::engine::{Assembly, SessionRef, TurnEnd};
 use crate::journal::Journal;
 use crate::lane::Lanes;
 use crate::limits::Spent;
-use crate::source::{Ask, RecallAsk, Seen, SourceError};
+use crate::source::{Ask, RecallAsk, Seen, SourceError, Trigger};
 use ask::{Answer, Question};
 use chitin_model::ModelError;
 use chitin_protocol::event::TurnEvent;
@@ -183,6 +183,10 @@ pub(crate) struct Running<'a> {
     pub(crate) agent: &'a Agent,
     pub(crate) run_id: String,
     pub(crate) session_key: String,
+    /// What started the turn.
+    pub(crate) trigger: Trigger,
+    /// The channel that it came through.
+    pub(crate) channel: Option<String>,
     pub(crate) teller: Teller,
     pub(crate) cancel: CancellationToken,
     pub(crate) session: Held,
@@ -248,7 +252,7 @@ impl<'a> Running<'a> {
         let run_id = parts.clock.unique();
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
-        let conversation = Conversation::of(open.branch(), parts);
+        let mut conversation = Conversation::of(open.branch(), parts);
         let marked = conversation.is_marked();
         let earlier = input
             .key
@@ -308,6 +312,7 @@ impl<'a> Running<'a> {
         for note in &seen.notes {
             teller.note(note).await;
         }
+        conversation.carry(seen.context.conversation_files());
         let system = seen.context.system();
         let journal = (parts.journal)();
         let prompt = Prompt {
@@ -319,6 +324,8 @@ impl<'a> Running<'a> {
             agent,
             run_id,
             session_key: key,
+            trigger: input.occasion.trigger,
+            channel: input.occasion.channel.clone(),
             teller,
             cancel,
             session,
@@ -453,6 +460,7 @@ impl<'a> Running<'a> {
         let parts = &self.agent.parts;
         let now_ms = parts.clock.now_ms();
         let mut bodies = self.conversation.model_records(self.candidate(), now_ms);
+        bodies.extend(self.conversation.due_files());
         let message = input.message(self.prompt.text.clone(), now_ms);
         bodies.push(EntryBody::Message(message));
         bodies

@@ -27,8 +27,8 @@ impl Running<'_> {
             api: candidate.model.api(),
             thinking: candidate.thinking.as_deref(),
             tools: &self.agent.specs,
-            trigger: &parts.surroundings.trigger,
-            channel: None,
+            trigger: self.trigger.as_str(),
+            channel: self.channel.as_deref(),
             contract: parts.contract.name,
             surroundings: &RunSurroundings {
                 version: &parts.surroundings.version,

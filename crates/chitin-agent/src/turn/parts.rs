@@ -4,10 +4,10 @@ use super::HistoryOptions;
 use crate::clock::Clock;
 use crate::engine::ContextEngine;
 use crate::journal::Journal;
-use crate::limits::TurnLimits;
+use crate::limits::{TurnLimits, is_counted};
 use crate::source::ContextSource;
 use chitin_model::{Model, Retention, RetryPolicy};
-use chitin_protocol::message::Usage;
+use chitin_protocol::message::{CostShares, Usage};
 use chitin_store::SessionStore;
 use chitin_tools::{Approver, Toolbox};
 use chitin_workspace::contract::Contract;
@@ -62,8 +62,6 @@ pub struct Surroundings {
     pub version: String,
     /// The program and its arguments, without what the user said.
     pub invocation: Vec<String>,
-    /// What started the turn, such as `user`.
-    pub trigger: String,
 }
 
 /// Says why a call is refused, if it is: the tool, and its arguments as JSON.
@@ -89,8 +87,8 @@ pub struct Candidate {
     pub context_window: Option<u64>,
     /// How many tokens an answer may have.
     pub max_tokens: u64,
-    /// Works out what an answer cost.
-    pub price: Arc<dyn Fn(&Usage) -> chitin_protocol::message::CostShares + Send + Sync>,
+    /// Works out what an answer cost; nothing where the model's price is unknown.
+    pub price: Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>,
     /// How deeply to think.
     pub thinking: Option<String>,
     /// How long the provider keeps the prefix.
@@ -103,5 +101,23 @@ impl Candidate {
     /// Returns `provider/name`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.model.provider(), self.model.name())
+    }
+
+    /// Writes into the usage of an answer what it cost; tells whether that is known. Without a count of tokens it is known
+    /// only of a model that costs nothing.
+    pub(crate) fn charge(&self, usage: &mut Usage) -> bool {
+        let known = if is_counted(usage) {
+            (self.price)(usage)
+        } else {
+            let much = Usage {
+                input: 1_000_000,
+                output: 1_000_000,
+                ..Usage::default()
+            };
+            let cost = (self.price)(&much).filter(|cost| cost.total <= 0.0);
+            cost.map(|_| CostShares::default())
+        };
+        usage.cost = known.unwrap_or_default();
+        known.is_some()
     }
 }

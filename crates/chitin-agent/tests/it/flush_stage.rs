@@ -14,6 +14,7 @@ use chitin_context::sections::PromptFacts;
 use chitin_context::{TellCuts, Turn, assemble};
 use chitin_model::{
     Api, EventStream, Model, ModelError, Prepared, Request, Retention, RetryPolicy, ScriptedModel,
+    StreamEvent,
 };
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::CostShares;
@@ -27,13 +28,14 @@ use chitin_tools::{Approval, Approver, Offer, Toolbox};
 use chitin_workspace::contract::{Contract, OPENCLAW_2026_4};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadOptions, load};
-use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +52,14 @@ pub(crate) struct Setting {
     pub(crate) config: Value,
     pub(crate) limits: LimitSettings,
     pub(crate) flush: Option<FlushOptions>,
+    /// What AGENTS.md says.
+    pub(crate) rules: &'static str,
+    /// The value of `contextInjection`.
+    pub(crate) injection: Option<&'static str>,
+    /// How many of the user's turns are sent again.
+    pub(crate) turns: Option<usize>,
+    /// Whether the model goes on after it was stopped: a word each time.
+    pub(crate) heedless: Option<Duration>,
 }
 
 impl Default for Setting {
@@ -59,6 +69,10 @@ impl Default for Setting {
             config: json!({}),
             limits: LimitSettings::default(),
             flush: Some(FlushOptions::default()),
+            rules: "# Harbor\n",
+            injection: None,
+            turns: None,
+            heedless: None,
         }
     }
 }
@@ -95,7 +109,7 @@ impl Played {
 impl Stage {
     /// Sets a stage in a workspace that may have been used before.
     pub(crate) fn set(env: &TestEnv, setting: &Setting, replies: &[Value]) -> Self {
-        env.file("workspace/AGENTS.md", "# Harbor\n");
+        env.file("workspace/AGENTS.md", setting.rules);
         let contract = setting.contract;
         let rules = &contract.runtime;
         let replies: Vec<ScriptReply> = replies
@@ -105,6 +119,7 @@ impl Stage {
         let model = Arc::new(Watched {
             inner: ScriptedModel::new("script", replies),
             asked: Mutex::default(),
+            heedless: setting.heedless,
         });
         let directory = FileStore::directory_of(&env.path().join("state"), "main");
         let store = Arc::new(FileStore::new(directory, &rules.transcript, RandomIds));
@@ -127,12 +142,13 @@ impl Stage {
             source: Arc::new(Source {
                 contract,
                 workspace,
+                injection: setting.injection,
             }),
             models: vec![Candidate {
                 model: Arc::clone(&model) as _,
                 context_window: Some(40_000),
                 max_tokens: 1_000,
-                price: Arc::new(|_| CostShares::default()),
+                price: Arc::new(|_| Some(CostShares::default())),
                 thinking: None,
                 retention: Retention::default(),
                 extra: serde_json::Map::new(),
@@ -148,7 +164,7 @@ impl Stage {
                     keep_recent_tokens: 20,
                     ..Compacting::new(&rules.history)
                 },
-                turns: None,
+                turns: setting.turns,
                 tool_result_chars: None,
                 pruning: None,
                 preserved_turns: None,
@@ -203,6 +219,7 @@ impl Stage {
 pub(crate) struct Watched {
     inner: ScriptedModel,
     asked: Mutex<Vec<String>>,
+    heedless: Option<Duration>,
 }
 
 impl Watched {
@@ -241,7 +258,18 @@ impl Model for Watched {
     ) -> BoxFuture<'_, Result<EventStream, ModelError>> {
         let body = String::from_utf8_lossy(&prepared.body).into_owned();
         self.asked.lock().unwrap().push(body);
-        self.inner.send(prepared, cancel)
+        let Some(pause) = self.heedless else {
+            return self.inner.send(prepared, cancel);
+        };
+        let endless = futures_util::stream::unfold((), move |()| async move {
+            tokio::time::sleep(pause).await;
+            let delta = StreamEvent::TextDelta {
+                index: 0,
+                delta: "on ".to_owned(),
+            };
+            Some((Ok(delta), ()))
+        });
+        async { Ok(endless.boxed() as EventStream) }.boxed()
     }
 }
 
@@ -270,6 +298,7 @@ impl Approver for Nobody {
 struct Source {
     contract: &'static Contract,
     workspace: PathBuf,
+    injection: Option<&'static str>,
 }
 
 impl ContextSource for Source {
@@ -278,6 +307,8 @@ impl ContextSource for Source {
         let facts = TurnFacts {
             session_key: Some(ask.session_key),
             run_kind: ask.occasion.run,
+            context_injection: self.injection,
+            marked: ask.marked,
             ..TurnFacts::default()
         };
         let context = assemble(&Turn {
@@ -293,7 +324,7 @@ impl ContextSource for Source {
         Ok(Seen {
             context: Arc::new(context),
             notes: Vec::new(),
-            mark_when_done: false,
+            mark_when_done: self.injection.is_some(),
         })
     }
 

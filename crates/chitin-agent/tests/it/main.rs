@@ -1,6 +1,7 @@
 //! The promises of `chitin-agent`.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod continuation;
 mod engine;
 mod flush;
 mod flush_plan;
@@ -10,3 +11,4 @@ mod history_odd;
 mod history_summary;
 mod history_texts;
 mod journal;
+mod stopping;

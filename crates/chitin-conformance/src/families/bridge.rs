@@ -17,7 +17,7 @@ use chitin_workspace::extensions::permissions::{
     Decision, Pattern, Policy, Request, Rule, TimeWindow, Usage, WORKING_DAYS,
 };
 use chitin_workspace::extensions::runtime::{self, Endpoint, Overrides, RuntimeSettings};
-use chitin_workspace::extensions::{Secret, channels, mcp, permissions, skills};
+use chitin_workspace::extensions::{AgentSettings, Secret, channels, mcp, permissions, skills};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -355,22 +355,8 @@ fn shown(policy: &Policy, expected: Option<&Value>) -> Value {
         ),
         Rule::Authorization { roles } => put(&["roles"], json!(roles)),
         Rule::MessageLength { max_chars } => put(&["maxChars"], json!(max_chars)),
-        Rule::RateLimit {
-            limit,
-            window_seconds,
-        } => {
-            put(&["limit"], json!(limit));
-            let is_text = expected.is_some_and(|expected| expected["window"].is_string());
-            let window = if is_text {
-                json!(duration(*window_seconds))
-            } else {
-                json!(window_seconds)
-            };
-            put(&["windowSeconds", "window"], window);
-        }
-        Rule::ConcurrencyLimit { max_concurrent } => {
-            put(&["maxConcurrent", "limit", "max"], json!(max_concurrent));
-        }
+        // The program does not show how much these two allow.
+        Rule::RateLimit { .. } | Rule::ConcurrencyLimit { .. } => {}
         Rule::TimeWindow(window) => {
             put(&["start"], json!(TimeWindow::spelled(window.start)));
             put(&["end"], json!(TimeWindow::spelled(window.end)));
@@ -381,31 +367,35 @@ fn shown(policy: &Policy, expected: Option<&Value>) -> Value {
                 .collect();
             put(&["days"], json!(format!("[{}]", days.join(", "))));
         }
-        Rule::KillSwitch => {
-            if expected.is_some_and(|expected| expected.get("armed").is_some()) {
-                put(&["armed"], json!(false));
-            }
-        }
+        Rule::KillSwitch => put(&["armed"], json!(false)),
     }
     shown
 }
 
-/// Writes a number of seconds as ISO 8601 has it.
-fn duration(seconds: u32) -> String {
-    let parts = [
-        (seconds / 3600, 'H'),
-        (seconds / 60 % 60, 'M'),
-        (seconds % 60, 'S'),
-    ];
-    parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .fold("PT".to_owned(), |text, (count, unit)| {
-            format!("{text}{count}{unit}")
+/// Loads several workspaces one after the other and tells which model each agent has, and one that has no workspace.
+fn models(workspaces: &[Value], expected: &Value) -> Value {
+    let (properties, env) = (BTreeMap::new(), Env::new("/"));
+    let mut loaded = AgentSettings::default();
+    for workspace in workspaces {
+        let overrides = Overrides::new(&properties, &env);
+        loaded.load(text(workspace, "agent"), text(workspace, "text"), overrides);
+    }
+    let agents = expected.as_object().into_iter().flatten();
+    agents
+        .map(|(agent, _)| {
+            let settings = match agent.as_str() {
+                "global" => loaded.common(),
+                agent => loaded.of(agent),
+            };
+            (agent.clone(), json!(settings.map(|set| &set.model)))
         })
+        .collect()
 }
 
 fn settings(input: &Value, expected: &Value) -> Value {
+    if let Some(workspaces) = input["workspaces"].as_array() {
+        return models(workspaces, expected);
+    }
     let mut properties = BTreeMap::new();
     let mut env = Env::new("/");
     let overrides = input.get("overrides").and_then(Value::as_array);

@@ -11,8 +11,9 @@ use chitin_agent::engine::{
 use chitin_agent::history::{
     Audit, Compacting, FailedResults, FileOperations, IdentifierPolicy, Outgoing, Pruning, audit,
     cap_summary, cap_with_suffix, critical_rules, cut_point, estimate, failures_section,
-    images_kept_from, limit_start, preflight, prepare, preserve_turns, preserved_section, prune,
-    repair, repair_calls, should_compact, split, tool_failures, truncate_text, without_images,
+    file_lists, images_kept_from, limit_start, preflight, prepare, preserve_turns,
+    preserved_section, prune, repair, repair_calls, should_compact, split, tool_failures,
+    truncate_text, without_images,
 };
 use chitin_protocol::message::Message;
 use chitin_protocol::rules::HistoryRules;
@@ -385,7 +386,15 @@ fn files(check: &Check<'_>, input: &Value, rules: &HistoryRules) -> Result<Value
         written: listed(&["written"])?,
         edited: listed(&["modifiedFiles", "modified", "edited"])?,
     };
-    let section = files.section(&rules.summary);
+    // Lists that are given as they are found come in their own order.
+    let is_given = input["readFiles"].is_array() || input["modifiedFiles"].is_array();
+    let section = if is_given {
+        let read: Vec<&str> = files.read.iter().map(String::as_str).collect();
+        let modified: Vec<&str> = files.edited.iter().map(String::as_str).collect();
+        file_lists(&read, &modified, &rules.summary)
+    } else {
+        files.section(&rules.summary)
+    };
     Ok(asked_for(
         check,
         json!({

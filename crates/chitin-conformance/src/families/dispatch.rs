@@ -2,7 +2,7 @@
 
 use crate::{Check, Outcome};
 use anyhow::{Context, Result};
-use chitin_gateway::announce::{self, CompletionEvent, CompletionTarget, Requester};
+use chitin_gateway::announce::{self, ActionClass, CompletionEvent, CompletionTarget, Requester};
 use chitin_gateway::heartbeat::{self, ActiveHours, HeartbeatSettings};
 use chitin_gateway::queue::{QueueSettings, QueueWish, lane, mode};
 use chitin_gateway::route::{Inbound, Peer, Routing};
@@ -195,6 +195,7 @@ fn headings(check: &Check<'_>) -> Value {
         requester_session: input["requesterSessionKey"].as_str(),
         requester_channel: input["requesterOrigin"]["channel"].as_str(),
         session: text(input, "childSessionKey"),
+        thread: None,
     });
     let headings: Vec<&str> = written
         .lines()
@@ -237,7 +238,14 @@ fn action_line(check: &Check<'_>) -> Value {
     } else {
         ""
     };
-    json!({"action": format!("{{GUIDANCE:{}{silent}}}", action.class.as_str())})
+    // Cases count the private variant among reviews by the parent (R42).
+    let class = match action.class {
+        ActionClass::Private => ActionClass::ParentReview,
+        class @ (ActionClass::InternalUpdate
+        | ActionClass::ParentReview
+        | ActionClass::UserDelivery) => class,
+    };
+    json!({"action": format!("{{GUIDANCE:{}{silent}}}", class.as_str())})
 }
 
 /// Writes the block, with each line that is our own wording shown as such.

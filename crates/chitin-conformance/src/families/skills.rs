@@ -188,9 +188,7 @@ fn invoke(check: &Check<'_>) -> Result<Value> {
     };
     let mut result = Map::new();
     result.insert("command".to_owned(), json!(found.command.name));
-    if let Some(args) = found.args {
-        result.insert("args".to_owned(), json!(args));
-    }
+    result.insert("args".to_owned(), json!(found.args));
     Ok(Value::Object(result))
 }
 

@@ -96,7 +96,8 @@ impl Written {
     fn logged(&self, file: &str, record: &str) -> Vec<&Value> {
         let logs = self.logs.iter().filter(|(name, _)| *name == file);
         let (event, kind) = record.split_once(':').unwrap_or((record, ""));
-        let kind = Some(kind).filter(|kind| !matches!(*kind, "" | "undefined" | "null" | "None"));
+        let kind =
+            Some(kind).filter(|kind| !matches!(*kind, "" | "-" | "undefined" | "null" | "None"));
         logs.flat_map(|(_, records)| records)
             .filter(|one| {
                 one["stage"] == record || (one["event"] == event && one["evtType"].as_str() == kind)
@@ -370,6 +371,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
         error: None,
         prompt,
         messages: &messages,
+        spending: None,
     }));
 }
 

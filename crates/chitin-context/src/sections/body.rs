@@ -248,6 +248,7 @@ fn runtime_line(date: Option<&Arc<str>>, facts: &PromptFacts, lines: &mut Lines)
     let host = &facts.host;
     let known = [
         (" ", host.program.as_ref()),
+        (" name=", host.name.as_ref()),
         (" agent=", host.agent.as_ref()),
         (" host=", host.machine.as_ref()),
         (" os=", host.os.as_ref()),

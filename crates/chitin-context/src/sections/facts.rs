@@ -152,6 +152,8 @@ pub enum Delegation {
 pub struct HostFacts {
     /// The program with its version, such as `chitin 1.2.0`.
     pub program: Option<Arc<str>>,
+    /// What the agent is called.
+    pub name: Option<Arc<str>>,
     /// The agent's id.
     pub agent: Option<Arc<str>>,
     /// The machine's name.

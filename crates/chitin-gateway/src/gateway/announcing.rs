@@ -4,7 +4,7 @@ use super::tree::{Ended, GOES, Leaving, NodeState, Nodes, WAITS};
 use super::{Inner, closing, opening};
 use crate::announce::{self, ChildEnd, ChildOutcome, CompletionEvent, Fate, Requester, RunStats};
 use crate::compat;
-use crate::job::{About, ChildMode, Cleanup, Job, JobKind, Outcome, Status};
+use crate::job::{About, ChildMode, ChildRun, Cleanup, Job, JobKind, Outcome, Status};
 use crate::silent::is_silent;
 use chitin_protocol::rules::{BoundFirstRun, OutboundRules};
 use chitin_protocol::session_key;
@@ -142,9 +142,19 @@ impl Inner {
 
     /// Tells whether a child's own words went to its thread, so that nobody needs to relay them (R35).
     fn speaks_for_itself(&self, node: &super::tree::Node) -> bool {
-        node.run.mode == ChildMode::Session
-            && node.run.bound.is_some()
-            && self.parts.contract.runtime.subagents.bound_first_run == BoundFirstRun::Child
+        let rules = &self.parts.contract.runtime.subagents;
+        node.run.posts_own_reply(rules)
+    }
+
+    /// Tells whether anybody sees the session that began a run. A subagent whose turn spoke in a thread of its own is seen there.
+    fn requester(&self, run: &ChildRun) -> Requester {
+        let grammar = self.parts.contract.session_keys;
+        let first_run = self.parts.contract.runtime.subagents.bound_first_run;
+        let spoke = run.origin.is_some() && session_key::is_subagent(&run.parent_key, grammar);
+        match first_run {
+            BoundFirstRun::Parent if spoke => Requester::Visible,
+            BoundFirstRun::Parent | BoundFirstRun::Child => Requester::of(&run.parent_key, grammar),
+        }
     }
 
     /// Tells whether a parent is a run that is over, so that nobody is there to be told.
@@ -160,7 +170,7 @@ impl Inner {
         let rules = &self.parts.contract.runtime.subagents.announce;
         let node = nodes.get(child_key)?;
         let run = node.run.as_ref();
-        let requester = Requester::of(&run.parent_key, self.parts.contract.session_keys);
+        let requester = self.requester(run);
         let outcome = child_outcome(&ended.outcome);
         let asked = announce::action(requester, run.expects_completion, run.target, rules);
         let label = run.label.as_deref().unwrap_or(&run.task);
@@ -228,7 +238,7 @@ impl Inner {
                 "sourceTool": compat::ANNOUNCE_TOOL,
             })),
             model: None,
-            timeout_ms: None,
+            timeout_ms: Some(self.announce_timeout_ms(&run.parent_key, &node.agent_id)),
             light: false,
             afresh: false,
             accepted_at: ended.until,
@@ -245,6 +255,7 @@ impl Inner {
                 ended_at: ended.until,
                 attempt: 1,
                 not_before: None,
+                timed_out: 0,
             })),
         })
     }
@@ -259,17 +270,33 @@ impl Inner {
         }
     }
 
-    /// Returns a job that brings news, to be tried again, when its turn failed and it is not too late (R46).
+    /// Returns how long the session that began a run may take to react to an announce (`announceTimeoutMs`).
+    fn announce_timeout_ms(&self, parent_key: &str, agent_id: &str) -> u64 {
+        let grammar = self.parts.contract.session_keys;
+        let parent = session_key::SessionKey::parse(parent_key, grammar);
+        let agent = parent.map_or_else(|| agent_id.to_owned(), |key| key.agent().to_string());
+        let timeout = self.spawn_limits(&agent).announce_timeout;
+        u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns a job that brings news, to be tried again, when its turn failed or did not begin to answer in time, and it is not
+    /// too late (R46).
     fn again(&self, job: &Job, outcome: &Outcome, now: i64, after: &mut Aftermath) -> Option<Job> {
         let about = job.about.as_deref()?;
-        if outcome.status != Status::Failed {
-            return None;
-        }
+        let timed_out = match outcome.status {
+            Status::Failed => 0,
+            Status::TimedOut => 1,
+            Status::Ok | Status::Stopped => return None,
+        };
         let rules = &self.parts.contract.runtime.subagents.announce.retry;
         let since = Duration::from_millis(u64::try_from(now - about.ended_at).unwrap_or_default());
         let wait = announce::wait(about.attempt, since, about.run.expects_completion, rules);
         let Some(wait) = wait else {
-            let reason = outcome.error.as_deref().unwrap_or("its turn failed");
+            let reason = match (&outcome.error, outcome.status) {
+                (_, Status::TimedOut) => "it did not react within `announceTimeoutMs`",
+                (Some(error), _) => error,
+                (None, _) => "its turn failed",
+            };
             after.notes.push(format!(
                 "`{}` could not be told of the end of `{}`: {reason}",
                 job.session_key, about.child_key
@@ -281,6 +308,7 @@ impl Inner {
             about: Some(Box::new(About {
                 attempt: about.attempt + 1,
                 not_before: Some(now.saturating_add(wait)),
+                timed_out: about.timed_out + timed_out,
                 ..about.clone()
             })),
             ..job.clone()

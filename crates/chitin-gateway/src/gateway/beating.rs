@@ -74,7 +74,9 @@ impl Gateway {
     /// Returns the timetable of all hearts, beginning now.
     pub fn heartbeats(&self) -> Beats {
         let parts = &self.0.parts;
-        Beats::read(&parts.config, parts.contract, parts.clock.now_ms())
+        let default = || self.0.routing.default_agent().ok();
+        let now_ms = parts.clock.now_ms();
+        Beats::read_with_default(&parts.config, parts.contract, default, now_ms)
     }
 
     /// Lets the hearts beat until the gateway ends, and says which do. To be called once, inside a runtime.

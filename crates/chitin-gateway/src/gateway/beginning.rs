@@ -10,7 +10,6 @@ use crate::spawn::prompt::{ChildFacts, Stay, first_message, system_prompt};
 use crate::spawn::{Attached, SpawnPlan, SpawnRefusal, SpawnRequest, attachments};
 use crate::surface::{Action, Done, Threads};
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::rules::BoundFirstRun;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,6 +73,10 @@ impl Draft {
             self.run.bound = Some(self.make_thread().await?);
         }
         let run = &self.run;
+        let rules = &self.inner.parts.contract.runtime.subagents;
+        let posts = run.posts_own_reply(rules);
+        let thread = run.bound.as_ref().filter(|_| posts);
+        let thread = thread.map(ToString::to_string);
         let prompt = system_prompt(&ChildFacts {
             depth: run.depth,
             max_depth: self.parent.limits.max_depth,
@@ -81,6 +84,7 @@ impl Draft {
             requester_session: Some(&self.parent.key),
             requester_channel: run.origin.as_ref().map(|origin| origin.channel.as_str()),
             session: &self.child_key,
+            thread: thread.as_deref(),
         });
         self.run.prompt = Some(prompt);
         let job = self.job(attached.as_ref());
@@ -121,7 +125,7 @@ impl Draft {
             status: "accepted",
             run_id: self.run.run_id.clone(),
             mode: self.run.mode,
-            note: note(&self.run),
+            note: note(&self.run, posts),
             model_applied: true,
             attachments: attached,
             thread: self.run.bound,
@@ -211,8 +215,7 @@ impl Draft {
         let limits = &self.parent.limits;
         let (depth, most) = (run.depth, limits.max_depth);
         let words = first_message(&task, depth, most, stay, rules.first_message);
-        let speaks = run.progress
-            || (plan.mode == ChildMode::Session && rules.bound_first_run == BoundFirstRun::Child);
+        let speaks = run.progress || run.posts_own_reply(rules);
         let usual = limits.run_timeout;
         let usual = usual.map(|usual| u64::try_from(usual.as_millis()).unwrap_or(u64::MAX));
         Job {
@@ -253,11 +256,13 @@ fn told_of(attached: &Attached) -> String {
 }
 
 /// Tells a parent what to expect.
-fn note(run: &ChildRun) -> String {
-    let told = if run.expects_completion {
-        "You hear by yourself when it is done: go on, or end your turn. Do not poll."
-    } else {
-        "You are not told when it is done."
+fn note(run: &ChildRun, posts_own_reply: bool) -> String {
+    let told = match (run.expects_completion, posts_own_reply) {
+        (true, _) => "You hear by yourself when it is done: go on, or end your turn. Do not poll.",
+        (false, true) => {
+            "You are not told when it is done: the child posts its reply in its thread. Do not relay it."
+        }
+        (false, false) => "You are not told when it is done.",
     };
     match run.mode {
         ChildMode::Run => told.to_owned(),

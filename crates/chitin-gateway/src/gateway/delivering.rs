@@ -11,9 +11,10 @@ use crate::live::Live;
 use crate::reply::{Reply, ReplyFilter};
 use crate::surface::{Outgoing, Surface, SurfaceError};
 use crate::text::Piece;
-use crate::text::previews::Showing;
+use crate::text::previews::{self, Showing};
 use crate::threads::AnswerThread;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::time::Instant;
 
 /// The words of one job on their way.
@@ -38,6 +39,8 @@ pub(super) struct Delivery {
     /// When it is shown again that somebody types.
     pub(super) typing: Option<Instant>,
     pub(super) began: Instant,
+    /// Whether the turn did anything yet: a word, a thought, a call.
+    pub(super) reacted: Arc<AtomicBool>,
 }
 
 /// An answer that is being written.
@@ -52,6 +55,8 @@ pub(super) enum Writing {
     Blocks(Blocks),
     /// It is seen while it is written.
     Live(Box<Live>),
+    /// It goes out when it is whole, and the steps of the work are seen until then.
+    Progress(Box<Live>, Vec<String>),
 }
 
 impl Delivery {
@@ -75,11 +80,17 @@ impl Delivery {
             said: !marks.is_empty(),
             typing: None,
             began: Instant::now(),
+            reacted: Arc::default(),
             inner,
             job,
             marks,
             to,
         }
+    }
+
+    /// Returns what says whether the turn did anything yet.
+    pub(super) fn reacted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.reacted)
     }
 
     /// Returns which pieces are out.
@@ -94,7 +105,7 @@ impl Delivery {
         };
         if matches!(self.writing, Writing::Unheard) {
             self.writing = match drafting::showing(&self.inner, &**surface, address) {
-                Showing::Whole => Writing::Whole,
+                Showing::Whole | Showing::Progress => Writing::Whole,
                 Showing::Blocks => Blocks::begin(&self.inner, &**surface, address)
                     .map_or(Writing::Whole, Writing::Blocks),
                 // The same words may have been said by a tool, which shows only when all are there.
@@ -107,8 +118,8 @@ impl Delivery {
         }
         let now = self.now();
         let ready = match &mut self.writing {
-            Writing::Unheard | Writing::Whole => Vec::new(),
-            Writing::Blocks(blocks) => blocks.hear(delta),
+            Writing::Unheard | Writing::Whole | Writing::Progress(..) => Vec::new(),
+            Writing::Blocks(blocks) => blocks.hear(delta, now),
             Writing::Live(live) => {
                 live.hear(delta, now);
                 Vec::new()
@@ -116,6 +127,26 @@ impl Delivery {
         };
         for block in ready {
             self.send_block(&block).await;
+        }
+    }
+
+    /// Hears of a step of the work, which is shown where that is wanted.
+    pub(super) fn step(&mut self, name: &str) {
+        let now = self.now();
+        if matches!(self.writing, Writing::Unheard) {
+            let Some((surface, address)) = self.to.clone() else {
+                return;
+            };
+            if drafting::showing(&self.inner, &*surface, &address) != Showing::Progress {
+                return;
+            }
+            let part = self.answer.to_string();
+            let live = self.draft(&part, &*surface, 1);
+            self.writing = Writing::Progress(Box::new(live), Vec::new());
+        }
+        if let Writing::Progress(live, steps) = &mut self.writing {
+            steps.push(name.to_owned());
+            live.show_instead(previews::progress(steps), now);
         }
     }
 
@@ -129,7 +160,7 @@ impl Delivery {
     pub(super) async fn answered(&mut self, index: u32, text: &str) {
         let part = self.answer.to_string();
         let left = match std::mem::take(&mut self.writing) {
-            Writing::Live(live) => {
+            Writing::Live(live) | Writing::Progress(live, _) => {
                 self.say(&part, text, Some(*live)).await;
                 None
             }
@@ -156,7 +187,7 @@ impl Delivery {
         self.answer = index + 1;
     }
 
-    async fn send_block(&mut self, block: &str) {
+    pub(super) async fn send_block(&mut self, block: &str) {
         // No two blocks of a turn have the same name.
         let part = format!("{}-block-{}", self.answer, self.block);
         self.block += 1;
@@ -181,13 +212,25 @@ impl Delivery {
             return Some(words);
         }
         // An answer that was broken off stays as far as it was seen.
-        if let Writing::Live(live) = std::mem::take(&mut self.writing)
-            && live.is_out()
-        {
-            let (part, text) = (self.answer.to_string(), live.so_far().to_owned());
-            self.say(&part, &text, Some(*live)).await;
+        match std::mem::take(&mut self.writing) {
+            Writing::Live(live) if live.is_out() => {
+                let (part, text) = (self.answer.to_string(), live.so_far().to_owned());
+                self.say(&part, &text, Some(*live)).await;
+            }
+            // The work is over, and nothing came of it.
+            Writing::Progress(live, _) => self.take_back(*live).await,
+            Writing::Live(_) | Writing::Unheard | Writing::Whole | Writing::Blocks(_) => {}
         }
-        let waits = matches!(self.job.kind, JobKind::Message | JobKind::SessionSend);
+        let waits = match self.job.kind {
+            JobKind::Message | JobKind::SessionSend => true,
+            // Nobody else tells people of a child that posts its own reply.
+            JobKind::Subagent => {
+                let rules = &self.inner.parts.contract.runtime.subagents;
+                let child = self.job.child.as_deref();
+                child.is_some_and(|run| !run.expects_completion && run.posts_own_reply(rules))
+            }
+            JobKind::Announce | JobKind::Heartbeat | JobKind::Cron => false,
+        };
         match (&outcome.status, &outcome.error) {
             (Status::Failed, Some(error)) if waits => {
                 let text = format!("This did not work: {error}");

@@ -8,6 +8,7 @@ use super::delivering::{Delivery, Writing};
 use crate::surface::Action;
 use chitin_protocol::event::TurnEvent;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -20,6 +21,7 @@ enum Heard {
     Began,
     Delta(String),
     Said { index: u32, text: String },
+    Step(String),
 }
 
 impl Delivery {
@@ -28,9 +30,19 @@ impl Delivery {
         // No larger than what the turn says.
         let (tell, heard) = mpsc::unbounded_channel();
         let (inner, job) = (Arc::clone(&self.inner), Arc::clone(&self.job));
+        let reacted = self.reacted();
         let speaks = self.to.is_some() && !self.waits_for_the_end();
         let listening = async move {
             while let Some(event) = events.recv().await {
+                if matches!(
+                    event,
+                    TurnEvent::TextDelta { .. }
+                        | TurnEvent::ThinkingDelta { .. }
+                        | TurnEvent::ToolStarted { .. }
+                        | TurnEvent::Said { .. }
+                ) {
+                    reacted.store(true, Ordering::Relaxed);
+                }
                 let news = match &event {
                     TurnEvent::TurnStarted { .. } => Some(Heard::Began),
                     TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),
@@ -38,6 +50,9 @@ impl Delivery {
                         index: *index,
                         text: text.clone(),
                     }),
+                    TurnEvent::ToolStarted { name, .. } if speaks => {
+                        Some(Heard::Step(name.clone()))
+                    }
                     _ => None,
                 };
                 inner.tell(&job.session_key, &job.id, || What::Turn { event });
@@ -66,6 +81,7 @@ impl Delivery {
                 Some(Heard::Began) => self.refresh_typing(),
                 Some(Heard::Delta(delta)) => self.hear(&delta).await,
                 Some(Heard::Said { index, text }) => self.answered(index, &text).await,
+                Some(Heard::Step(name)) => self.step(&name),
                 None => return,
             }
         }
@@ -74,8 +90,11 @@ impl Delivery {
     /// Says when something is to be shown.
     fn due(&self) -> Option<Instant> {
         let (live, is_out) = match &self.writing {
-            Writing::Live(live) => (live.due().map(|due| self.began + due), live.is_out()),
-            Writing::Unheard | Writing::Whole | Writing::Blocks(_) => (None, false),
+            Writing::Live(live) | Writing::Progress(live, _) => {
+                (live.due().map(|due| self.began + due), live.is_out())
+            }
+            Writing::Blocks(blocks) => (blocks.due().map(|due| self.began + due), false),
+            Writing::Unheard | Writing::Whole => (None, false),
         };
         let typing = self.typing.filter(|_| !is_out);
         [live, typing].into_iter().flatten().min()
@@ -88,11 +107,29 @@ impl Delivery {
             self.refresh_typing();
         }
         let part = self.answer.to_string();
-        if let Writing::Live(mut live) = std::mem::take(&mut self.writing) {
-            if live.due().is_some_and(|due| self.began + due <= now) {
-                self.show(&part, &mut live).await;
+        let began = self.began;
+        let is_due = |due: Option<Duration>| due.is_some_and(|due| began + due <= now);
+        match std::mem::take(&mut self.writing) {
+            Writing::Live(mut live) => {
+                if is_due(live.due()) {
+                    self.show(&part, &mut live).await;
+                }
+                self.writing = Writing::Live(live);
             }
-            self.writing = Writing::Live(live);
+            Writing::Progress(mut live, steps) => {
+                if is_due(live.due()) {
+                    self.show(&part, &mut live).await;
+                }
+                self.writing = Writing::Progress(live, steps);
+            }
+            Writing::Blocks(mut blocks) => {
+                let waited = is_due(blocks.due()).then(|| blocks.take()).flatten();
+                self.writing = Writing::Blocks(blocks);
+                if let Some(block) = waited {
+                    self.send_block(&block).await;
+                }
+            }
+            other @ (Writing::Unheard | Writing::Whole) => self.writing = other,
         }
     }
 

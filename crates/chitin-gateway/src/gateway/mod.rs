@@ -18,6 +18,7 @@ mod hub;
 mod lanes;
 mod listening;
 mod noticing;
+mod panics;
 mod places;
 mod queueing;
 mod recovering;
@@ -25,6 +26,7 @@ mod running;
 mod scheduling;
 mod sending;
 mod sessions;
+mod spawn_workspaces;
 mod spawning;
 mod speaking;
 mod standing;
@@ -243,7 +245,12 @@ impl Gateway {
     /// Makes a gateway of its parts.
     pub fn new(parts: GatewayParts) -> Self {
         let rules = &parts.contract.runtime.dispatch;
-        let routing = Routing::read(&parts.config, parts.contract);
+        let mut routing = Routing::read(&parts.config, parts.contract);
+        let served = parts.host.agents();
+        if let Some(default) = served.iter().find(|agent| agent.is_default) {
+            routing =
+                routing.with_default(chitin_protocol::agent_id::AgentId::normalize(&default.id));
+        }
         Self(Arc::new(Inner {
             guest_routing: routing.for_guests(&parts.config, rules.surfaces),
             routing,

@@ -1,5 +1,6 @@
 //! What waits in a session, and what goes next.
 
+use super::panics;
 use super::sessions::{Active, Marks, Session, StopCause};
 use super::tree::STOPPED;
 use super::{Inner, Place, Refusal, What, closing, opening};
@@ -132,12 +133,8 @@ impl Inner {
         self.tasks.spawn(async move {
             loop {
                 match inner.next(&key) {
-                    Next::Run(job, marks) => Box::pin(inner.run(*job, marks)).await,
-                    Next::Merge(batch) => {
-                        if let Some(job) = inner.merged(batch).await {
-                            Box::pin(inner.run(job, Marks::new())).await;
-                        }
-                    }
+                    Next::Run(job, marks) => Box::pin(inner.run_caught(*job, marks)).await,
+                    Next::Merge(batch) => Box::pin(inner.run_merged(&key, batch)).await,
                     Next::Wait(time) => tokio::time::sleep(time).await,
                     Next::Rest => return,
                 }
@@ -175,6 +172,17 @@ impl Inner {
             }
         };
         batch.map_or(Next::Rest, Next::Merge)
+    }
+
+    /// Runs several messages as one turn. Should putting them together panic, they stay in the job log.
+    async fn run_merged(self: &Arc<Self>, key: &str, batch: Batch<Job>) {
+        match panics::caught(self.merged(batch)).await {
+            Ok(Some(job)) => self.run_caught(job, Marks::new()).await,
+            Ok(None) => {}
+            Err(panic) => (self.parts.note)(&format!(
+                "Internal error: messages in `{key}` could not be put together ({panic}). They are kept and run after the next start."
+            )),
+        }
     }
 
     /// Makes one job of several. They leave the ledger as the one enters it.

@@ -1,63 +1,80 @@
 //! One turn of a session: an agent for it, room in a lane, and its words on their way while it runs.
 
 use super::delivering::Delivery;
+use super::panics::{self, RunStage};
 use super::sessions::{Active, Marks, StopCause};
 use super::tree::{STOPPED, STOPPED_QUIETLY};
 use super::{Inner, What};
 use crate::host::AgentAsk;
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::trust;
-use chitin_agent::source::Occasion;
+use chitin_agent::source::{Occasion, Trigger};
 use chitin_agent::turn::{Agent, Keeper, Steering, TurnError, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::CancellationToken;
+
+/// The tool by which a session reads what was said in a thread.
+const MESSAGE_TOOL: &str = "message";
 
 /// How many events of a turn wait to be told. A turn that is faster waits.
 const EVENTS: usize = 64;
 
 impl Inner {
-    /// Runs a job to its end.
-    pub(super) async fn run(self: &Arc<Self>, job: Job, marks: Marks) {
+    /// Runs a job to its end. `stage` says how far it came, for whoever catches a panic.
+    pub(super) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
         let Some(_room) = self.enter(&job, &marks).await else {
             let outcome = self.outcome(
                 Err("it was stopped before it began".to_owned()),
                 Some(StopCause::Wanted),
                 self.parts.clock.now_ms(),
             );
+            stage.settles();
             self.finish(&job, Vec::new(), &outcome, marks).await;
             self.tell(&job.session_key, &job.id, || What::Finished { outcome });
             return;
         };
-        let job = Arc::new(job);
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
         let used_before = self.used_before(&job);
         let ready = self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
-        let agent = match ready {
-            Ok(()) => self.agent_for(&job).await,
-            Err(error) => Err(error),
+        let turn = async {
+            ready?;
+            let agent = self.agent_for(&job).await?;
+            let tools = agent.specs().iter().map(|tool| tool.name.as_str());
+            let reader = tools.into_iter().find(|name| *name == MESSAGE_TOOL);
+            let input = self.input(&job, steering.clone(), reader).await;
+            Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
         };
-        let outcome = match agent {
-            Ok(agent) => {
-                let input = self.input(&job, steering.clone()).await;
-                Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
+        // A turn that panics is a turn that failed: whoever waits hears of it, and the session goes on.
+        let outcome = match panics::caught(turn).await {
+            Ok(outcome) => outcome,
+            Err(panic) => {
+                self.note_panic(&job, &panic);
+                Err(panics::as_error(&panic))
             }
-            Err(error) => Err(error),
         };
         let (cause, steered) = self.end(&job, &steering);
         let outcome = self.outcome(outcome, cause, began);
-        let words = delivery.end(&outcome).await;
+        let words = match panics::caught(delivery.end(&outcome)).await {
+            Ok(words) => words,
+            Err(panic) => {
+                self.note_panic(&job, &panic);
+                None
+            }
+        };
         match job.kind {
             JobKind::Heartbeat => self.beat_done(&job, &outcome, words.as_deref(), used_before),
             JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
         let ids: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
+        stage.settles();
         self.finish(&job, steered, &outcome, delivery.into_marks())
             .await;
         // Those whose words it heard are over as it is.
@@ -114,7 +131,7 @@ impl Inner {
     }
 
     /// Marks the turn as over. Words that it did not hear go first next time; the jobs whose words it heard come back.
-    fn end(&self, job: &Job, steering: &Steering) -> (Option<StopCause>, Vec<Job>) {
+    pub(super) fn end(&self, job: &Job, steering: &Steering) -> (Option<StopCause>, Vec<Job>) {
         let mut busy = self.busy.lock();
         let unheard = steering.close();
         let Some(session) = busy.get_mut(&job.session_key) else {
@@ -140,6 +157,10 @@ impl Inner {
             None => Arc::default(),
         };
         let standing = self.standing(job);
+        let workspace = standing
+            .as_ref()
+            .and_then(|standing| standing.workspace.as_deref());
+        self.still_allowed(job, workspace)?;
         let ask = AgentAsk {
             agent_id: &job.agent_id,
             session_key: &job.session_key,
@@ -150,9 +171,10 @@ impl Inner {
             thinking: standing
                 .as_ref()
                 .and_then(|standing| standing.thinking.as_deref()),
-            workspace: standing
+            workspace: workspace.map(Into::into),
+            working_directory: standing
                 .as_ref()
-                .and_then(|standing| standing.workspace.as_ref().map(Into::into)),
+                .and_then(|standing| standing.working_directory.as_ref().map(Into::into)),
             offers,
         };
         let made = self.parts.host.agent(ask).await;
@@ -162,9 +184,9 @@ impl Inner {
         })
     }
 
-    async fn input(&self, job: &Job, steering: Steering) -> TurnInput {
-        let words = match self.thread_history(job).await {
-            Some(history) => format!("{history}\n\n{}", self.words(job)),
+    async fn input(&self, job: &Job, steering: Steering, reader: Option<&str>) -> TurnInput {
+        let words = match self.thread_opening(job, reader).await {
+            Some(opening) => format!("{opening}\n\n{}", self.words(job)),
             None => self.words(job),
         };
         TurnInput {
@@ -172,7 +194,10 @@ impl Inner {
             words,
             images: job.images.clone(),
             afresh: job.afresh,
-            key: Some(job.id.clone()),
+            key: Some(match &job.about {
+                Some(about) => about.turn_key(&job.id),
+                None => job.id.clone(),
+            }),
             provenance: job.provenance.clone(),
             occasion: Occasion {
                 run: match job.kind {
@@ -182,6 +207,14 @@ impl Inner {
                     | JobKind::Subagent
                     | JobKind::Announce
                     | JobKind::SessionSend => RunKind::Default,
+                },
+                trigger: match job.kind {
+                    JobKind::Message => Trigger::User,
+                    JobKind::Heartbeat => Trigger::Heartbeat,
+                    JobKind::Cron => Trigger::Cron,
+                    JobKind::Subagent => Trigger::Subagent,
+                    JobKind::Announce => Trigger::Announce,
+                    JobKind::SessionSend => Trigger::Session,
                 },
                 context: if job.light {
                     ContextMode::Lightweight
@@ -223,6 +256,7 @@ impl Inner {
     ) -> Result<TurnReport, String> {
         let (sender, receiver) = mpsc::channel(EVENTS);
         let turn = agent.turn(input, sender, cancel.clone());
+        let reacted = delivery.reacted();
         let timed = async {
             let Some(longest) = job.timeout_ms.filter(|longest| *longest > 0) else {
                 return turn.await;
@@ -231,6 +265,10 @@ impl Inner {
             tokio::select! {
                 report = &mut turn => report,
                 () = tokio::time::sleep(Duration::from_millis(longest)) => {
+                    // An announce has arrived once the parent reacts to it; what the parent then does may take its time.
+                    if job.about.is_some() && reacted.load(Ordering::Relaxed) {
+                        return turn.await;
+                    }
                     if let Some(session) = self.busy.lock().get_mut(&job.session_key) {
                         session.stop(StopCause::TimedOut);
                     }
@@ -242,7 +280,7 @@ impl Inner {
         report.map_err(|error| said(&error))
     }
 
-    fn outcome(
+    pub(super) fn outcome(
         &self,
         report: Result<TurnReport, String>,
         cause: Option<StopCause>,

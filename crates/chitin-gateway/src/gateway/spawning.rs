@@ -23,9 +23,9 @@ const FORK_TOKENS: u64 = 100_000;
 /// Who begins a child.
 pub(super) struct Parent {
     pub(super) key: String,
-    agent: AgentId,
+    pub(super) agent: AgentId,
     depth: u32,
-    entry: Option<SessionEntry>,
+    pub(super) entry: Option<SessionEntry>,
     /// The job whose turn calls.
     pub(super) job: Option<Arc<Job>>,
     pub(super) limits: SpawnLimits,
@@ -55,7 +55,11 @@ impl Inner {
             &request.attachments,
             &AttachmentLimits::read(&self.parts.config),
         )?;
-        let home = self.workspace_of(target.as_str())?;
+        let workspace = self.child_workspace(&parent, &target, request.workspace.as_deref())?;
+        let home = match &workspace {
+            Some(workspace) => workspace.clone(),
+            None => self.workspace_of(target.as_str())?,
+        };
         let directory = directory(&home, request.cwd.as_deref())?;
         if plan.context == SpawnContext::Fork {
             self.may_fork(&parent, &target)?;
@@ -82,6 +86,7 @@ impl Inner {
             origin,
             progress: request.progress.unwrap_or(false),
             workspace: directory,
+            workspace_root: workspace,
             prompt: None,
             thinking: request.thinking.clone(),
             forked: plan.context == SpawnContext::Fork,

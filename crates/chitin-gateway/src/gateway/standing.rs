@@ -18,8 +18,10 @@ pub(super) struct Standing {
     pub(super) depth: u32,
     /// Text for its prompt.
     pub(super) prompt: Option<String>,
-    /// The directory that it works in, when that is not its agent's.
+    /// Its workspace, when that is not its agent's own.
     pub(super) workspace: Option<String>,
+    /// The directory that it works in, when that is not the workspace itself.
+    pub(super) working_directory: Option<String>,
     /// How deeply its model thinks, when its parent says so.
     pub(super) thinking: Option<String>,
 }
@@ -32,6 +34,8 @@ const MODE: &str = "spawnMode";
 const THINKING: &str = "thinkingLevel";
 /// The name of the field that says where a child works, when that is not its agent's workspace.
 const DIRECTORY: &str = "spawnedCwd";
+/// The name of the field that says which workspace a child has, when that is not its agent's.
+const WORKSPACE: &str = "spawnedWorkspace";
 
 impl Inner {
     /// Says what the session of a job is in the tree; nothing when it is in none.
@@ -40,7 +44,8 @@ impl Inner {
             return Some(Standing {
                 depth: run.depth,
                 prompt: run.prompt.clone(),
-                workspace: run.workspace.clone(),
+                workspace: run.workspace_root.clone(),
+                working_directory: run.workspace.clone(),
                 thinking: run.thinking.clone(),
             });
         }
@@ -64,8 +69,10 @@ impl Inner {
                 requester_session: entry.as_ref().and_then(|entry| entry.spawned_by.as_deref()),
                 requester_channel: entry.as_ref().and_then(|entry| entry.channel.as_deref()),
                 session: &job.session_key,
+                thread: None,
             })),
-            workspace: text(DIRECTORY),
+            workspace: text(WORKSPACE),
+            working_directory: text(DIRECTORY),
             thinking: text(THINKING),
         })
     }
@@ -115,6 +122,7 @@ impl Inner {
             .map(|agent| agent.workspace)
             .next()
             .unwrap_or_default();
+        let home = run.workspace_root.clone().unwrap_or(home);
         let (now, now_ms) = (self.parts.clock.now(), self.parts.clock.now_ms());
         let key = job.session_key.clone();
         let making = self.in_store(&job.agent_id, move |store| {
@@ -228,6 +236,11 @@ impl Inner {
     }
 }
 
+/// Returns the workspace of a child, when its entry names one that is not its agent's.
+pub(super) fn workspace_in(entry: &SessionEntry) -> Option<String> {
+    entry.extra.get(WORKSPACE)?.as_str().map(str::to_owned)
+}
+
 /// Tells whether a child ends with its task.
 pub(super) fn is_run(entry: &SessionEntry) -> bool {
     entry.extra.get(MODE) != Some(&json!(ChildMode::Session))
@@ -263,4 +276,5 @@ pub(super) fn describe(entry: &mut SessionEntry, run: &ChildRun, max_depth: u32,
     note(MODE, Some(json!(run.mode)));
     note(THINKING, run.thinking.clone().map(Value::from));
     note(DIRECTORY, run.workspace.clone().map(Value::from));
+    note(WORKSPACE, run.workspace_root.clone().map(Value::from));
 }

@@ -12,6 +12,16 @@ use std::time::Duration;
 
 /// How long a surface may take to tell the past or to open a thread.
 const LONGEST: Duration = Duration::from_secs(20);
+/// What was said in a thread before its session began.
+enum ThreadHistory {
+    /// This.
+    Told(String),
+    /// Nothing.
+    Empty,
+    /// It was not asked for, or did not come.
+    Unknown,
+}
+
 /// What the mark of an opened thread begins with.
 pub(super) const OPENED: &str = "thread ";
 
@@ -29,14 +39,36 @@ impl Inner {
         threads::answer_thread(&asked, surface.capabilities(), &self.parts.config, rules)
     }
 
-    /// Returns what was said in a thread before its session began; nothing for a session that is there already, or that is of
-    /// no thread.
-    pub(super) async fn thread_history(&self, job: &Job) -> Option<String> {
+    /// Returns what the first message to the session of a thread begins with: what was said there before, or, where that is not
+    /// given, how to read it. Nothing for a session that is there already, or that is of no thread.
+    pub(super) async fn thread_opening(&self, job: &Job, reader: Option<&str>) -> Option<String> {
         let from = job.from.as_ref()?;
         if job.kind != JobKind::Message {
             return None;
         }
-        let (surface, limit) = self.begins_with(from, &job.session_key, &job.agent_id)?;
+        let surface = self.begins_in_thread(from, &job.session_key, &job.agent_id)?;
+        let limit = self.history_limit(from);
+        match self.thread_history(job, from, surface, limit).await {
+            ThreadHistory::Told(history) => Some(history),
+            ThreadHistory::Empty => None,
+            ThreadHistory::Unknown => {
+                let thread = from.thread_id.as_deref().unwrap_or_default();
+                Some(threads::how_to_read(thread, reader))
+            }
+        }
+    }
+
+    /// Reads what was said in a thread before its session began.
+    async fn thread_history(
+        &self,
+        job: &Job,
+        from: &Address,
+        surface: &Arc<dyn Surface>,
+        limit: u32,
+    ) -> ThreadHistory {
+        if limit == 0 {
+            return ThreadHistory::Unknown;
+        }
         let action = Action::Read {
             // The message itself may be among them.
             limit: limit + 1,
@@ -45,15 +77,15 @@ impl Inner {
         let read = tokio::time::timeout(LONGEST, surface.act(from, &action)).await;
         let messages = match read {
             Ok(Ok(Done::Said { messages })) => messages,
-            Ok(Ok(_)) => return None,
+            Ok(Ok(_)) => return ThreadHistory::Unknown,
             Ok(Err(error)) => {
                 let reason = error.message;
                 (self.parts.note)(&format!("the past of `{from}` is not known: {reason}"));
-                return None;
+                return ThreadHistory::Unknown;
             }
             Err(_) => {
                 (self.parts.note)(&format!("the past of `{from}` did not come in time"));
-                return None;
+                return ThreadHistory::Unknown;
             }
         };
         // What came with it or after it is not its past.
@@ -63,7 +95,7 @@ impl Inner {
             .position(|past| Some(past.message_id.as_str()) == own)
             .unwrap_or(messages.len());
         let begin = end.saturating_sub(limit as usize);
-        threads::told(&messages[begin..end])
+        threads::told(&messages[begin..end]).map_or(ThreadHistory::Empty, ThreadHistory::Told)
     }
 
     /// Tells how much of what was said in a thread its session begins with; nothing for a session that is there already, or that
@@ -74,6 +106,18 @@ impl Inner {
         session_key: &str,
         agent_id: &str,
     ) -> Option<(&Arc<dyn Surface>, u32)> {
+        let surface = self.begins_in_thread(from, session_key, agent_id)?;
+        let limit = self.history_limit(from);
+        (limit > 0).then_some((surface, limit))
+    }
+
+    /// Returns the surface of a session that begins in a thread whose messages can be read.
+    fn begins_in_thread(
+        &self,
+        from: &Address,
+        session_key: &str,
+        agent_id: &str,
+    ) -> Option<&Arc<dyn Surface>> {
         from.thread_id.as_ref()?;
         let surface = self.parts.surfaces.get(&from.channel)?;
         let reads = surface.capabilities().actions.iter();
@@ -84,12 +128,12 @@ impl Inner {
         if store.find(session_key).ok()?.is_some() {
             return None;
         }
+        Some(surface)
+    }
+
+    fn history_limit(&self, from: &Address) -> u32 {
         let rules = self.parts.contract.runtime.dispatch.surfaces;
-        let limit = threads::history_limit(&self.parts.config, &from.channel, rules);
-        if limit == 0 {
-            return None;
-        }
-        Some((surface, limit))
+        threads::history_limit(&self.parts.config, &from.channel, rules)
     }
 
     /// Opens the thread that the words of a job go to, under the message that they answer. Should that not work, they stand

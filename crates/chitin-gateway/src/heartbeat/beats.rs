@@ -2,6 +2,7 @@
 
 use super::settings::{HeartbeatSettings, beating};
 use chitin_protocol::agent_id::AgentId;
+use chitin_workspace::agents;
 use chitin_workspace::contract::Contract;
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,16 +34,29 @@ pub struct DueBeat {
 impl Beats {
     /// Reads which agents have heartbeats. The first beat of each is one interval from now.
     pub fn read(config: &Value, contract: &Contract, now_ms: i64) -> Self {
-        let beats = beating(config, contract).into_iter().filter_map(|agent| {
-            let settings = HeartbeatSettings::read(config, &agent, contract);
-            let every_ms = i64::try_from(settings.every?.as_millis()).ok()?.max(1);
-            Some(Beating {
-                agent,
-                settings: Arc::new(settings),
-                every_ms,
-                next_ms: now_ms.saturating_add(every_ms),
-            })
-        });
+        let default = || agents::default_agent(config, contract).ok();
+        Self::read_with_default(config, contract, default, now_ms)
+    }
+
+    /// The same where the caller knows the default agent.
+    pub fn read_with_default(
+        config: &Value,
+        contract: &Contract,
+        default: impl FnOnce() -> Option<AgentId>,
+        now_ms: i64,
+    ) -> Self {
+        let beats = beating(config, contract, default)
+            .into_iter()
+            .filter_map(|agent| {
+                let settings = HeartbeatSettings::read(config, &agent, contract);
+                let every_ms = i64::try_from(settings.every?.as_millis()).ok()?.max(1);
+                Some(Beating {
+                    agent,
+                    settings: Arc::new(settings),
+                    every_ms,
+                    next_ms: now_ms.saturating_add(every_ms),
+                })
+            });
         Self(beats.collect())
     }
 

@@ -43,7 +43,11 @@ pub struct HeartbeatSettings {
 }
 
 /// Returns the agents that have heartbeats: those whose entry speaks of them, and if none does, the default agent.
-pub fn beating(config: &Value, contract: &Contract) -> Vec<AgentId> {
+pub fn beating(
+    config: &Value,
+    contract: &Contract,
+    default: impl FnOnce() -> Option<AgentId>,
+) -> Vec<AgentId> {
     let mut own: Vec<AgentId> = agents::roster(config, contract)
         .into_iter()
         .filter(|entry| says_something(&entry.settings["heartbeat"]))
@@ -51,7 +55,7 @@ pub fn beating(config: &Value, contract: &Contract) -> Vec<AgentId> {
         .collect();
     own.dedup();
     if own.is_empty() {
-        own.extend(agents::default_agent(config, contract));
+        own.extend(default());
     }
     own
 }

@@ -150,6 +150,16 @@ impl Routing {
         })
     }
 
+    /// Returns the same with another default agent: one that the caller serves although no configuration names it.
+    #[must_use]
+    pub fn with_default(mut self, agent: AgentId) -> Self {
+        if !self.roster.is_empty() && !self.roster.contains(&agent) {
+            self.roster.push(agent.clone());
+        }
+        self.default = Ok(agent);
+        self
+    }
+
     /// Returns the key of an agent's main session.
     pub fn main_key(&self, agent: &AgentId) -> String {
         session_key::main_key(agent.as_str(), &self.sharing.main_key)

@@ -72,7 +72,18 @@ impl SpawnLimits {
             .iter()
             .find(|entry| entry.id == *agent)
             .map_or(&Value::Null, |entry| &entry.settings["subagents"]);
-        Self::of(own, &config["agents"]["defaults"]["subagents"], rules)
+        let defaults = &config["agents"]["defaults"];
+        let mut limits = Self::of(own, &defaults["subagents"], rules);
+        // The seed documents spell the section in the singular; the releases know the plural only, which wins.
+        let said = [
+            &own["announceTimeoutMs"],
+            &defaults["subagents"]["announceTimeoutMs"],
+        ];
+        let singular = whole(&defaults["subagent"]["announceTimeoutMs"]);
+        if let (true, Some(said)) = (said.iter().all(|said| said.is_null()), singular) {
+            limits.announce_timeout = Duration::from_millis(said.max(1));
+        }
+        limits
     }
 
     fn of(own: &Value, everybodys: &Value, rules: &SpawnLimitRules) -> Self {

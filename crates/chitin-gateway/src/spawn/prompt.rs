@@ -26,6 +26,8 @@ pub struct ChildFacts<'a> {
     pub requester_channel: Option<&'a str>,
     /// The child's own session.
     pub session: &'a str,
+    /// The thread that the child's replies go to; none when its parent relays them.
+    pub thread: Option<&'a str>,
 }
 
 /// Returns a child's part of the system prompt.
@@ -76,6 +78,9 @@ fn session_lines(facts: &ChildFacts<'_>) -> String {
     }
     let own = shown(Some(facts.session)).unwrap_or_default();
     lines.push(format!("- Your session: {own}."));
+    if let Some(thread) = shown(facts.thread) {
+        lines.push(format!("- Your thread: {thread}. {}", words::OWN_THREAD));
+    }
     lines.join("\n")
 }
 

@@ -51,7 +51,11 @@ pub struct SpawnRequest {
     /// How deeply the child's model thinks.
     #[serde(default)]
     pub thinking: Option<String>,
-    /// The directory that the child works in, inside of its agent's workspace; left out, the workspace.
+    /// Another workspace for the child, one of those that the user allows. Its files, skills, tools and memory are those of that
+    /// workspace; left out, the child has yours.
+    #[serde(default)]
+    pub workspace: Option<String>,
+    /// The directory that the child works in, inside of its workspace; left out, the workspace.
     #[serde(default)]
     pub cwd: Option<String>,
     /// How long the child may take, in seconds; 0 is without end.

@@ -36,6 +36,9 @@ Send your last message when all that you wait for has come. If a result comes af
 
 pub(super) const LEAF: &str = "You cannot begin subagents of your own. Do the task yourself.";
 
+/// What a child is told whose replies are posted in its thread.
+pub(super) const OWN_THREAD: &str = "Your reply is posted there as you write it, for the people who read it. Nobody relays or summarises it.";
+
 /// What a child is, in its first message.
 pub(super) const FIRST: &str = "You are a subagent. Results are brought to the one who began you; do not poll and do not wait for the user.";
 /// The same for a child that stays.

@@ -18,6 +18,8 @@ pub enum Showing {
     Whole,
     /// In messages, one after the other (R57).
     Blocks,
+    /// When it is whole; until then a message shows the steps of the work.
+    Progress,
     /// In a message that is changed while the answer is written.
     Live {
         /// How much is added at once, at least.
@@ -45,7 +47,8 @@ pub fn showing(
         PreviewMode::Block => Some(Showing::Live {
             step: section.as_ref().and_then(step).unwrap_or(DEFAULT_STEP),
         }),
-        PreviewMode::Off | PreviewMode::Progress => None,
+        PreviewMode::Progress => Some(Showing::Progress),
+        PreviewMode::Off => None,
     };
     let live = |mode: PreviewMode| live(mode).filter(|_| can_change);
     let shown = match asked {
@@ -100,6 +103,24 @@ fn step(section: &Section<'_>) -> Option<usize> {
         })
     })?;
     Some(step.max(1))
+}
+
+/// How many steps of the work are shown.
+const MOST_STEPS: usize = 6;
+
+/// Says which steps of the work were taken, the latest last.
+pub fn progress(steps: &[String]) -> String {
+    let earlier = steps.len().saturating_sub(MOST_STEPS);
+    let mut text = "Working on it…".to_owned();
+    for step in &steps[earlier..] {
+        text.push_str("\n- ");
+        text.extend(
+            step.chars()
+                .filter(|c| !c.is_control() && *c != '`')
+                .take(60),
+        );
+    }
+    text
 }
 
 /// Makes a text that ends anywhere one that can be shown: no code block is open at its end, and none is opened for nothing.

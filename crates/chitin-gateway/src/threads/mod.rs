@@ -7,4 +7,4 @@ mod answer;
 mod history;
 
 pub use answer::{AnswerThread, Asked, answer_thread};
-pub use history::{history_limit, told};
+pub use history::{history_limit, how_to_read, told};

@@ -61,11 +61,15 @@ fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
 }
 
 /// Returns what a model is told of the gateway's tools where a surface is the only one and nothing is scheduled, as in `chitin run`. No
-/// gateway is made.
-pub fn definitions(contract: &Contract, surface: &Capabilities) -> Vec<ToolSpec> {
+/// gateway is made. `workspaces` are those that sessions may be begun in.
+pub fn definitions(
+    contract: &Contract,
+    surface: &Capabilities,
+    workspaces: &[String],
+) -> Vec<ToolSpec> {
     let none = WeakGateway::none();
     vec![
-        sessions_spawn::definition(&contract.runtime.subagents.tool, Some(surface)),
+        sessions_spawn::definition(&contract.runtime.subagents.tool, Some(surface), workspaces),
         sessions_list::SessionsList::new(&none).spec().clone(),
         sessions_history::SessionsHistory::new(&none).spec().clone(),
         sessions_send::SessionsSend::new(&none).spec().clone(),

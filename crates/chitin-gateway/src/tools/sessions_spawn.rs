@@ -29,7 +29,8 @@ impl SessionsSpawn {
                 let parts = gateway.parts();
                 let surface = channel.and_then(|channel| parts.surfaces.get(channel));
                 let surface = surface.map(|surface| surface.capabilities());
-                definition(&parts.contract.runtime.subagents.tool, surface)
+                let workspaces = parts.host.spawn_workspaces();
+                definition(&parts.contract.runtime.subagents.tool, surface, &workspaces)
             }
             None => spec::<SpawnRequest>("sessions_spawn", DESCRIPTION),
         };
@@ -41,10 +42,15 @@ impl SessionsSpawn {
 }
 
 /// Returns what a model on a surface is told of the tool.
-pub(super) fn definition(rules: &SpawnToolRules, surface: Option<&Capabilities>) -> ToolSpec {
+pub(super) fn definition(
+    rules: &SpawnToolRules,
+    surface: Option<&Capabilities>,
+    workspaces: &[String],
+) -> ToolSpec {
     let mut spec = spec::<SpawnRequest>("sessions_spawn", DESCRIPTION);
     let has_threads = surface.is_some_and(|surface| surface.threads != Threads::None);
     leave_out(&mut spec.parameters, rules, has_threads);
+    offer_workspaces(&mut spec.parameters, workspaces);
     spec
 }
 
@@ -59,6 +65,18 @@ fn leave_out(schema: &mut Value, rules: &SpawnToolRules, has_threads: bool) {
     if rules.thread == ThreadParameter::WhereThereAreThreads && !has_threads {
         properties.shift_remove("thread");
         properties.shift_remove("mode");
+    }
+}
+
+/// Says which workspaces a child may have, or takes the parameter out where there are none.
+fn offer_workspaces(schema: &mut Value, allowed: &[String]) {
+    let Some(properties) = schema["properties"].as_object_mut() else {
+        return;
+    };
+    if allowed.is_empty() {
+        properties.shift_remove("workspace");
+    } else if let Some(workspace) = properties.get_mut("workspace") {
+        workspace["enum"] = allowed.into();
     }
 }
 

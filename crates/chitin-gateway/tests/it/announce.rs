@@ -73,6 +73,7 @@ fn the_spawn_then_the_agent_then_the_seeds_say_whether_a_message_is_expected() {
             expects_completion_message: Some(false),
             action: Some("Sing it.".to_owned()),
         }),
+        ..SubagentSettings::default()
     };
     let held = Announcing::resolve(&wish, &agents);
     assert!(!held.expects_completion_message);

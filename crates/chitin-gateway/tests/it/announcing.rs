@@ -125,6 +125,58 @@ async fn the_user_says_for_an_agent_or_a_spawn_what_is_expected_and_in_which_wor
     assert!(told[0].contains("Action:\nRing the bell.\n"));
 }
 
+/// A parent that never begins to answer the first announce.
+fn silent_parent(section: &str) -> Setting {
+    Setting::replies(&[
+        child("Count", "Seven."),
+        spawns(json!({"task": "Count"})),
+        json!({"text": "Asked."}),
+        json!({"when": "[Internal task completion event]", "text": "Never heard.", "delayMs": 60_000}),
+        json!({"when": "[Internal task completion event]", "text": "Seven."}),
+    ])
+    .config(json!({"agents": {"defaults": {section: {"announceTimeoutMs": 250}}}}))
+}
+
+#[tokio::test]
+async fn an_announce_that_gets_no_reaction_in_time_is_tried_again() {
+    for section in ["subagents", "subagent"] {
+        let stage = silent_parent(section).stage();
+        stage.say_and_wait("yard", "Do it").await;
+        let relayed = "chat:channel:yard: Seven.".to_owned();
+        for _ in 0..1_000 {
+            if stage.surface.sent().contains(&relayed) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        stage.rest().await;
+        assert_eq!(
+            stage.surface.sent(),
+            ["chat:channel:yard: Asked.", "chat:channel:yard: Seven."],
+            "{section}"
+        );
+        assert_eq!(announces(&stage, YARD).len(), 2, "{section}");
+    }
+}
+
+#[tokio::test]
+async fn a_parent_that_reacts_to_an_announce_may_take_longer_than_its_timeout() {
+    let setting = Setting::replies(&[
+        child("Count", "Seven."),
+        spawns(json!({"task": "Count"})),
+        json!({"text": "Asked."}),
+        json!({"text": "Let me see.", "toolCalls": [{"name": "none", "arguments": {}}]}),
+        json!({"text": "Seven.", "delayMs": 600}),
+    ])
+    .config(json!({"agents": {"defaults": {"subagents": {"announceTimeoutMs": 300}}}}));
+    let (stage, told) = announced(setting).await;
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        stage.surface.sent().last().unwrap(),
+        "chat:channel:yard: Seven."
+    );
+}
+
 #[tokio::test]
 async fn a_child_that_says_nothing_is_not_announced() {
     for words in ["NO_REPLY", "ANNOUNCE_SKIP"] {

@@ -255,6 +255,85 @@ async fn over(events: &mut chitin_gateway::Subscription) {
     }
 }
 
+#[tokio::test]
+async fn progress_shows_the_steps_of_the_work_until_the_answer_takes_their_place() {
+    let config = json!({"channels": {"chat": {"streaming": "progress"}}});
+    let setting = Setting {
+        surface: Some(Arc::new(Chat::changing("chat", 10))),
+        ..Setting::replies(&[
+            json!({"text": "", "toolCalls": [{"name": "lantern_counter", "arguments": {}}]}),
+            json!({"text": "Seven lanterns.", "delayMs": 400}),
+        ])
+    };
+    let stage = setting.config(config).stage();
+    let mut events = say(&stage, "How many?").await;
+    let shown = "Working on it…\n- lantern_counter";
+    stage
+        .surface
+        .until(|chat| chat.outgoing().iter().any(|sent| sent.text == shown))
+        .await;
+    finished(&mut events).await;
+    assert_eq!(stage.surface.seen(), ["Seven lanterns."]);
+    assert_eq!(stage.surface.outgoing().len(), 1, "one message, changed");
+}
+
+#[tokio::test]
+async fn progress_of_a_turn_that_fails_is_taken_back() {
+    let config = json!({"channels": {"chat": {"streaming": {"mode": "progress"}}}});
+    let setting = Setting {
+        surface: Some(Arc::new(Chat::changing("chat", 10))),
+        ..Setting::replies(&[
+            json!({"text": "", "toolCalls": [{"name": "lantern_counter", "arguments": {}}]}),
+            json!({"error": {"status": 400, "message": "no such field"}, "delayMs": 400}),
+        ])
+    };
+    let stage = setting.config(config).stage();
+    let mut events = say(&stage, "How many?").await;
+    stage
+        .surface
+        .until(|chat| !chat.outgoing().is_empty())
+        .await;
+    finished(&mut events).await;
+    let seen = stage.surface.seen();
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert!(seen[0].starts_with("This did not work"), "{seen:?}");
+}
+
+/// Returns the blocks that a text goes out in, with how blocks are put together.
+async fn blocks(coalesce: Value) -> Vec<String> {
+    let config = json!({
+        "agents": {"defaults": {"blockStreamingChunk": {"minChars": 5, "maxChars": 200}}},
+        "channels": {"chat": {"streaming": {"block": {"enabled": true, "coalesce": coalesce}}}},
+    });
+    let text = "First part here.\n\nSecond part here.\n\nThird part here, a bit longer.\n\nEnd.";
+    let stage = Setting::replies(&[json!({"text": text})])
+        .config(config)
+        .pace(Words::Every(Duration::from_millis(20)))
+        .stage();
+    stage.say_and_wait("yard", "Go").await;
+    let sent = stage.surface.outgoing().into_iter();
+    sent.map(|message| message.text).collect()
+}
+
+#[tokio::test]
+async fn blocks_are_put_together_until_they_are_long_enough_or_nothing_more_comes() {
+    let words = |blocks: &[String]| -> Vec<String> {
+        let words = blocks.iter().flat_map(|block| block.split_whitespace());
+        words.map(str::to_owned).collect()
+    };
+    let waited = blocks(json!({"minChars": 40, "idleMs": 60_000})).await;
+    let (last, others) = waited.split_last().unwrap();
+    assert!(!others.is_empty() && !last.is_empty());
+    for block in others {
+        assert!(block.chars().count() >= 40, "{waited:?}");
+    }
+    let hasty = blocks(json!({"minChars": 40, "idleMs": 1})).await;
+    assert!(hasty.len() > waited.len(), "{hasty:?} {waited:?}");
+    assert_eq!(words(&hasty), words(&waited), "the same words");
+    let at_once = blocks(json!({"minChars": 1})).await;
+    assert_eq!(words(&at_once), words(&waited));
+}
+
 #[test]
 fn what_is_shown_is_configured_or_the_contracts() {
     let of = |channel: &str, config: Value, rules: &OutboundRules| {
@@ -274,7 +353,7 @@ fn what_is_shown_is_configured_or_the_contracts() {
         (of("directory", json!({}), &RULES), Showing::Whole),
         (of("discord", json!({}), old), Showing::Whole),
         (of("slack", json!({}), old), partial),
-        (of("slack", json!({}), new), Showing::Whole),
+        (of("slack", json!({}), new), Showing::Progress),
         (of("discord", own("discord", json!(true)), old), partial),
         (
             of("discord", own("discord", json!(false)), &RULES),
@@ -294,7 +373,7 @@ fn what_is_shown_is_configured_or_the_contracts() {
         ),
         (
             of("slack", own("slack", json!({"mode": "progress"})), &RULES),
-            Showing::Whole,
+            Showing::Progress,
         ),
         (
             of(

@@ -16,6 +16,7 @@ mod flow;
 mod heartbeat;
 mod live;
 mod message_tool;
+mod panics;
 mod queue;
 mod reply;
 mod route;

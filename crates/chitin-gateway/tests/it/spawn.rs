@@ -54,6 +54,7 @@ fn facts() -> ChildFacts<'static> {
         requester_session: Some("agent:main:discord:channel:7"),
         requester_channel: Some("discord"),
         session: "agent:main:subagent:c1",
+        thread: None,
     }
 }
 

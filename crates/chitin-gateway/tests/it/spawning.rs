@@ -228,6 +228,77 @@ async fn a_child_whose_progress_is_wanted_speaks_in_its_thread_and_the_end_is_to
 }
 
 #[tokio::test]
+async fn a_child_that_nobody_relays_posts_its_reply_in_its_own_thread() {
+    for mode in ["session", "run"] {
+        let stage = Setting::replies(&[
+            json!({"when": "[Subagent Task]: Plan the fence", "text": "Oak, forty posts.",
+                "expect": {"contains": ["- Your thread: chat:channel:yard:thread:t1."]}}),
+            spawns(json!({"task": "Plan the fence", "thread": true, "mode": mode, "expectsCompletionMessage": false})),
+            json!({"text": "Planning in a thread."}),
+        ])
+        .stage();
+        stage.say_and_wait("yard", "Plan the fence").await;
+        stage.rest().await;
+        let mut sent = stage.surface.sent();
+        sent.sort();
+        assert_eq!(
+            sent,
+            [
+                "chat:channel:yard: Planning in a thread.",
+                "chat:channel:yard:thread:t1: Oak, forty posts.",
+            ],
+            "{mode}"
+        );
+        let accepted = results(&stage, YARD).remove(0);
+        let note = accepted["note"].as_str().unwrap();
+        assert!(note.contains("posts its reply in its thread"), "{note}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_nobody_relays_says_in_its_thread_that_it_failed() {
+    let stage = Setting::replies(&[
+        json!({"when": "[Subagent Task]: Break", "error": {"status": 400, "message": "no such field"}}),
+        spawns(json!({"task": "Break", "thread": true, "expectsCompletionMessage": false})),
+        json!({"text": "Asked."}),
+    ])
+    .stage();
+    stage.say_and_wait("yard", "Do it").await;
+    stage.rest().await;
+    let sent = stage.surface.sent();
+    let failed = sent.iter().filter(|sent| {
+        sent.starts_with("chat:channel:yard:thread:t1: This did not work:")
+            && sent.contains("no such field")
+    });
+    assert_eq!(failed.count(), 1, "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_child_that_posts_its_own_reply_also_posts_what_its_own_children_find() {
+    let config = json!({"agents": {"defaults": {"subagents": {"maxSpawnDepth": 2}}}});
+    let stage = Setting::replies(&[
+        child("Count the posts", "Forty."),
+        json!({"when": "[Internal task completion event]", "text": "Oak, forty posts."}),
+        json!({"when": "[Subagent Task]: Plan the fence", "text": "", "toolCalls": [
+            {"name": "sessions_spawn", "arguments": {"task": "Count the posts"}}]}),
+        json!({"when": "[Subagent Task]: Plan the fence", "text": "I let the posts be counted."}),
+        spawns(
+            json!({"task": "Plan the fence", "thread": true, "expectsCompletionMessage": false}),
+        ),
+        json!({"text": "Planning in a thread."}),
+    ])
+    .config(config)
+    .stage();
+    stage.say_and_wait("yard", "Plan the fence").await;
+    stage.rest().await;
+    let sent = stage.surface.sent();
+    assert!(
+        sent.contains(&"chat:channel:yard:thread:t1: Oak, forty posts.".to_owned()),
+        "{sent:?}"
+    );
+}
+
+#[tokio::test]
 async fn under_2026_4_a_child_with_a_thread_speaks_for_itself_and_its_parent_hears_nothing() {
     let mut setting = Setting::replies(&[
         child("Plan the fence", "Oak, forty posts."),
@@ -421,7 +492,8 @@ async fn a_child_of_another_agent_has_that_agents_session_and_a_directory_below_
     );
     let asked = stage.host.asked();
     let shed = asked.iter().find(|ask| ask.agent_id == "helper").unwrap();
-    assert!(shed.workspace.as_ref().unwrap().ends_with("shed"));
+    assert_eq!(shed.workspace, None);
+    assert!(shed.working_directory.as_ref().unwrap().ends_with("shed"));
     assert_eq!(shed.thinking.as_deref(), Some("low"));
     assert_eq!(shed.depth, Some(1));
     assert_eq!(

@@ -52,6 +52,8 @@ pub(crate) struct Stage {
     pub(crate) surface: Arc<Chat>,
     pub(crate) host: Arc<StageHost>,
     pub(crate) clock: Arc<StageClock>,
+    /// What people were told.
+    pub(crate) notes: Arc<Mutex<Vec<String>>>,
 }
 
 /// What a stage is set up with.
@@ -75,6 +77,8 @@ pub(crate) enum Pace {
     Every(Duration),
     /// As many as there are permits.
     Permits(Arc<tokio::sync::Semaphore>),
+    /// After a panic, the first time.
+    PanicOnce(Arc<std::sync::atomic::AtomicBool>),
 }
 
 /// A model whose words do not come all at once.
@@ -115,6 +119,12 @@ impl Model for Paced {
                         match pace {
                             Pace::Every(pause) => tokio::time::sleep(pause).await,
                             Pace::Permits(permits) => permits.acquire().await.unwrap().forget(),
+                            Pace::PanicOnce(done) => {
+                                assert!(
+                                    done.swap(true, Ordering::Relaxed),
+                                    "the model's client broke"
+                                );
+                            }
                         }
                     }
                     event
@@ -190,6 +200,8 @@ impl Setting {
         let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
         let config = Arc::new(self.config);
         let trust = Trust::beneath(&host.state, Arc::clone(&config), Arc::clone(&clock) as _);
+        let notes: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = Arc::clone(&notes);
         let gateway = Gateway::new(GatewayParts {
             contract: self.contract,
             config,
@@ -200,7 +212,7 @@ impl Setting {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,
             most_open: 10_000,
-            note: Arc::new(|_| {}),
+            note: Arc::new(move |note| told.lock().unwrap().push(note.to_owned())),
         });
         gateway.offer_tools(chitin_gateway::tools::offers(&gateway));
         gateway.recover(open);
@@ -210,6 +222,7 @@ impl Setting {
             surface,
             host,
             clock,
+            notes,
         }
     }
 }
@@ -330,6 +343,7 @@ pub(crate) struct Asked {
     pub(crate) depth: Option<u32>,
     pub(crate) thinking: Option<String>,
     pub(crate) workspace: Option<PathBuf>,
+    pub(crate) working_directory: Option<PathBuf>,
     /// Whether the owner speaks; none when nobody does.
     pub(crate) owner: Option<bool>,
     /// The tools that the session has.
@@ -406,6 +420,7 @@ impl StageHost {
             depth: ask.depth,
             thinking: ask.thinking.map(str::to_owned),
             workspace: ask.workspace.clone(),
+            working_directory: ask.working_directory.clone(),
             owner: ask.sender.map(|sender| sender.is_owner),
             tools: tools.specs().map(|tool| tool.name.clone()).collect(),
         });
@@ -421,7 +436,7 @@ impl StageHost {
             },
             context_window: Some(200_000),
             max_tokens: 4_096,
-            price: Arc::new(|_| CostShares::default()),
+            price: Arc::new(|_| Some(CostShares::default())),
             thinking: None,
             retention: Retention::default(),
             extra: serde_json::Map::new(),

@@ -85,6 +85,54 @@ async fn a_channel_has_no_such_past_and_neither_has_a_thread_that_is_told_so() {
     assert_eq!(stage.surface.sent().len(), 2);
 }
 
+#[tokio::test]
+async fn a_threads_session_without_its_past_is_told_how_to_read_it() {
+    let hint = "not part of this conversation";
+    let call = "{\\\"action\\\": \\\"read\\\", \\\"threadId\\\": \\\"t9\\\"}";
+    let untold = json!({"channels": {"chat": {"thread": {"initialHistoryLimit": 0}}}});
+    let cases = [
+        // The configuration gives no past.
+        (untold.clone(), Vec::new(), vec![hint, call]),
+        // The surface cannot tell it now.
+        (
+            json!({}),
+            vec![SurfaceError::never("gone")],
+            vec![hint, call],
+        ),
+        // There is no tool to read it with.
+        (
+            json!({"tools": {"deny": ["message"]}, "channels": untold["channels"]}),
+            Vec::new(),
+            vec![hint, "has no `message` tool"],
+        ),
+    ];
+    for (config, failures, wanted) in cases {
+        let stage = Setting::replies(&[
+            json!({"text": "One.", "expect": {"contains": wanted}}),
+            json!({"text": "Two."}),
+        ])
+        .config(config.clone())
+        .stage();
+        stage.surface.remember(vec![past("1", Some("ben"), "Hi")]);
+        stage.surface.fail_acts(failures);
+        say(&stage, in_thread("3", "Well?")).await;
+        assert_eq!(
+            stage.surface.sent(),
+            ["chat:channel:yard:thread:t9: One."],
+            "{config}"
+        );
+        say(&stage, in_thread("4", "And?")).await;
+        let key = "agent:main:chat:channel:yard:thread:t9";
+        let entries = stage.host.file_store("main").read(key).unwrap().entries;
+        let told = format!("{entries:?}").matches(hint).count();
+        assert_eq!(told, 1, "said once, to the session that begins: {config}");
+    }
+    // A thread in which nothing was said has nothing to read.
+    let stage = Setting::replies(&[json!({"text": "One.", "expect": {"lacks": [hint]}})]).stage();
+    say(&stage, in_thread("3", "Well?")).await;
+    assert_eq!(stage.surface.sent(), ["chat:channel:yard:thread:t9: One."]);
+}
+
 #[test]
 fn how_much_of_the_past_is_asked_for_is_configured_or_the_contracts() {
     let of = |config: &Value, rules: DispatchRules| history_limit(config, "Chat", rules.surfaces);

@@ -80,7 +80,7 @@ impl Wire for Ollama {
             call_ends: CallEnds::AtOnce,
             calls: rules.ollama.announces_calls,
             arguments_kept_as: None,
-            commentary: rules.marks_commentary,
+            commentary: false,
         };
         Box::new(Framed::new(
             provider,

@@ -117,7 +117,7 @@ fn sealed_thoughts_are_kept_sealed() {
 
 #[test]
 fn commentary_is_marked_where_the_contract_says_so_and_the_same_each_time() {
-    for api in [Api::AnthropicMessages, Api::OpenaiCompletions, Api::Ollama] {
+    for api in [Api::AnthropicMessages, Api::OpenaiCompletions] {
         let mark = |piece| {
             let rules = &ProviderRules::OPENCLAW_2026_9;
             let (events, _) = read(api, rules, answer(api).as_bytes(), piece);
@@ -129,6 +129,15 @@ fn commentary_is_marked_where_the_contract_says_so_and_the_same_each_time() {
         assert!(mark(4096).contains("\"phase\":\"commentary\""), "{api}");
         assert_eq!(mark(4096), mark(3), "{api}");
     }
+    // Ollama's answers are never marked.
+    let api = Api::Ollama;
+    let rules = &ProviderRules::OPENCLAW_2026_9;
+    let (events, _) = read(api, rules, answer(api).as_bytes(), 4096);
+    let blocks = last(&events).content.blocks();
+    assert!(
+        matches!(&blocks[1], Block::Text(text) if text.text_signature.is_none()),
+        "{blocks:?}"
+    );
 }
 
 #[test]

@@ -1,14 +1,11 @@
 //! No room: nothing changes. Needs the right to mount a small file system.
-#![expect(
-    clippy::print_stderr,
-    reason = "the test builds trees, and says why it did not run"
-)]
 
 use crate::support::{artifact, files, listing};
 use chitin_pack::ErrorClass;
 use chitin_pack::layer::LayerKind;
 use chitin_pack::materialize::{ApplyOptions, Options, Overwrite, apply, plan};
 use chitin_pack::store::Store;
+use chitin_test::needs;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -43,7 +40,7 @@ impl Drop for Small {
 fn without_room_on_the_disk_nothing_changes() {
     let directory = TempDir::new().unwrap();
     let Some(small) = Small::mount(&directory.path().join("small")) else {
-        eprintln!("skipped: no file system can be mounted here");
+        needs::skipped("the right to mount a file system");
         return;
     };
     let store = Arc::new(Store::create(&directory.path().join("store")).unwrap());

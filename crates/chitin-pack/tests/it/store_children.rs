@@ -4,6 +4,7 @@ use crate::store_kit::{agent, sign, store_at};
 use chitin_pack::ErrorClass;
 use chitin_pack::store::{Repair, Store, Sweep};
 use chitin_pack::trust::PrivateKey;
+use chitin_test::needs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -180,13 +181,13 @@ fn a_disk_that_is_full_in_the_middle_of_a_blob_shows_nothing_of_it() {
         "sh",
     ];
     let Ok(child) = command("fill", directory.path(), &before).spawn() else {
-        skipped("there is no `unshare`");
+        needs::skipped("unshare");
         return;
     };
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     if output.status.code() == Some(9) || !said.contains("said:begin") {
-        skipped("no file system can be mounted here");
+        needs::skipped("the right to mount a file system");
         return;
     }
     assert!(output.status.success(), "{said}");
@@ -194,10 +195,4 @@ fn a_disk_that_is_full_in_the_middle_of_a_blob_shows_nothing_of_it() {
         said.contains("said:kept 1") || said.contains("said:kept 2"),
         "{said}"
     );
-}
-
-/// Says that a test could not look at what it is about.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-pub(crate) fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
 }

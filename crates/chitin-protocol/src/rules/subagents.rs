@@ -65,7 +65,8 @@ pub enum ThreadParameter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum BoundFirstRun {
-    /// Its parent, which hears of it as of any child.
+    /// Its parent, which hears of it as of any child. Where no completion message is expected, nobody would relay the reply,
+    /// so the child posts it itself.
     Parent,
     /// The child itself; its parent hears nothing.
     Child,
@@ -172,8 +173,8 @@ pub struct RetryRules {
 const MINUTE_MS: u64 = 60_000;
 
 impl SubagentRules {
-    /// What the seed documents say: `expectsCompletionMessage: false` is silent, and a child with a thread does not speak there
-    /// of its own accord. No child's words can leave their fence.
+    /// What the seed documents say: with `expectsCompletionMessage: false` the parent stays silent and the child's own reply goes
+    /// to its thread; otherwise its parent relays it there. No child's words can leave their fence.
     /// Otherwise that of OpenClaw 2026.4.
     pub const CANONICAL: Self = Self {
         tool: SpawnToolRules {

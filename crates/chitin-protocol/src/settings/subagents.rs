@@ -10,6 +10,10 @@ pub struct SubagentSettings {
     /// What a session hears when one that it began is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub announce: Option<AnnounceSettings>,
+    /// Workspaces that a subagent may be started in besides its agent's own. Exactly these directories, each an absolute path or
+    /// one that begins with `~`; left out, `sessions_spawn` takes no workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workspaces: Vec<String>,
 }
 
 /// What a session hears when one that it began is done. A spawn may say otherwise for itself.

@@ -89,6 +89,12 @@ impl Entry {
                 line(self, CustomField { custom_type, data }).serialize(serializer)
             }
             EntryBody::Compaction(compaction) => line(self, compaction).serialize(serializer),
+            // A record that was read carries all its fields; one that is new does not have those of every record yet.
+            EntryBody::Other(Value::Object(fields)) if !fields.contains_key("id") => {
+                let mut body = fields.clone();
+                body.shift_remove("type");
+                line(self, body).serialize(serializer)
+            }
             EntryBody::Other(value) => value.serialize(serializer),
         }
     }

@@ -4,12 +4,13 @@ use crate::sample::{Sandbox, anonymous};
 use chitin_pack::reference::Reference;
 use chitin_pack::store::Layout;
 use chitin_registry::Silent;
-use chitin_test::registry::{RegistryServer, Setup, is_installed};
+use chitin_test::needs;
+use chitin_test::registry::{RegistryServer, Setup};
 use std::process::Command;
 
 #[tokio::test]
 async fn skopeo_finds_the_same_bytes() {
-    if !is_installed("skopeo") {
+    if !needs::programs(&["skopeo"]) {
         return;
     }
     let Some(server) = RegistryServer::start(Setup::Plain) else {

@@ -162,6 +162,7 @@ impl TurnRequest {
         let listed = skills::listed(host, setup, files, model.window(), &mut notes);
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
+        prompt.host.name = Some(Arc::clone(&found.name)).filter(|_| contract.loading.adapters);
         prompt.skills = listed;
         prompt.channel = channel;
         prompt.extra = extra;
@@ -223,6 +224,7 @@ impl TurnRequest {
             },
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
+        notes.extend(context.continuation_note());
         Ok(TurnContext {
             context,
             session,

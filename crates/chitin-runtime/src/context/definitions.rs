@@ -1,6 +1,8 @@
 //! The definitions of the tools that `chitin run` offers, without making the tools.
 
 use super::TurnContext;
+use crate::agent_cache::spawn_workspaces;
+use crate::host::Host;
 use crate::memory;
 use crate::setup::Setup;
 use chitin_gateway::Capabilities;
@@ -45,8 +47,8 @@ pub struct Definitions {
 
 impl Definitions {
     /// Finds the definitions of the tools that a turn offers. Nothing is started.
-    pub fn find(setup: &Setup, context: &TurnContext) -> Self {
-        let all = every(setup);
+    pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
+        let all = every(host, setup);
         let mut found = Self {
             servers: configured_servers(setup),
             ..Self::default()
@@ -62,7 +64,7 @@ impl Definitions {
 }
 
 /// Returns the definitions of all tools of our own.
-pub(super) fn every(setup: &Setup) -> Vec<ToolSpec> {
+fn every(host: &Host, setup: &Setup) -> Vec<ToolSpec> {
     let contract = setup.contract();
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let files = FileOptions::from(&own.tools.files.clone().unwrap_or_default());
@@ -74,7 +76,9 @@ pub(super) fn every(setup: &Setup) -> Vec<ToolSpec> {
     all.push(ProcessTool::definition());
     all.push(WebFetchTool::definition());
     let surface = terminal_capabilities();
-    all.extend(chitin_gateway::tools::definitions(contract, &surface));
+    let workspaces = spawn_workspaces(host, &setup.configuration);
+    let gateway = chitin_gateway::tools::definitions(contract, &surface, &workspaces);
+    all.extend(gateway);
     all
 }
 

@@ -1,6 +1,7 @@
 //! What the disk says about a turn's workspace.
 
-use super::{FileSource, composition};
+use super::claimed::{self, Claim};
+use super::{FileSource, composed, composition};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
@@ -8,6 +9,7 @@ use crate::setup::{Setup, shown};
 use crate::workspace_copy::respell;
 use chitin_protocol::record::Refusal;
 use chitin_workspace::Workspace;
+use chitin_workspace::adapter::explicit_name;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
 use chitin_workspace::guard::{ReadPolicy, Root};
@@ -26,6 +28,8 @@ const MAX_NAMED: usize = 5;
 pub struct WorkspaceInputs {
     pub workspace: Arc<Workspace>,
     pub extras: Vec<Record>,
+    /// What the agent is called.
+    pub name: Arc<str>,
     /// Whether set-up is complete, in contracts that care.
     pub status: Option<SetupStatus>,
     pub notes: Vec<String>,
@@ -51,15 +55,7 @@ impl WorkspaceInputs {
             );
             RuntimeError::new(ErrorKind::User, message).caused_by(source)
         };
-        let root = Root::open(directory).map_err(|error| {
-            let missing = error.is_missing();
-            let error = unusable(Box::new(error));
-            if missing {
-                error.hint("`chitin init DIR` makes a new workspace")
-            } else {
-                error
-            }
-        })?;
+        let root = Root::open(directory).map_err(|error| setup.unusable(host, error))?;
         let loader = loader.get_or_insert_with(|| Loader::new(directory, contract, &setup.options));
         let mut workspace = loader.load().map_err(|error| {
             unusable(Box::new(error))
@@ -76,6 +72,23 @@ impl WorkspaceInputs {
         }
         let policy = read_policy(contract, &setup.options);
         let mut notes = Vec::new();
+        let mut name = None;
+        match claimed::claim(host, setup, directory, &workspace)? {
+            Claim::Workspace => {}
+            Claim::Adapter(adapter) => {
+                let (claimed, definition) =
+                    claimed::load(host, setup, adapter.as_ref(), &root, &policy)?;
+                if claimed.records().is_empty() {
+                    notes.push(format!(
+                        "`{}` has neither an `AGENTS.md` nor a `README.md`; `chitin init` makes a workspace of it",
+                        shown(&setup.directory, host)
+                    ));
+                }
+                notes.extend(definition.warnings.iter().map(ToString::to_string));
+                workspace = Arc::new(claimed);
+                name = Some(definition.name);
+            }
+        }
         if let Some(swapped) = persona(setup, &root, &policy, &workspace, session, &mut notes) {
             workspace = swapped;
         }
@@ -84,6 +97,7 @@ impl WorkspaceInputs {
             Layout::Composition => composition::added(&root, &policy, directory),
         };
         let status = status(setup, &root, directory);
+        workspace = composed::compose(host, setup, &workspace, &mut extras)?;
         if let FileSource::Edited(edit) = files {
             workspace = Arc::new(workspace.with_text(edit.path, edit.text));
             for record in &mut extras {
@@ -99,9 +113,11 @@ impl WorkspaceInputs {
             workspace = Arc::new(respell(&workspace, &setup.directory));
             notes.extend(copy.notes.iter().cloned());
         }
+        let name = name.unwrap_or_else(|| name_of(&workspace, &setup.directory));
         Ok(Self {
             workspace,
             extras,
+            name: name.into(),
             status,
             notes,
         })
@@ -117,6 +133,14 @@ impl WorkspaceInputs {
     pub fn has(&self, name: &str) -> bool {
         self.text(name).is_some()
     }
+}
+
+/// Returns what an agent is called: what `IDENTITY.md` says, else the name of its directory (A8).
+pub(crate) fn name_of(workspace: &Workspace, directory: &Path) -> String {
+    let identity = workspace.record("IDENTITY.md").and_then(Record::content);
+    let said = identity.and_then(|content| explicit_name(&content.text));
+    let own = || directory.file_name().unwrap_or_default().to_string_lossy();
+    said.map_or_else(|| own().into_owned(), str::to_owned)
 }
 
 /// Puts another persona in place of `SOUL.md`, where a hook of one release does so. A look shows only what is certain.
@@ -212,6 +236,7 @@ fn status(setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
             directory,
             contract,
             files: SeedFiles::DirectoryOnly,
+            templates: None,
             now: "",
             state_directory: None,
             vanished: OnVanished::AsContract,

@@ -3,6 +3,8 @@
 mod budget;
 mod build;
 mod cache;
+mod claimed;
+mod composed;
 mod composition;
 mod definitions;
 mod figures;

@@ -124,6 +124,7 @@ pub(super) fn facts(
         time_zone: zone.map(Into::into),
         host: HostFacts {
             program: Some(concat!("chitin ", env!("CARGO_PKG_VERSION")).into()),
+            name: None,
             agent: Some(setup.agent.as_str().into()),
             machine: None,
             os: Some(std::env::consts::OS.into()),

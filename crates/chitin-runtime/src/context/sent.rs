@@ -12,7 +12,7 @@ use chitin_agent::turn::{HistoryInputs, ResetAsk, SentHistory, sent_history};
 use chitin_model::wire::{self, Wire};
 use chitin_model::{Request, Retention};
 use chitin_protocol::tool::ToolSpec;
-use chitin_store::{FileStore, RandomIds, SessionStore, StoreError};
+use chitin_store::{Branch, FileStore, RandomIds, SessionStore, StoreError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl RequestParts {
     /// Finds out what a turn sends besides its system prompt. Nothing is started or written.
     pub fn find(request: &TurnRequest, host: &Host, setup: &Setup, context: &TurnContext) -> Self {
         Self {
-            definitions: Definitions::find(setup, context),
+            definitions: Definitions::find(host, setup, context),
             wire: wire_of(&context.model, host, setup),
             history: History::find(host, setup, context),
             message: sent_message(request.message.as_deref(), context),
@@ -109,20 +109,22 @@ impl History {
         context: &TurnContext,
     ) -> Result<Self, StoreError> {
         let session = &context.session;
-        let Some(entry) = store.find(session)? else {
-            return Ok(Self::New);
-        };
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let now_ms = HostClock.now_ms();
         let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
-        if is_stale(&ResetAsk {
-            session_key: session,
-            updated_at: entry.updated_at,
-            now_ms,
-        }) {
-            return Ok(Self::Expired);
-        }
-        let branch = store.read(session)?;
+        let (branch, nothing) = match store.find(session)? {
+            None => (Branch::default(), Self::New),
+            Some(entry)
+                if is_stale(&ResetAsk {
+                    session_key: session,
+                    updated_at: entry.updated_at,
+                    now_ms,
+                }) =>
+            {
+                (Branch::default(), Self::Expired)
+            }
+            Some(_) => (store.read(session)?, Self::New),
+        };
         let provider = context.model.id().split_once('/');
         let inputs = HistoryInputs {
             rules: &setup.contract().runtime.history,
@@ -134,10 +136,11 @@ impl History {
                 .and_then(|window| u64::try_from(window).ok()),
             now_ms,
         };
-        Ok(Self::Kept(sent_history(
-            &branch,
-            &inputs,
-            &context.context.system(),
-        )))
+        let sent = sent_history(&branch, &inputs, &context.context);
+        Ok(if sent.messages.is_empty() {
+            nothing
+        } else {
+            Self::Kept(sent)
+        })
     }
 }

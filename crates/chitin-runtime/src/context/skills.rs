@@ -26,11 +26,12 @@ pub(super) fn listed(
     if let FileSource::Copy(copy) = files {
         places.workspace.clone_from(&copy.root);
     }
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
     let mut set = discover(
         &places,
         config,
         &contract.skills,
-        &DiscoverOptions::default(),
+        &DiscoverOptions::of(&own),
     );
     if let FileSource::Copy(copy) = files {
         set = copy.respell_skills(set, &setup.directory);

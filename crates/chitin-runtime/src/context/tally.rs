@@ -266,7 +266,7 @@ fn recall_figures(view: &View, history: usize, model: &ModelFigures) -> Option<R
     Some(RecallFigures {
         place: match results.role {
             Role::System => RecallPlace::System,
-            Role::BeforeUser | Role::AfterUser => RecallPlace::Message,
+            Role::Conversation | Role::BeforeUser | Role::AfterUser => RecallPlace::Message,
         },
         tokens,
         system: of(tokens + history),

@@ -30,7 +30,7 @@ pub(super) fn choose(
         },
         EmbeddingChoice::Words { file } => {
             let file = match file {
-                Some(file) => host.env.working_directory().join(file),
+                Some(file) => host.env.resolve(file),
                 None => words_file(state),
             };
             words(&file).and_then(|table| {

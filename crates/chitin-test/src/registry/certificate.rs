@@ -1,6 +1,9 @@
-//! Certificates for a server on this machine, made by the `openssl` program.
+//! Certificates for a server on this machine.
 
-use super::{run, write};
+use super::write;
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair, SanType,
+};
 use std::path::{Path, PathBuf};
 
 /// An authority and a server's certificate that it signed.
@@ -14,72 +17,61 @@ pub struct Certificates {
     pub server_key: PathBuf,
 }
 
-const KEY: [&str; 5] = [
-    "-newkey",
-    "ec",
-    "-pkeyopt",
-    "ec_paramgen_curve:prime256v1",
-    "-nodes",
-];
-
 impl Certificates {
     /// Makes both in a directory.
     pub fn make(directory: &Path) -> Self {
         Self::make_for(directory, "IP:127.0.0.1,DNS:localhost")
     }
 
-    /// Makes both in a directory; the server's certificate is for these names, as `openssl` writes them.
+    /// Makes both in a directory; the server's certificate is for these names, each with `IP:` or `DNS:` before it.
     pub fn make_for(directory: &Path, names: &str) -> Self {
-        let openssl = |arguments: &[&str]| run("openssl", arguments, &[], directory);
-        let mut authority = vec!["req", "-x509"];
-        authority.extend(KEY);
-        authority.extend([
-            "-keyout",
-            "authority.key",
-            "-out",
-            "authority.pem",
-            "-days",
-            "3650",
-            "-subj",
-            "/CN=authority for tests",
-        ]);
-        openssl(&authority);
-        let mut request = vec!["req"];
-        request.extend(KEY);
-        request.extend([
-            "-keyout",
-            "server.key",
-            "-out",
-            "server.csr",
-            "-subj",
-            "/CN=localhost",
-        ]);
-        openssl(&request);
-        write(
-            &directory.join("extensions"),
-            format!("subjectAltName={names}\nbasicConstraints=CA:FALSE\n").as_bytes(),
-        );
-        openssl(&[
-            "x509",
-            "-req",
-            "-in",
-            "server.csr",
-            "-CA",
-            "authority.pem",
-            "-CAkey",
-            "authority.key",
-            "-CAcreateserial",
-            "-out",
-            "server.pem",
-            "-days",
-            "3650",
-            "-extfile",
-            "extensions",
-        ]);
-        Self {
+        Self::try_make(directory, names)
+            .unwrap_or_else(|error| unreachable!("no certificate for `{names}`: {error}"))
+    }
+
+    fn try_make(directory: &Path, names: &str) -> Result<Self, rcgen::Error> {
+        let authority_key = KeyPair::generate()?;
+        let mut authority = named("authority for tests");
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority_pem = authority.self_signed(&authority_key)?.pem();
+
+        let server_key = KeyPair::generate()?;
+        let mut server = named("localhost");
+        server.is_ca = IsCa::ExplicitNoCa;
+        server.subject_alt_names = names.split(',').map(san).collect::<Result<_, _>>()?;
+        let issuer = Issuer::new(authority, authority_key);
+        let server_pem = server.signed_by(&server_key, &issuer)?.pem();
+
+        let made = Self {
             authority: directory.join("authority.pem"),
             server: directory.join("server.pem"),
             server_key: directory.join("server.key"),
+        };
+        write(&made.authority, authority_pem.as_bytes());
+        write(&made.server, server_pem.as_bytes());
+        write(&made.server_key, server_key.serialize_pem().as_bytes());
+        Ok(made)
+    }
+}
+
+/// Returns what a certificate with this common name begins with.
+pub(super) fn named(name: &str) -> CertificateParams {
+    let mut subject = DistinguishedName::new();
+    subject.push(DnType::CommonName, name);
+    let mut parameters = CertificateParams::default();
+    parameters.distinguished_name = subject;
+    parameters
+}
+
+fn san(name: &str) -> Result<SanType, rcgen::Error> {
+    match name.split_once(':') {
+        Some(("DNS", host)) => Ok(SanType::DnsName(host.try_into()?)),
+        Some(("IP", address)) => {
+            let address = address.parse();
+            Ok(SanType::IpAddress(address.unwrap_or_else(|_| {
+                unreachable!("`{name}` is not an address")
+            })))
         }
+        _ => unreachable!("`{name}` begins with neither `IP:` nor `DNS:`"),
     }
 }

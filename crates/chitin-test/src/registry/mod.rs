@@ -1,8 +1,7 @@
 //! Real registries on this machine, and what stands in their way: Debian's `docker-registry` on a free loopback port with
 //! its own storage, a token server, a proxy that cuts connections, and a server that answers as a test says.
 //!
-//! Needed are the Debian packages `docker-registry`, `openssl`, `apache2-utils` (for `htpasswd`) and, for what others make
-//! of our artifacts, `skopeo`.
+//! Needed are the Debian packages `docker-registry` and, for what others make of our artifacts, `skopeo`.
 
 mod certificate;
 mod proxy;
@@ -13,6 +12,7 @@ pub use certificate::Certificates;
 pub use proxy::CuttingProxy;
 pub use scripted::{Reply, Request, ScriptedServer};
 
+use crate::needs;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -22,8 +22,6 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const PROGRAM: &str = "docker-registry";
-/// Set where a missing registry is a failure and not a reason to leave tests out.
-const REQUIRE: &str = "CHITIN_REQUIRE_REGISTRY";
 /// How long a registry may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -31,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub const USER: &str = "pilot";
 /// The user's password.
 pub const PASSWORD: &str = "harbour:secret";
+/// The line of a password file for both. The registry takes bcrypt only.
+const PASSWORD_LINE: &str = "pilot:$2y$04$abcdefghijklmnopqrstuu3tIkvUhgTNrqt5DyShOG4rdb/oxYz7K\n";
 
 /// How a registry is set up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ fn tls(made: &Certificates) -> String {
 
 /// The lines that ask for a password, which is kept in a file.
 fn password(file: &Path) -> String {
-    write(file, &htpasswd());
+    write(file, PASSWORD_LINE.as_bytes());
     format!(
         "auth: {{htpasswd: {{realm: test, path: {}}}}}\n",
         file.display()
@@ -73,9 +73,9 @@ fn password(file: &Path) -> String {
 }
 
 impl RegistryServer {
-    /// Starts a registry; `None` where none is installed, as [`is_installed`] says.
+    /// Starts a registry; `None` where none is installed, which is reported as a skipped test.
     pub fn start(setup: Setup) -> Option<Self> {
-        if !is_installed(PROGRAM) {
+        if !needs::programs(&[PROGRAM]) {
             return None;
         }
         for _ in 0..5 {
@@ -191,25 +191,6 @@ impl Drop for RegistryServer {
     }
 }
 
-/// Tells whether a program is installed. Where it is not, that is said, and is a failure where it is required.
-#[expect(
-    clippy::print_stderr,
-    reason = "a test that did not run must not look like one that did"
-)]
-pub fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
-    if !found {
-        let is_required = std::env::var_os(REQUIRE).is_some();
-        assert!(
-            !is_required,
-            "{program} is not installed and {REQUIRE} is set"
-        );
-        eprintln!("NOT RUN: {program} is not installed");
-    }
-    found
-}
-
 /// Returns a port that was free a moment ago.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
@@ -218,41 +199,6 @@ fn free_port() -> u16 {
             |error| unreachable!("no free port: {error}"),
             |address| address.port(),
         )
-}
-
-/// Makes the password file. The registry takes bcrypt only.
-fn htpasswd() -> Vec<u8> {
-    run(
-        "htpasswd",
-        &["-nbB", "-C", "4", USER, PASSWORD],
-        &[],
-        Path::new("."),
-    )
-}
-
-/// Runs a program that must succeed; returns what it printed.
-fn run(program: &str, arguments: &[&str], input: &[u8], directory: &Path) -> Vec<u8> {
-    let failed = |error: &dyn std::fmt::Display| -> ! {
-        unreachable!("`{program} {}`: {error}", arguments.join(" "))
-    };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(directory)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| failed(&error));
-    if let Some(mut stdin) = child.stdin.take() {
-        let _ = std::io::Write::write_all(&mut stdin, input);
-    }
-    let output = child
-        .wait_with_output()
-        .unwrap_or_else(|error| failed(&error));
-    if !output.status.success() {
-        failed(&String::from_utf8_lossy(&output.stderr));
-    }
-    output.stdout
 }
 
 fn write(path: &Path, content: &[u8]) {

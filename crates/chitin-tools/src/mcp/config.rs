@@ -89,7 +89,7 @@ pub fn servers(
             Ok(settings) => {
                 found.insert(name.clone(), settings);
             }
-            Err(reason) => notes.push(format!("The tool server `{name}` is not used: {reason}.")),
+            Err(reason) => notes.push(format!("The MCP server `{name}` is not used: {reason}.")),
         }
     }
     found.extend(settings.servers.clone());
@@ -109,7 +109,7 @@ pub fn servers(
                     .timeout_seconds
                     .map_or(CALLING, |seconds| Duration::from_secs(seconds.into())),
             }),
-            Err(reason) => notes.push(format!("The tool server `{name}` is not used: {reason}.")),
+            Err(reason) => notes.push(format!("The MCP server `{name}` is not used: {reason}.")),
         }
     }
     (configs, notes)

@@ -1,6 +1,7 @@
 //! The only place that knows `rmcp`: its types stop here.
 
 use super::config::{ServerConfig, ServerTransport};
+use super::http::SessionClient;
 use super::outcome::Answer;
 use super::servers::McpSurroundings;
 use super::stdio::{self, LastWords};
@@ -10,7 +11,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -25,6 +28,7 @@ const LONGEST_MESSAGE: usize = 16 << 20;
 /// A connection to a server. Dropping it ends the server, if it is a program.
 pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
+    /// Of a program only.
     last_words: Option<LastWords>,
 }
 
@@ -35,15 +39,29 @@ pub(super) struct RemoteTool {
     pub(super) description: String,
     pub(super) parameters: Value,
     pub(super) only_looks: bool,
+    /// Whether calling it twice does no more than calling it once.
+    pub(super) repeatable: bool,
 }
 
 /// Why a call has no answer.
 #[derive(Debug)]
 pub(super) enum CallError {
-    /// The server is gone.
-    Gone(String),
+    /// The server is gone, or does not know this connection any more.
+    Gone {
+        reason: String,
+        delivered: Delivered,
+    },
     /// It said no.
     Refused(String),
+}
+
+/// Whether a call that got no answer reached its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// It did not.
+    No,
+    /// It may have.
+    Perhaps,
 }
 
 impl Connection {
@@ -93,7 +111,7 @@ impl Connection {
                 }
             }
             ServerTransport::Http { url, headers } => {
-                let http = (surroundings.http)()?;
+                let http = SessionClient((surroundings.http)()?);
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(LONGEST_MESSAGE);
                 let mut custom = HashMap::new();
@@ -153,8 +171,16 @@ impl Connection {
             Err(ServiceError::McpError(error)) => {
                 Err(CallError::Refused(error.message.into_owned()))
             }
-            Err(error @ (ServiceError::TransportClosed | ServiceError::TransportSend(_))) => {
-                Err(CallError::Gone(self.explain(&error).await))
+            Err(error @ ServiceError::TransportClosed) => Err(CallError::Gone {
+                reason: self.explain(&error).await,
+                delivered: Delivered::Perhaps,
+            }),
+            Err(ServiceError::TransportSend(error)) => {
+                let delivered = delivered(error.error.as_ref());
+                Err(CallError::Gone {
+                    reason: self.explain(&ServiceError::TransportSend(error)).await,
+                    delivered,
+                })
             }
             Err(error) => Err(CallError::Refused(chain(&error))),
         }
@@ -172,16 +198,33 @@ impl Connection {
     }
 }
 
+/// Tells from the error of a transport whether the request may have reached the server.
+fn delivered(error: &(dyn std::error::Error + 'static)) -> Delivered {
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(error)) if error.is_connect() => Delivered::No,
+        Some(StreamableHttpError::SessionExpired | StreamableHttpError::AuthRequired(_)) => {
+            Delivered::No
+        }
+        // The request was turned down as it is.
+        Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP 4") => {
+            Delivered::No
+        }
+        Some(_) => Delivered::Perhaps,
+        // A program whose pipe is closed: nothing was written.
+        None => Delivered::No,
+    }
+}
+
 fn remote(tool: rmcp::model::Tool) -> RemoteTool {
     let description = tool.description.unwrap_or_default();
+    let hints = tool.annotations.unwrap_or_default();
+    let only_looks = hints.read_only_hint.unwrap_or(false);
     RemoteTool {
         name: tool.name.into_owned(),
         description: description.chars().take(DESCRIPTION).collect(),
         parameters: Value::Object((*tool.input_schema).clone()),
-        only_looks: tool
-            .annotations
-            .and_then(|annotations| annotations.read_only_hint)
-            .unwrap_or(false),
+        only_looks,
+        repeatable: only_looks || hints.idempotent_hint.unwrap_or(false),
     }
 }
 

@@ -2,13 +2,16 @@
 //!
 //! In: servers from `MCP.md`, `openclaw.json` and `chitin.json5`. Out: [tools](crate::Tool) like any other, named
 //! `<server>__<tool>` in the way that OpenClaw's bundle names them. A server is started when its tools are first asked for, and
-//! ended with this value. One that crashes makes its call an error, and is started once more for the next.
+//! lives as long as they do. One that crashes is started again for the next call: at once the first time, then after growing
+//! pauses until it answers. A call that a crash interrupts is an error, unless it did not reach the server or may be repeated.
 //!
 //! Programs that are started here are the user's own choice and run **outside** the sandbox of commands unless their settings
 //! ask for it. Either way they get a small environment and do not outlive this process.
 
+mod backoff;
 mod config;
 mod connection;
+mod http;
 mod names;
 mod outcome;
 mod servers;

@@ -1,7 +1,8 @@
 //! The servers of an agent, and their tools.
 
+use super::backoff::Backoff;
 use super::config::{ServerConfig, ServerTransport};
-use super::connection::{CallError, Connection, RemoteTool};
+use super::connection::{CallError, Connection, Delivered, RemoteTool};
 use super::names::{server_name, tool_name};
 use super::outcome::{Answer, outcome};
 use crate::exec::Redact;
@@ -14,7 +15,15 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Mutex;
+
+/// The longest pause between two starts of a program that keeps crashing.
+const PROGRAM_PAUSE: Duration = Duration::from_mins(1);
+/// The longest pause between two attempts to reach an address. It costs little to knock.
+const ADDRESS_PAUSE: Duration = Duration::from_secs(2);
+/// The longest pause that a call waits for. Beyond it the call is an error that says how long.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Makes the client that servers with an address are reached by. It is asked when the first of them is.
 pub type HttpClient = Arc<dyn Fn() -> Result<reqwest::Client, String> + Send + Sync>;
@@ -28,8 +37,6 @@ pub struct McpSurroundings {
     pub environment: BTreeMap<String, String>,
     /// What reaches addresses.
     pub http: HttpClient,
-    /// What takes secrets out of answers.
-    pub redact: Redact,
 }
 
 impl fmt::Debug for McpSurroundings {
@@ -38,7 +45,8 @@ impl fmt::Debug for McpSurroundings {
     }
 }
 
-/// The servers of an agent. Nothing is started before their tools are asked for; all are ended when this is dropped.
+/// The servers of an agent. Nothing is started before their tools are asked for. A server lives as long as this value or one of
+/// its tools does, or until [`McpServers::shut_down`].
 #[derive(Debug)]
 pub struct McpServers {
     servers: Vec<Arc<Server>>,
@@ -49,6 +57,10 @@ pub struct McpServers {
 pub struct McpTools {
     /// The tools.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// How many servers gave their tools.
+    pub available: usize,
+    /// How many could not be reached.
+    pub unavailable: usize,
     /// What people should know, in sentences.
     pub notes: Vec<String>,
 }
@@ -69,14 +81,10 @@ struct Server {
     slot: Mutex<Slot>,
 }
 
-#[derive(Default)]
 struct Slot {
     connection: Option<Arc<Connection>>,
     tools: Vec<RemoteTool>,
-    /// Whether it crashed since it last answered.
-    crashed: bool,
-    /// Whether it was started again after that.
-    restarted: bool,
+    backoff: Backoff,
     /// Whether it is over.
     closed: bool,
 }
@@ -90,11 +98,20 @@ impl fmt::Debug for Server {
 impl McpServers {
     /// Takes the servers in. Nothing is started yet.
     pub fn new(configs: Vec<ServerConfig>, surroundings: &McpSurroundings) -> Self {
-        let server = |config| {
+        let server = |config: ServerConfig| {
+            let longest = match config.transport {
+                ServerTransport::Stdio { .. } => PROGRAM_PAUSE,
+                ServerTransport::Http { .. } => ADDRESS_PAUSE,
+            };
             Arc::new(Server {
                 config,
                 surroundings: surroundings.clone(),
-                slot: Mutex::default(),
+                slot: Mutex::new(Slot {
+                    connection: None,
+                    tools: Vec::new(),
+                    backoff: Backoff::new(longest),
+                    closed: false,
+                }),
             })
         };
         Self {
@@ -103,8 +120,12 @@ impl McpServers {
     }
 
     /// Connects to the servers that are not connected yet, all at once, and returns their tools. A server that fails costs its
-    /// tools and a note, nothing else. `reserved` are names that are taken.
-    pub async fn tools<'a>(&self, reserved: impl IntoIterator<Item = &'a str>) -> McpTools {
+    /// tools and a note, nothing else. `reserved` are names that are taken; `redact` takes secrets out of answers.
+    pub async fn tools<'a>(
+        &self,
+        reserved: impl IntoIterator<Item = &'a str>,
+        redact: &Redact,
+    ) -> McpTools {
         let connected = join_all(self.servers.iter().map(|server| server.remote_tools())).await;
         let mut names: BTreeSet<String> = reserved.into_iter().map(str::to_lowercase).collect();
         let mut prefixes = BTreeSet::new();
@@ -112,10 +133,14 @@ impl McpServers {
         for (server, tools) in self.servers.iter().zip(connected) {
             let prefix = server_name(&server.config.name, &mut prefixes);
             let tools = match tools {
-                Ok(tools) => tools,
+                Ok(tools) => {
+                    found.available += 1;
+                    tools
+                }
                 Err(reason) => {
+                    found.unavailable += 1;
                     found.notes.push(format!(
-                        "The tool server `{}` is not there: {reason}.",
+                        "The MCP server `{}` is not available: {reason}.",
                         server.config.name
                     ));
                     continue;
@@ -126,7 +151,7 @@ impl McpServers {
             } = server.config.transport
             {
                 found.notes.push(format!(
-                    "The tool server `{}` runs outside the sandbox.",
+                    "The MCP server `{}` runs outside the sandbox.",
                     server.config.name
                 ));
             }
@@ -143,7 +168,9 @@ impl McpServers {
                     },
                     name: remote.name,
                     only_looks: remote.only_looks,
+                    repeatable: remote.repeatable,
                     server: Arc::clone(server),
+                    redact: Arc::clone(redact),
                 }));
             }
         }
@@ -153,26 +180,10 @@ impl McpServers {
     /// Ends all servers, and starts none again.
     pub async fn shut_down(&self) {
         for server in &self.servers {
-            server.slot.lock().await.close();
+            let mut slot = server.slot.lock().await;
+            slot.connection = None;
+            slot.closed = true;
         }
-    }
-}
-
-impl Drop for McpServers {
-    fn drop(&mut self) {
-        for server in &self.servers {
-            // A server that is being started right now goes with the last of its tools.
-            if let Ok(mut slot) = server.slot.try_lock() {
-                slot.close();
-            }
-        }
-    }
-}
-
-impl Slot {
-    fn close(&mut self) {
-        self.connection = None;
-        self.closed = true;
     }
 }
 
@@ -182,7 +193,7 @@ impl Server {
         Ok(self.slot.lock().await.tools.clone())
     }
 
-    /// Returns the connection; starts the server where there is none, but only once after a crash.
+    /// Returns the connection; starts the server where there is none. One that keeps failing is started less and less often.
     async fn connection(&self) -> Result<Arc<Connection>, String> {
         let mut slot = self.slot.lock().await;
         if slot.closed {
@@ -193,78 +204,108 @@ impl Server {
                 return Ok(Arc::clone(connection));
             }
             slot.connection = None;
-            slot.crashed = true;
+            slot.backoff.failed();
         }
-        if slot.crashed && slot.restarted {
-            return Err(
-                "it crashed again after it was restarted, and is left alone now".to_owned(),
-            );
+        let pause = slot.backoff.pause();
+        if pause > PATIENCE {
+            return Err(format!(
+                "it failed {} times in a row; the next attempt is made in {:.0} s at the earliest",
+                slot.backoff.failures(),
+                pause.as_secs_f64().ceil()
+            ));
         }
-        slot.restarted = slot.crashed;
-        let (connection, tools) = Connection::open(&self.config, &self.surroundings).await?;
-        let connection = Arc::new(connection);
-        slot.connection = Some(Arc::clone(&connection));
-        slot.tools = tools;
-        Ok(connection)
+        tokio::time::sleep(pause).await;
+        match Connection::open(&self.config, &self.surroundings).await {
+            Ok((connection, tools)) => {
+                let connection = Arc::new(connection);
+                slot.connection = Some(Arc::clone(&connection));
+                slot.tools = tools;
+                Ok(connection)
+            }
+            Err(reason) => {
+                slot.backoff.failed();
+                Err(reason)
+            }
+        }
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Result<Answer, String> {
+    /// Calls a tool. When the server turns out to be gone, the call is made once more on a new connection, but only if the first
+    /// one did not reach it or may be repeated.
+    async fn call(&self, tool: &McpTool, arguments: Value) -> Result<Answer, String> {
         let arguments = match arguments {
             Value::Object(arguments) => arguments,
             Value::Null => serde_json::Map::new(),
             _ => return Err("the arguments are not an object".to_owned()),
         };
-        let connection = self.connection().await?;
-        match connection.call(tool, arguments).await {
-            Ok(answer) => {
-                let mut slot = self.slot.lock().await;
-                slot.crashed = false;
-                slot.restarted = false;
-                Ok(answer)
-            }
-            Err(CallError::Refused(reason)) => Err(reason),
-            Err(CallError::Gone(reason)) => {
-                let mut slot = self.slot.lock().await;
-                // Somebody else may have connected again by now.
-                if slot
-                    .connection
-                    .as_ref()
-                    .is_some_and(|now| Arc::ptr_eq(now, &connection))
-                {
-                    slot.connection = None;
-                    slot.crashed = true;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let connection = self.connection().await?;
+            let calling = connection.call(&tool.name, arguments.clone());
+            let Ok(answered) = tokio::time::timeout(self.config.calling, calling).await else {
+                let seconds = self.config.calling.as_secs_f64();
+                return Err(format!("no answer within {seconds:.1} s"));
+            };
+            let (reason, delivered) = match answered {
+                Ok(answer) => {
+                    self.slot.lock().await.backoff.answered();
+                    return Ok(answer);
                 }
-                Err(format!("the server is gone: {reason}"))
+                Err(CallError::Refused(reason)) => {
+                    self.slot.lock().await.backoff.answered();
+                    return Err(reason);
+                }
+                Err(CallError::Gone { reason, delivered }) => (reason, delivered),
+            };
+            self.lost(&connection).await;
+            let may_repeat = tool.repeatable || delivered == Delivered::No;
+            if may_repeat && attempts == 1 {
+                continue;
             }
+            return Err(match delivered {
+                Delivered::No => format!("the server is gone: {reason}"),
+                Delivered::Perhaps => format!(
+                    "the server went away during the call, which may have had its effect ({reason}); the next call starts the server again"
+                ),
+            });
+        }
+    }
+
+    /// Forgets a connection that is gone, unless another call has replaced it by now.
+    async fn lost(&self, connection: &Arc<Connection>) {
+        let mut slot = self.slot.lock().await;
+        let is_current = |now: &Arc<Connection>| Arc::ptr_eq(now, connection);
+        if slot.connection.as_ref().is_some_and(is_current) {
+            slot.connection = None;
+            slot.backoff.failed();
         }
     }
 }
 
-/// A tool of a server.
+/// A tool of a server. It keeps its server alive.
 struct McpTool {
     spec: ToolSpec,
     name: String,
     only_looks: bool,
+    /// Whether calling it twice does no more than calling it once.
+    repeatable: bool,
     server: Arc<Server>,
+    redact: Redact,
 }
 
 impl McpTool {
     async fn run(&self, arguments: Value, context: &CallContext<'_>) -> ToolOutcome {
         let config = &self.server.config;
         let answer = tokio::select! {
-            answer = self.server.call(&self.name, arguments) => answer,
+            answer = self.server.call(self, arguments) => answer,
             () = context.cancel.cancelled() => Err("the call was stopped".to_owned()),
-            () = tokio::time::sleep(config.calling) => {
-                Err(format!("no answer within {:.1} s", config.calling.as_secs_f64()))
-            }
         };
-        let redact = &self.server.surroundings.redact;
         let outcome = match answer {
-            Ok(answer) => outcome(&answer, context.max_output_bytes, redact),
+            Ok(answer) => outcome(&answer, context.max_output_bytes, &self.redact),
             Err(reason) => {
-                let words = format!("`{}` of `{}` failed: {reason}.", self.name, config.name);
-                let words = crate::process::bounded(redact(&words), context.max_output_bytes).0;
-                ToolOutcome::error(words)
+                let text = format!("`{}` of `{}` failed: {reason}.", self.name, config.name);
+                let text = crate::process::bounded((self.redact)(&text), context.max_output_bytes);
+                ToolOutcome::error(text.0)
             }
         };
         outcome.with_details(json!({ "mcpServer": config.name, "mcpTool": self.name }))

@@ -4,6 +4,8 @@ use crate::exec::{Bench, text};
 use crate::sandbox_lab::{KEY, is_running, read};
 use chitin_protocol::message::Block;
 use chitin_protocol::settings::{McpServerSettings, McpSettings, SandboxSetting};
+use chitin_test::needs;
+use chitin_tools::exec::Redact;
 use chitin_tools::mcp::{
     McpServers, McpSurroundings, ServerTransport, server_name, servers, tool_name,
 };
@@ -30,6 +32,7 @@ TOOLS = [
   {"name": "picture", "inputSchema": {"type": "object"}},
   {"name": "no", "inputSchema": {"type": "object"}},
   {"name": "read", "inputSchema": {"type": "object"}},
+  {"name": "once", "inputSchema": {"type": "object"}, "annotations": {"idempotentHint": True}},
   {"name": "weird näme!", "inputSchema": {"type": "object"}},
 ]
 def said(text, error=False):
@@ -39,6 +42,10 @@ def call(name, args):
     if name == "env": return said(json.dumps(dict(os.environ)))
     if name == "crash":
         print("about to die", file=sys.stderr, flush=True)
+        os._exit(3)
+    if name == "once":
+        if os.path.exists("tried"): return said("answered")
+        open("tried", "w").close()
         os._exit(3)
     if name == "hang": time.sleep(60)
     if name == "big": return said("x" * 3_000_000)
@@ -69,6 +76,7 @@ for line in sys.stdin:
 
 const HTTP: &str = r#"
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+SESSION = "s" + str(os.getpid())
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def log_message(self, *args): pass
@@ -82,12 +90,21 @@ class Handler(BaseHTTPRequestHandler):
             return self.empty(401)
         message = json.loads(body)
         if "id" not in message: return self.empty(202)
+        if message["method"] not in ("initialize", "server/discover") and self.headers.get("mcp-session-id") != SESSION:
+            # As the reference server says it, without the id of the request.
+            error = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
+            reply = json.dumps({"jsonrpc": "2.0", "error": error}).encode()
+            self.send_response(400)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(reply)))
+            self.end_headers()
+            return self.wfile.write(reply)
         reply = json.dumps(answer(message)).encode()
         stream = message["method"] == "tools/call"
         if stream: reply = b"event: message\ndata: " + reply + b"\n\n"
         self.send_response(200)
         self.send_header("content-type", "text/event-stream" if stream else "application/json")
-        self.send_header("mcp-session-id", "s1")
+        self.send_header("mcp-session-id", SESSION)
         self.send_header("content-length", str(len(reply)))
         self.end_headers()
         self.wfile.write(reply)
@@ -113,8 +130,11 @@ fn surroundings(bench: &Bench) -> McpSurroundings {
                 .build()
                 .map_err(|error| error.to_string())
         }),
-        redact: Arc::new(|text| text.replace("secret-value", "[redacted]")),
     }
+}
+
+fn redact() -> Redact {
+    Arc::new(|text| text.replace("secret-value", "[redacted]"))
 }
 
 fn script(bench: &Bench, extra: &str) -> McpServerSettings {
@@ -154,11 +174,14 @@ fn tool<'a>(tools: &'a [Arc<dyn Tool>], name: &str) -> &'a dyn Tool {
 
 #[tokio::test]
 async fn a_server_over_pipes_is_used_like_any_tool() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let starts = bench.lab.env.workspace().join("starts");
     assert_eq!(read(&starts), "", "nothing is started before it is needed");
-    let found = servers.tools(["my-server__big"]).await;
+    let found = servers.tools(["my-server__big"], &redact()).await;
     let names: Vec<_> = found
         .tools
         .iter()
@@ -175,12 +198,13 @@ async fn a_server_over_pipes_is_used_like_any_tool() {
             "my-server__picture",
             "my-server__no",
             "my-server__read",
+            "my-server__once",
             "my-server__weird-n-me-",
         ]
     );
     assert_eq!(
         found.notes,
-        ["The tool server `my server` runs outside the sandbox."]
+        ["The MCP server `my server` runs outside the sandbox."]
     );
     let add = tool(&found.tools, "my-server__add");
     assert_eq!(add.spec().description, "Adds two numbers.");
@@ -207,9 +231,12 @@ async fn a_server_over_pipes_is_used_like_any_tool() {
 
 #[tokio::test]
 async fn a_server_gets_a_small_environment_and_its_answers_are_redacted() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
-    let found = servers.tools([]).await;
+    let found = servers.tools([], &redact()).await;
     let outcome = bench
         .call(tool(&found.tools, "my-server__env"), json!({}))
         .await;
@@ -226,40 +253,88 @@ async fn a_server_gets_a_small_environment_and_its_answers_are_redacted() {
 }
 
 #[tokio::test]
-async fn a_crash_is_an_error_with_last_words_and_one_restart() {
+async fn a_crash_is_an_error_with_last_words_and_the_next_call_works() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
-    let found = servers.tools([]).await;
+    let found = servers.tools([], &redact()).await;
     let (add, crash) = (
         tool(&found.tools, "my-server__add"),
         tool(&found.tools, "my-server__crash"),
     );
     let outcome = bench.call(crash, json!({})).await;
     assert!(
-        outcome.is_error && text(&outcome).contains("about to die"),
+        outcome.is_error
+            && text(&outcome).contains("about to die")
+            && text(&outcome).contains("may have had its effect"),
         "{}",
         text(&outcome)
     );
+    let began = Instant::now();
     assert_eq!(text(&bench.call(add, json!({"a": 1, "b": 1})).await), "2");
+    assert!(began.elapsed() < Duration::from_secs(1), "no pause yet");
     let starts = bench.lab.env.workspace().join("starts");
     assert_eq!(read(&starts), "xx");
-    // Twice in a row, with no good answer in between, is enough.
-    bench.call(crash, json!({})).await;
-    bench.call(crash, json!({})).await;
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_crashing_is_started_less_and_less_often() {
+    let bench = Bench::new();
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([], &redact()).await;
+    let (add, crash) = (
+        tool(&found.tools, "my-server__add"),
+        tool(&found.tools, "my-server__crash"),
+    );
+    // Starts at once, then after 0, 1 and 2 seconds; the pause of 4 seconds is more than a call waits for.
+    for _ in 0..4 {
+        let outcome = bench.call(crash, json!({})).await;
+        assert!(
+            text(&outcome).contains("about to die"),
+            "{}",
+            text(&outcome)
+        );
+    }
+    let starts = bench.lab.env.workspace().join("starts");
+    assert_eq!(read(&starts), "xxxx");
     let outcome = bench.call(add, json!({"a": 1, "b": 1})).await;
     assert!(
-        outcome.is_error && text(&outcome).contains("left alone"),
+        outcome.is_error && text(&outcome).contains("it failed 4 times in a row; the next attempt"),
         "{}",
         text(&outcome)
     );
-    assert_eq!(read(&starts), "xxx");
+    assert_eq!(read(&starts), "xxxx", "it is left alone for a while");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(text(&bench.call(add, json!({"a": 1, "b": 1})).await), "2");
+    // A good answer ends the pauses.
+    bench.call(crash, json!({})).await;
+    assert_eq!(text(&bench.call(add, json!({"a": 2, "b": 1})).await), "3");
+    assert_eq!(read(&starts), "xxxxxx");
+}
+
+#[tokio::test]
+async fn a_call_that_may_be_repeated_survives_a_crash() {
+    let bench = Bench::new();
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([], &redact()).await;
+    // The first call ends the server, the second one finds the file and answers.
+    let once = tool(&found.tools, "my-server__once");
+    let outcome = bench.call(once, json!({})).await;
+    assert_eq!(text(&outcome), "answered");
+    let starts = bench.lab.env.workspace().join("starts");
+    assert_eq!(read(&starts), "xx");
 }
 
 #[tokio::test]
 async fn a_call_that_hangs_ends_in_time_or_when_it_is_cancelled() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
-    let found = servers.tools([]).await;
+    let found = servers.tools([], &redact()).await;
     let hang = tool(&found.tools, "my-server__hang");
     let began = Instant::now();
     let outcome = bench.call(hang, json!({})).await;
@@ -275,33 +350,51 @@ async fn a_call_that_hangs_ends_in_time_or_when_it_is_cancelled() {
 }
 
 #[tokio::test]
-async fn servers_end_with_their_owner() {
+async fn servers_live_as_long_as_their_tools() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let marker = format!("marker-{}", bench.lab.env.path().display());
     let servers = one(&bench, script(&bench, ""));
-    let found = servers.tools([]).await;
-    assert!(is_running(&marker));
+    let found = servers.tools([], &redact()).await;
     drop(servers);
-    let mut gone = false;
+    let add = tool(&found.tools, "my-server__add");
+    assert_eq!(text(&bench.call(add, json!({"a": 1, "b": 1})).await), "2");
+    assert!(is_running(&marker));
+    drop(found);
+    assert!(ends(&marker).await);
+}
+
+#[tokio::test]
+async fn servers_that_are_shut_down_stay_so() {
+    let bench = Bench::new();
+    let marker = format!("marker-{}", bench.lab.env.path().display());
+    let servers = one(&bench, script(&bench, ""));
+    let found = servers.tools([], &redact()).await;
+    servers.shut_down().await;
+    assert!(ends(&marker).await);
+    let add = tool(&found.tools, "my-server__add");
+    let outcome = bench.call(add, json!({"a": 1, "b": 1})).await;
+    assert!(outcome.is_error && text(&outcome).contains("shut down"));
+}
+
+/// Tells whether a server ends soon.
+async fn ends(marker: &str) -> bool {
     for _ in 0..500 {
-        gone = !is_running(&marker);
-        if gone {
-            break;
+        if !is_running(marker) {
+            return true;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(gone);
-    let outcome = bench
-        .call(
-            tool(&found.tools, "my-server__add"),
-            json!({"a": 1, "b": 1}),
-        )
-        .await;
-    assert!(outcome.is_error && text(&outcome).contains("shut down"));
+    false
 }
 
 #[tokio::test]
 async fn a_sandboxed_server_is_held() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::with(
         SandboxSetting::Auto,
         &chitin_protocol::settings::ExecSettings::default(),
@@ -313,7 +406,7 @@ async fn a_sandboxed_server_is_held() {
             ..script(&bench, "")
         };
         let servers = one(&bench, settings);
-        let found = servers.tools([]).await;
+        let found = servers.tools([], &redact()).await;
         assert_eq!(found.notes.is_empty(), held, "{:?}", found.notes);
         let outcome = bench
             .call(
@@ -327,6 +420,9 @@ async fn a_sandboxed_server_is_held() {
 
 #[tokio::test]
 async fn a_server_that_does_not_start_costs_a_note() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let broken = |command: &str, args: &[&str]| McpServerSettings {
         command: Some(command.to_owned()),
@@ -350,9 +446,9 @@ async fn a_server_that_does_not_start_costs_a_note() {
     let (configs, _) = servers(None, None, &settings);
     let servers = McpServers::new(configs, &surroundings(&bench));
     let began = Instant::now();
-    let found = servers.tools([]).await;
+    let found = servers.tools([], &redact()).await;
     assert!(began.elapsed() < Duration::from_secs(10));
-    assert_eq!(found.tools.len(), 9);
+    assert_eq!(found.tools.len(), 10);
     assert_eq!(found.notes.len(), 5, "{:?}", found.notes);
     assert!(
         found.notes[0].contains("a-missing") && found.notes[0].contains("No such file"),
@@ -399,6 +495,9 @@ impl Drop for HttpServer {
 
 #[tokio::test]
 async fn a_server_over_http_is_used_like_any_tool() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let server = HttpServer::start(&bench, 0);
     let address = format!("http://127.0.0.1:{}/mcp", server.1);
@@ -412,7 +511,7 @@ async fn a_server_over_http_is_used_like_any_tool() {
         ..McpServerSettings::default()
     };
     let servers = one(&bench, settings("token"));
-    let found = servers.tools([]).await;
+    let found = servers.tools([], &redact()).await;
     assert_eq!(found.notes, Vec::<String>::new());
     let add = tool(&found.tools, "my-server__add");
     assert_eq!(
@@ -420,17 +519,24 @@ async fn a_server_over_http_is_used_like_any_tool() {
         "42"
     );
 
-    // It goes away and comes back at the same place: one error, then it works again.
+    // It goes away and comes back at the same address, without the session: nobody notices.
     let port = server.1;
+    drop(server);
+    let server = HttpServer::start(&bench, port);
+    // Between two calls there is always time to see that a kept connection was closed; a call that is cut off is an error.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let no = tool(&found.tools, "my-server__no");
+    assert_eq!(text(&bench.call(no, json!({})).await), "it went wrong");
+    // While it is away, calls fail; afterwards they work again.
     drop(server);
     let outcome = bench.call(add, json!({"a": 1, "b": 1})).await;
     assert!(outcome.is_error, "{}", text(&outcome));
     let _again = HttpServer::start(&bench, port);
     assert_eq!(text(&bench.call(add, json!({"a": 1, "b": 1})).await), "2");
 
-    let found = one(&bench, settings("wrong")).tools([]).await;
+    let found = one(&bench, settings("wrong")).tools([], &redact()).await;
     assert!(
-        found.tools.is_empty() && found.notes[0].contains("not there"),
+        found.tools.is_empty() && found.notes[0].contains("not available"),
         "{:?}",
         found.notes
     );

@@ -62,7 +62,7 @@ impl SessionFacts for Facts {
             model: "acme/large".to_owned(),
             context_window: Some(200_000),
             context_tokens: Some(50_000),
-            turns: 3,
+            turns: Some(3),
             usage: Usage {
                 input: 10,
                 output: 20,

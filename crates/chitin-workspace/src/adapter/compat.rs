@@ -12,12 +12,12 @@ pub(crate) const USER_FILE: &str = "USER.md";
 /// The text behind `operating_rules`.
 pub(crate) const RULES_FILE: &str = "AGENTS.md";
 /// What the native fallback reads as operating rules (B8).
-pub(crate) const NATIVE_RULES_FILE: &str = "README.md";
+pub const NATIVE_RULES_FILE: &str = "README.md";
 
 /// The wire name of the OpenClaw adapter.
-pub(crate) const OPENCLAW_NAME: &str = "openclaw";
+pub const OPENCLAW_NAME: &str = "openclaw";
 /// The wire name of the native fallback.
-pub(crate) const NATIVE_NAME: &str = "atmosphere-native";
+pub const NATIVE_NAME: &str = "atmosphere-native";
 /// The place of the OpenClaw adapter in the order.
 pub(crate) const OPENCLAW_PRIORITY: i32 = 10;
 

@@ -30,12 +30,12 @@ mod registry;
 mod skills;
 pub(crate) mod text;
 
-pub use compat::{EXTENSION_FILES, title_of};
+pub use compat::{EXTENSION_FILES, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME, title_of};
 pub use compose::{Composition, Part, Precedence, Provenance, compose};
 pub use definition::{AgentDefinition, Extensions, SkillPath, Warning};
 pub(crate) use files::TextFile;
 pub use native::NativeAdapter;
-pub use openclaw::OpenClawAdapter;
+pub use openclaw::{OpenClawAdapter, explicit_name};
 pub use prompt::{Sections, system_prompt};
 pub use registry::{AdapterError, AdapterRegistry, DEFAULT_PRIORITY, WorkspaceAdapter};
 pub use text::is_white_space;

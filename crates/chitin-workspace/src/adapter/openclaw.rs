@@ -97,7 +97,7 @@ impl WorkspaceAdapter for OpenClawAdapter {
 }
 
 /// Returns the first non-blank value behind a `name:` marker at the start of a line (B7).
-fn explicit_name(identity: &str) -> Option<&str> {
+pub fn explicit_name(identity: &str) -> Option<&str> {
     lines(identity).find_map(|line| {
         let line = trim(line);
         let (marker, rest) = line.split_at_checked(NAME_MARKER.len())?;

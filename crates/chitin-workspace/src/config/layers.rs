@@ -116,6 +116,8 @@ pub struct Overridden {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChitinSettings {
+    /// Further workspaces that are composed with the agent's own.
+    pub with: Vec<String>,
     /// The name of the contract; none when nothing was said.
     pub contract: Option<String>,
     /// What links may do; none leaves it to the contract.
@@ -126,6 +128,10 @@ pub struct ChitinSettings {
     pub root_files: Vec<String>,
     /// Exactly the files that a subagent gets, when that was said.
     pub subagent_files: Option<Vec<String>>,
+    /// How many levels below a root skills are looked for, when that was said.
+    pub skill_depth: Option<u32>,
+    /// The directory of the user's own templates, as it was written.
+    pub templates: Option<String>,
     /// What files may take, when that was said.
     pub budget: Option<BudgetSetting>,
     /// What shrinks when the window is small, when that was said.
@@ -308,6 +314,7 @@ impl Layers {
     /// Returns the settings that hold for an agent: flags and variables first, then the agent's own, then all agents'.
     pub fn settings(&self, agent: Option<&AgentId>) -> ChitinSettings {
         ChitinSettings {
+            with: self.setting("with", agent).unwrap_or_default(),
             contract: self
                 .said_above("contract", agent, Layer::BuiltIn)
                 .and_then(typed),
@@ -319,6 +326,8 @@ impl Layers {
             subagent_files: self
                 .said_above("subagentFiles", agent, Layer::BuiltIn)
                 .and_then(typed),
+            skill_depth: self.setting("skillDepth", agent),
+            templates: self.setting("templates", agent),
             budget: self.setting("budget", agent),
             small_window: self.setting("smallWindow", agent),
             sections_off: self.setting("sectionsOff", agent).unwrap_or_default(),
@@ -339,6 +348,16 @@ impl Layers {
             subagents: self.merged("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),
         }
+    }
+
+    /// Returns the agents for which a setting of ours is said apart from all others.
+    pub fn agents_that_set(&self, key: &str) -> BTreeSet<AgentId> {
+        let own = self.contents.iter().filter(|c| c.layer != Layer::OpenClaw);
+        own.filter_map(|content| content.value.get("agents")?.as_object())
+            .flatten()
+            .filter(|(_, entry)| entry.get(key).is_some())
+            .map(|(id, _)| AgentId::normalize(id))
+            .collect()
     }
 
     fn setting<T: DeserializeOwned>(&self, key: &str, agent: Option<&AgentId>) -> Option<T> {

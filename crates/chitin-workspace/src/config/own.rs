@@ -48,6 +48,7 @@ const OVERRIDES: &[Field] = &[
     ("model", Shape::SomeText),
     ("rootFiles", TEXTS),
     ("sectionsOff", TEXTS),
+    ("skillDepth", Shape::Whole(1, 8)),
     (
         "smallWindow",
         Shape::Object(&[&[
@@ -60,6 +61,9 @@ const OVERRIDES: &[Field] = &[
         ]]),
     ),
     ("subagentFiles", TEXTS),
+    ("templates", Shape::SomeText),
+    ("with", TEXTS),
+    ("workspace", Shape::SomeText),
 ];
 
 const PRICE: Shape = Shape::Number(0.0, Price::MOST);

@@ -181,13 +181,16 @@ const SESSIONS: Shape = Shape::Object(&[&[
     ("waitSeconds", NUMBER),
 ]]);
 
-const SUBAGENTS: Shape = Shape::Object(&[&[(
-    "announce",
-    Shape::Object(&[&[
-        ("action", Shape::SomeText),
-        ("expectsCompletionMessage", Shape::Flag),
-    ]]),
-)]]);
+const SUBAGENTS: Shape = Shape::Object(&[&[
+    (
+        "announce",
+        Shape::Object(&[&[
+            ("action", Shape::SomeText),
+            ("expectsCompletionMessage", Shape::Flag),
+        ]]),
+    ),
+    ("workspaces", TEXTS),
+]]);
 
 const TRACE: Shape = Shape::Object(&[&[
     (

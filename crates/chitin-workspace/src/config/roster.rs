@@ -6,6 +6,7 @@
 use super::scan::Step;
 use super::validate::Finding;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// A configuration whose list was moved, and the ids in the order of the list.
 pub(super) struct Moved {
@@ -13,7 +14,7 @@ pub(super) struct Moved {
     ids: Vec<String>,
 }
 
-/// Moves a list whose entries all have an id; gives nothing when there is no such list. A map beside it is preferred.
+/// Moves a list whose entries all have an id of their own; gives nothing when there is no such list. A map beside it is preferred.
 pub(super) fn list_to_entries(config: &Value) -> Option<Moved> {
     let agents = config.get("agents")?.as_object()?;
     let list = agents.get("list")?.as_array()?;
@@ -35,9 +36,11 @@ pub(super) fn list_to_entries(config: &Value) -> Option<Moved> {
         let Some(Value::String(id)) = entry.shift_remove("id") else {
             return None;
         };
+        if entries.contains_key(&id) {
+            return None;
+        }
         ids.push(id.clone());
-        // The first of equal ids is the one that counts.
-        entries.entry(id).or_insert(Value::Object(entry));
+        entries.insert(id, Value::Object(entry));
     }
     let mut value = config.clone();
     let agents = value.get_mut("agents")?.as_object_mut()?;
@@ -50,9 +53,39 @@ pub(super) fn list_to_entries(config: &Value) -> Option<Moved> {
 pub(super) fn explain_unmoved(finding: &mut Finding) {
     let in_agents = matches!(finding.path.as_slice(), [Step::Key(key)] if key == "agents");
     if in_agents && finding.unknown_keys.iter().any(|key| key == "list") {
-        "`list` has to be a list of objects with an `id` each.".clone_into(&mut finding.message);
+        "`list` has to be a list of objects, each with an `id` of its own."
+            .clone_into(&mut finding.message);
         finding.hint = Some("`entries`, a map by id, is the newer spelling".to_owned());
     }
+}
+
+/// Finds the second of two agents with the same id: as entries of a map they would be one.
+pub(super) fn find_repeated(config: &Value) -> Option<Finding> {
+    let agents = config.get("agents")?.as_object()?;
+    if agents.contains_key("entries") {
+        return None;
+    }
+    let mut known = HashSet::new();
+    for (index, entry) in agents.get("list")?.as_array()?.iter().enumerate() {
+        let Some(id) = entry["id"].as_str() else {
+            continue;
+        };
+        if known.insert(id) {
+            continue;
+        }
+        let key = |name: &str| Step::Key(name.to_owned());
+        let path = [key("agents"), key("entries")];
+        let mut finding = Finding::soft(&path, format!("Two agents have the id `{id}`."));
+        finding.point = Some(vec![
+            key("agents"),
+            key("list"),
+            Step::Index(index),
+            key("id"),
+        ]);
+        finding.hint = Some("give each agent an id of its own".to_owned());
+        return Some(finding);
+    }
+    None
 }
 
 impl Moved {

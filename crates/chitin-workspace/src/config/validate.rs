@@ -79,6 +79,7 @@ pub(super) fn find(value: &Value, rules: ConfigRules) -> Vec<Finding> {
         let mut findings = find_by(rules.shape(), value);
         if rules.agent_list() == AgentList::Moved {
             findings.iter_mut().for_each(roster::explain_unmoved);
+            findings.extend(roster::find_repeated(value));
         }
         return findings;
     };

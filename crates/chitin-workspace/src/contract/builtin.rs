@@ -1,13 +1,13 @@
 //! The five built-in contracts.
 
 use super::{
-    Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationExempt,
-    Contract, CutRule, DefaultAgent, DefaultDirectory, Evidence, ExtraDuplicates, ExtraOrder,
-    Extras, FiguresBy, Filtered, Filters, Freshness, FrontMatter, GroupMemory, HardlinkRule,
-    HeadingStyle, Layout, Lightweight, LinkRule, Loading, LowerMemory, MarkedTurns, MissingMarked,
-    NameOrder, NoticePlace, OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder,
-    PromptRules, ReadErrorRule, RefusalStyle, Rendering, SeedState, Seeding, SkillRules,
-    TotalCause, Turns, UnknownInjection, UnparsableKey, VanishedRule,
+    Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationBulk,
+    ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, Evidence,
+    ExtraDuplicates, ExtraOrder, Extras, FiguresBy, Filtered, Filters, Freshness, FrontMatter,
+    GroupMemory, HardlinkRule, HeadingStyle, Layout, Lightweight, LinkRule, Loading, LowerMemory,
+    MarkedTurns, MissingMarked, NameOrder, NoticePlace, OtherAgents, OversizeRule, PairRule,
+    PendingInUse, PromptOrder, PromptRules, ReadErrorRule, RefusalStyle, Rendering, SeedState,
+    Seeding, SkillRules, TotalCause, Turns, UnknownInjection, UnparsableKey, VanishedRule,
 };
 use crate::config::ConfigRules;
 use chitin_protocol::rules::RuntimeRules;
@@ -90,6 +90,7 @@ pub const CANONICAL: Contract = Contract {
         read_errors: ReadErrorRule::Fail,
         front_matter: FrontMatter::Stripped,
         persona_swap: false,
+        adapters: true,
     },
     filters: Filters {
         subagent_files: SPAWNED,
@@ -113,6 +114,7 @@ pub const CANONICAL: Contract = Contract {
         unknown_injection: UnknownInjection::Always,
         continuation_files: &["SOUL.md", "IDENTITY.md", "USER.md", "HEARTBEAT.md"],
         continuation_exempt: ContinuationExempt::Nobody,
+        continuation_bulk: ContinuationBulk::Conversation,
         per_agent: false,
         marked_turns: MarkedTurns::Full,
         marker_voided_by: &["compaction"],
@@ -219,11 +221,12 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: false,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: SPAWNED,
         cron_files: Some(SPAWNED),
-        session_id_stands_in: false,
+        session_id_stands_in: true,
         group_memory: GroupMemory::Kept,
         lightweight: Lightweight::HeartbeatOnly,
         lightweight_extras: Filtered::No,
@@ -242,6 +245,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         unknown_injection: UnknownInjection::Kept,
         continuation_files: &[],
         continuation_exempt: ContinuationExempt::Heartbeats,
+        continuation_bulk: ContinuationBulk::Dropped,
         per_agent: false,
         marked_turns: MarkedTurns::BootstrapFull,
         marker_voided_by: &["compaction"],
@@ -299,6 +303,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: true,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md", "TOOLS.md"],
@@ -322,6 +327,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         unknown_injection: UnknownInjection::Kept,
         continuation_files: &[],
         continuation_exempt: ContinuationExempt::Heartbeats,
+        continuation_bulk: ContinuationBulk::Dropped,
         per_agent: false,
         marked_turns: MarkedTurns::Nothing,
         marker_voided_by: &[],
@@ -396,11 +402,12 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         read_errors: ReadErrorRule::Refusal,
         front_matter: FrontMatter::Kept,
         persona_swap: false,
+        adapters: false,
     },
     filters: Filters {
         subagent_files: &["AGENTS.md"],
         cron_files: Some(&["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"]),
-        session_id_stands_in: false,
+        session_id_stands_in: true,
         group_memory: GroupMemory::Dropped,
         lightweight: Lightweight::Nothing,
         lightweight_extras: Filtered::No,
@@ -419,6 +426,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         unknown_injection: UnknownInjection::Kept,
         continuation_files: &[],
         continuation_exempt: ContinuationExempt::Heartbeats,
+        continuation_bulk: ContinuationBulk::Dropped,
         per_agent: true,
         marked_turns: MarkedTurns::BootstrapFull,
         marker_voided_by: &["compaction", "reset"],
@@ -509,6 +517,7 @@ pub const ATMOSPHERE: Contract = Contract {
     },
     turns: Turns {
         injection_values: &["always"],
+        continuation_bulk: ContinuationBulk::Dropped,
         ..CANONICAL.turns
     },
     budgets: Budgets {

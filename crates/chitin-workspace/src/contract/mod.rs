@@ -100,6 +100,8 @@ pub struct Loading {
     pub front_matter: FrontMatter,
     /// Whether a hook may put another persona in place of `SOUL.md` (W58).
     pub persona_swap: bool,
+    /// Whether directories that are no OpenClaw workspace are agents too, by whichever adapter claims them (A2, A3).
+    pub adapters: bool,
 }
 
 /// One name of the loaded set.
@@ -320,6 +322,8 @@ pub struct Turns {
     pub continuation_files: &'static [&'static str],
     /// Which turns have the full set although the session is marked.
     pub continuation_exempt: ContinuationExempt,
+    /// Where a continuation turn has what it does not keep.
+    pub continuation_bulk: ContinuationBulk,
     /// Whether an agent's own entry may set the value.
     pub per_agent: bool,
     /// Which turns leave a first-turn marker.
@@ -348,6 +352,16 @@ pub enum ContinuationExempt {
     Nobody,
     /// Heartbeat runs, and runs that set the workspace up.
     Heartbeats,
+}
+
+/// Where a continuation turn has what it does not keep in the system prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContinuationBulk {
+    /// In the conversation that is sent: the first turn put it there.
+    Conversation,
+    /// Nowhere: the model does not see it again.
+    Dropped,
 }
 
 /// Which turns leave a first-turn marker.

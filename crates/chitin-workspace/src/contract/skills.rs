@@ -250,7 +250,7 @@ pub enum LinkedRoots {
 }
 
 impl SkillRules {
-    /// Recorded in 2026.4.23; also what 2026.2 is taken to do, and canonical but for its order.
+    /// Recorded in 2026.4.23; also what 2026.2 is taken to do.
     pub const A: Self = Self {
         sources: &[
             SkillSource::Extra,
@@ -311,9 +311,14 @@ impl SkillRules {
         catalogue: CatalogueRules::B,
         ..Self::A
     };
-    /// Canonical: A, with names ordered by code point.
+    /// Canonical: A, with names ordered by code point. Skills may be sorted into groups, as 2026.9 allows, and `skills` inside a
+    /// root is a group like any other unless it is alone, so that no skill hides the others.
     pub const CANONICAL: Self = Self {
         linked_roots: LinkedRoots::Refused,
+        group_depth: 6,
+        extra_group_depth: 2,
+        nested_root: NestedRoot::WhenAlone,
+        source_limit: SourceLimit::Skills,
         name_order: NameOrder::CodePoint,
         directory_order: NameOrder::CodePoint,
         catalogue: CatalogueRules::CANONICAL,
@@ -322,6 +327,9 @@ impl SkillRules {
     /// The bridge: two roots in the workspace, one level deep.
     pub const ATMOSPHERE: Self = Self {
         sources: &[SkillSource::Project, SkillSource::Workspace],
+        group_depth: 1,
+        extra_group_depth: 1,
+        source_limit: SourceLimit::Directories,
         nested_root: NestedRoot::Never,
         root_file: RootFile::Ignored,
         hidden_directories: HiddenDirectories::Counted,

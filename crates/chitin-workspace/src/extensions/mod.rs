@@ -11,6 +11,7 @@
 //! All of them are Markdown for people; what counts is found line by line, by one shared grammar.
 //! Nothing here opens a connection, reads the clock or keeps state between agents.
 
+mod agent_settings;
 pub mod channels;
 mod compat;
 mod letters;
@@ -22,4 +23,5 @@ mod secret;
 pub mod skills;
 mod uri;
 
+pub use agent_settings::AgentSettings;
 pub use secret::Secret;

@@ -37,6 +37,13 @@ pub struct ExtraFiles {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl ExtraFiles {
+    /// Returns one line for each file that was cut, in order.
+    pub fn warnings(&self) -> Vec<String> {
+        self.records.iter().filter_map(Record::warning).collect()
+    }
+}
+
 /// A file that was named and not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {

@@ -4,6 +4,7 @@
 //! [`Links`] policy. A file is opened once, then judged and read through the same descriptor, so no rename or link swap
 //! can put other bytes in its place. Nothing here blocks on a FIFO.
 
+mod birth;
 mod cache;
 mod change;
 mod fingerprint;
@@ -26,6 +27,7 @@ mod survey;
 mod walk;
 mod write;
 
+pub use birth::DirectoryBirth;
 pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::Fingerprint;
 pub use growing::GrowingFile;

@@ -1,5 +1,6 @@
 //! A directory held open, and reads beneath it.
 
+use super::birth::DirectoryBirth;
 use super::fingerprint::{Fingerprint, file_type};
 use super::open::{self, OpenFailure};
 use super::policy::{Hardlinks, Links, Oversized, ReadPolicy};
@@ -243,6 +244,12 @@ impl Root {
             // It has no name any more; nothing can be inside a path that no walk will reach.
             self.given.clone()
         })
+    }
+
+    /// Returns what tells this directory from every other one, whatever it is called; none where the file system does
+    /// not say when a directory was made, since inodes are used again.
+    pub fn birth(&self) -> Option<DirectoryBirth> {
+        super::birth::of(&self.directory)
     }
 
     /// Returns the backend that opens files.

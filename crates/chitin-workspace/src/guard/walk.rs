@@ -113,6 +113,11 @@ impl<'a> Walker<'a> {
             let ends_text = text.rest.is_empty();
             let (from_link, bound) = (text.from_link, text.bound);
             if component == ".." {
+                // What a link's text leads through must be a directory, also on the way back.
+                if from_link && last.as_ref().is_some_and(is_no_directory) {
+                    let named = self.at.join(&component);
+                    return Err(self.absent(&named, Errno::NOTDIR, from_link));
+                }
                 self.at.pop();
                 last = None;
                 if ends_text && bound && !self.is_inside(&self.at) {
@@ -203,7 +208,7 @@ impl<'a> Walker<'a> {
             };
         }
         // The rest of the link's text is taken literally: whether something is there outside is nobody's business.
-        let mut literal = named.to_path_buf();
+        let mut literal = crate::home::normalized(named);
         if let Some(text) = self.texts.last() {
             for component in &text.rest {
                 if component == ".." {
@@ -225,6 +230,10 @@ impl<'a> Walker<'a> {
     fn is_inside(&self, path: &Path) -> bool {
         path.starts_with(self.root) || self.trusted.iter().any(|root| path.starts_with(root))
     }
+}
+
+fn is_no_directory(stat: &Stat) -> bool {
+    EntryKind::from(super::fingerprint::file_type(stat)) != EntryKind::Directory
 }
 
 /// Splits a path at its separators; `.` says nothing and is dropped, `..` stays for the walk to take physically.

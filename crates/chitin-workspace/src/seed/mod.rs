@@ -8,18 +8,19 @@ mod templates;
 pub use attest::Attestation;
 pub use mode::{BootstrapMode, BootstrapRun, bootstrap_mode};
 pub use state::{SetupState, SetupStatus, read_state, status};
-pub use templates::{TEMPLATES, template};
+pub use templates::{ADDITIONAL_TEMPLATES, TEMPLATES, TemplateError, Templates, template};
 
 use crate::contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
 use crate::guard::{Links, ReadPolicy, Root, WriteError, Written};
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use templates::MAX_TEMPLATE_BYTES;
 use thiserror::Error;
 
 pub(crate) const BOOTSTRAP: &str = "BOOTSTRAP.md";
 /// Where a bootstrap file goes when a contract takes it away: aside, never gone.
 const RETIRED: &str = ".openclaw/retired";
-const MAX_TEMPLATE_BYTES: u64 = 2 * 1024 * 1024;
 const MAX_SKILLS_LOOKED_AT: usize = 10_000;
 
 /// Makes a git repository of a directory. Starting programs is the caller's business.
@@ -34,6 +35,8 @@ pub struct SeedRequest<'a> {
     pub contract: &'a Contract,
     /// Whether files are written, or only the directory made.
     pub files: SeedFiles,
+    /// The texts of the files; none are the built-in ones.
+    pub templates: Option<&'a Templates>,
     /// The time, as an ISO instant.
     pub now: &'a str,
     /// Where it is remembered that this workspace was seen with its files; none remembers nothing.
@@ -42,6 +45,13 @@ pub struct SeedRequest<'a> {
     pub vanished: OnVanished,
     /// Makes a git repository of a brand-new workspace; none leaves that out.
     pub git: Option<MakeRepository<'a>>,
+}
+
+impl SeedRequest<'_> {
+    fn templates(&self) -> Cow<'_, Templates> {
+        self.templates
+            .map_or_else(Cow::default, |templates| Cow::Borrowed(templates))
+    }
 }
 
 /// Whether files are written.
@@ -139,11 +149,15 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
         });
     }
     let mut state = read_state(&root, request);
+    let templates = request.templates();
     let brand_new = rules
         .files
         .iter()
         .all(|name| root.kind(Path::new(name)).is_none())
-        && !rules.not_new.iter().any(|evidence| shows(&root, *evidence));
+        && !rules
+            .not_new
+            .iter()
+            .any(|evidence| shows(&root, *evidence, &templates));
     let mut seeded = Seeded {
         created: Vec::new(),
         kept: Vec::new(),
@@ -155,9 +169,12 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
         if state.is_complete() && rules.not_after_completion.contains(name) {
             continue;
         }
-        seeded.write(&root, name)?;
+        seeded.write(&root, name, &templates)?;
     }
     seeded.bootstrap(&root, request, &mut state)?;
+    for name in templates.additional() {
+        seeded.write(&root, name, &templates)?;
+    }
     state.write(&root, request)?;
     if brand_new
         && root.kind(Path::new(".git")).is_none()
@@ -187,7 +204,11 @@ pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
         root.as_ref()
             .is_some_and(|root| root.kind(Path::new(name)).is_some())
     };
-    let evidence = |evidence: &Evidence| root.as_ref().is_some_and(|root| shows(root, *evidence));
+    let templates = request.templates();
+    let evidence = |evidence: &Evidence| {
+        root.as_ref()
+            .is_some_and(|root| shows(root, *evidence, &templates))
+    };
     let state = root
         .as_ref()
         .map(|root| read_state(root, request))
@@ -198,7 +219,8 @@ pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
         request.files == SeedFiles::Templates
             && !(state.is_complete() && rules.not_after_completion.contains(name))
     });
-    let (kept, mut created): (Vec<_>, Vec<_>) = wanted.copied().partition(|name| is_there(name));
+    let (mut kept, mut created): (Vec<_>, Vec<_>) =
+        wanted.copied().partition(|name| is_there(name));
     let fresh = match rules.in_use {
         None => brand_new,
         Some(in_use) => {
@@ -210,6 +232,12 @@ pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     let waits = is_there(BOOTSTRAP);
     if fresh && !waits && request.files == SeedFiles::Templates {
         created.push(BOOTSTRAP);
+    }
+    if request.files == SeedFiles::Templates {
+        let (there, absent): (Vec<_>, Vec<_>) =
+            templates.additional().partition(|name| is_there(name));
+        kept.extend(there);
+        created.extend(absent);
     }
     let pending = (waits || created.contains(&BOOTSTRAP)) && !state.is_complete();
     let status = if pending {
@@ -227,11 +255,13 @@ pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
 }
 
 impl Seeded {
-    fn write(&mut self, root: &Root, name: &'static str) -> Result<(), WriteError> {
-        match root.write_new(
-            Path::new(name),
-            template(name).unwrap_or_default().as_bytes(),
-        )? {
+    fn write(
+        &mut self,
+        root: &Root,
+        name: &'static str,
+        templates: &Templates,
+    ) -> Result<(), WriteError> {
+        match root.write_new(Path::new(name), templates.get(name))? {
             Written::Created => self.created.push(name),
             Written::AlreadyThere => self.kept.push(name),
         }
@@ -246,9 +276,10 @@ impl Seeded {
         state: &mut SetupState,
     ) -> Result<(), WriteError> {
         let rules = &request.contract.seeding;
+        let templates = request.templates();
         let Some(in_use) = rules.in_use else {
             if self.brand_new {
-                self.write(root, BOOTSTRAP)?;
+                self.write(root, BOOTSTRAP, &templates)?;
             }
             return Ok(());
         };
@@ -262,7 +293,7 @@ impl Seeded {
             let used = in_use
                 .iter()
                 .filter(|e| **e != Evidence::Git)
-                .any(|e| shows(root, *e));
+                .any(|e| shows(root, *e, &templates));
             if used {
                 self.retired = Some(retire(root, request.now)?);
                 state.setup_completed_at = now();
@@ -273,11 +304,13 @@ impl Seeded {
             return Ok(());
         }
         if state.bootstrap_seeded_at.is_some()
-            || in_use.iter().any(|evidence| shows(root, *evidence))
+            || in_use
+                .iter()
+                .any(|evidence| shows(root, *evidence, &templates))
         {
             state.setup_completed_at = now();
         } else {
-            self.write(root, BOOTSTRAP)?;
+            self.write(root, BOOTSTRAP, &templates)?;
             state.bootstrap_seeded_at = now();
         }
         Ok(())
@@ -306,7 +339,7 @@ fn retire(root: &Root, now: &str) -> Result<PathBuf, WriteError> {
 }
 
 /// Looks for one sign of use.
-fn shows(root: &Root, evidence: Evidence) -> bool {
+fn shows(root: &Root, evidence: Evidence, templates: &Templates) -> bool {
     // Through links, wherever they lead: a link to nothing is no sign of use.
     let exists = |name: &str| root.walk(Path::new(name), &Links::Anywhere).is_ok();
     match evidence {
@@ -321,15 +354,15 @@ fn shows(root: &Root, evidence: Evidence) -> bool {
                 let file = Path::new("skills").join(&entry.name).join("SKILL.md");
                 root.walk(&file, &Links::EndInside).is_ok()
             }),
-        Evidence::IdentityEdited => is_edited(root, "IDENTITY.md"),
-        Evidence::UserEdited => is_edited(root, "USER.md"),
-        Evidence::SoulEdited => is_edited(root, "SOUL.md"),
+        Evidence::IdentityEdited => is_edited(root, "IDENTITY.md", templates),
+        Evidence::UserEdited => is_edited(root, "USER.md", templates),
+        Evidence::SoulEdited => is_edited(root, "SOUL.md", templates),
     }
 }
 
-fn is_edited(root: &Root, name: &str) -> bool {
+fn is_edited(root: &Root, name: &str, templates: &Templates) -> bool {
     root.read(Path::new(name), &ReadPolicy::inside(MAX_TEMPLATE_BYTES))
-        .is_ok_and(|read| template(name).is_none_or(|text| read.bytes != text.as_bytes()))
+        .is_ok_and(|read| !templates.is_unedited(name, &read.bytes))
 }
 
 fn refuse_vanished(request: &SeedRequest<'_>) -> Result<(), SeedError> {

@@ -5,6 +5,7 @@ use super::problem::Severity;
 use super::roots::{SkillPlaces, SkillRoot};
 use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
+use crate::config::ChitinSettings;
 use crate::contract::{LinkedRoots, SkillRules, SkillSource};
 use crate::guard::{EntryKind, Links, ReadError, Root};
 use chitin_protocol::record::Refusal;
@@ -22,6 +23,18 @@ pub struct DiscoverOptions {
     pub max_skills_per_source: Option<usize>,
     /// The largest SKILL.md that is read, in bytes.
     pub max_file_bytes: Option<u64>,
+}
+
+impl DiscoverOptions {
+    /// Takes what the user's own settings say.
+    pub fn of(settings: &ChitinSettings) -> Self {
+        Self {
+            group_depth: settings
+                .skill_depth
+                .and_then(|depth| usize::try_from(depth).ok()),
+            ..Self::default()
+        }
+    }
 }
 
 /// The limits that hold for one discovery.

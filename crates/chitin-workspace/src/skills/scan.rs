@@ -255,6 +255,14 @@ fn load_all(base: &Root, candidates: Vec<Candidate>, context: &mut ScanContext<'
     let mut skills = Vec::new();
     for candidate in candidates {
         if skills.len() >= limit {
+            context.report(
+                Severity::Warning,
+                "truncated",
+                base.path(),
+                format!(
+                    "The root holds more than {limit} skills; the others are not used. `skills.limits.maxSkillsLoadedPerSource` in `openclaw.json` raises the limit."
+                ),
+            );
             break;
         }
         if let Found::Skill(skill) = load::load(base, &candidate, context) {

@@ -119,16 +119,6 @@ impl StateWriter {
         self.append(&conversation_file(agent, session)?, &message.line())
     }
 
-    /// Empties a conversation; one that is not there stays so.
-    pub fn clear_conversation(&self, agent: &str, session: &str) -> Result<(), StateError> {
-        let file = conversation_file(agent, session)?;
-        let _alone = self.rewrite_alone();
-        if self.root.kind(&file).is_some() {
-            self.root.replace(&file, b"")?;
-        }
-        Ok(())
-    }
-
     fn add(&self, file: &Path, stamp: Stamp<'_>, content: &str) -> Result<Entry, StateError> {
         if is_blank(content) {
             return Err(StateError::Entry {

@@ -2,8 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "hostile trees are built by hand")]
 
 use chitin_test::TestEnv;
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_9};
-use chitin_workspace::seed::{OnVanished, SeedError, SeedFiles, SeedRequest, seed};
+use chitin_workspace::contract::{self, CANONICAL, OPENCLAW_2026_9};
+use chitin_workspace::seed::{
+    OnVanished, SeedError, SeedFiles, SeedRequest, Templates, plan, seed,
+};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -13,6 +15,7 @@ fn request(directory: &Path) -> SeedRequest<'_> {
         directory,
         contract: &CANONICAL,
         files: SeedFiles::Templates,
+        templates: None,
         now: "2026-03-01T00:00:00.000Z",
         state_directory: None,
         vanished: OnVanished::Refuse,
@@ -40,6 +43,32 @@ fn nothing_is_written_when_the_state_could_not_be_kept() {
         let error = seed(&request(&env.workspace())).unwrap_err();
         assert!(matches!(error, SeedError::Write(_)), "{error:?}");
         assert_eq!((names(&env.workspace()), names(&env.home())), (1, 0));
+    }
+}
+
+/// A file that comes from a template is no sign of use, whoever wrote the template: set-up stays to be done.
+#[test]
+fn own_templates_leave_the_set_up_pending_under_every_contract() {
+    for contract in contract::ALL {
+        let env = TestEnv::new();
+        for name in ["IDENTITY.md", "USER.md", "SOUL.md", "RUNTIME.md"] {
+            env.file(&format!("mine/{name}"), format!("Our own {name}.\n"));
+        }
+        let templates = Templates::read(&env.path().join("mine")).unwrap();
+        let workspace = env.workspace();
+        let request = SeedRequest {
+            contract,
+            templates: Some(&templates),
+            ..request(&workspace)
+        };
+        let planned = plan(&request).unwrap();
+        let first = seed(&request).unwrap();
+        assert_eq!(planned.created, first.created, "{}", contract.name);
+        assert_eq!(env.read("workspace/RUNTIME.md"), "Our own RUNTIME.md.\n");
+        let again = seed(&request).unwrap();
+        assert_eq!(again.created, Vec::<&str>::new(), "{}", contract.name);
+        assert_eq!(again.retired, None, "{}", contract.name);
+        assert_eq!(first.status, again.status, "{}", contract.name);
     }
 }
 

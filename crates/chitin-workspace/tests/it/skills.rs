@@ -273,9 +273,35 @@ fn groups_are_searched_as_deep_as_the_contract_or_the_caller_says() {
             .map(|skill| skill.name)
             .collect()
     };
-    assert_eq!(names(&contract::CANONICAL, None), ["top"]);
+    assert_eq!(names(&contract::CANONICAL, None), ["er", "tide", "top"]);
     assert_eq!(names(&contract::CANONICAL, Some(2)), ["tide", "top"]);
+    assert_eq!(names(&contract::CANONICAL, Some(1)), ["top"]);
+    assert_eq!(names(&contract::ATMOSPHERE, None), ["top"]);
+    assert_eq!(names(&OPENCLAW_2026_4, None), ["top"]);
     assert_eq!(names(&OPENCLAW_2026_9, None), ["er", "tide", "top"]);
+}
+
+#[test]
+fn groups_count_together_and_a_cut_is_said() {
+    let env = TestEnv::new();
+    for number in 0..6 {
+        let name = format!("s{number}");
+        let path = format!("workspace/skills/g{}/{name}/SKILL.md", number % 3);
+        env.file(&path, skill_file(&name, "d"));
+    }
+    let config = json!({ "skills": { "limits": { "maxSkillsLoadedPerSource": 4 } } });
+    let set = find(&env, &contract::CANONICAL, &config);
+    assert_eq!(set.skills.len(), 4);
+    let said: Vec<&str> = set
+        .problems
+        .iter()
+        .map(|problem| &*problem.message)
+        .collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("The root holds more than 4 skills;"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -309,6 +335,7 @@ fn very_many_skills_come_in_the_same_order() {
     }
     let options = DiscoverOptions {
         max_skills_per_source: Some(count),
+        max_candidates_per_root: Some(count),
         ..DiscoverOptions::default()
     };
     let set = discover(

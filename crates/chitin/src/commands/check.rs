@@ -211,14 +211,14 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         .unwrap_or_default();
     let places = setup.skill_places(host);
     let config = setup.configuration.value();
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
     let set = discover(
         &places,
         config,
         &contract.skills,
-        &DiscoverOptions::default(),
+        &DiscoverOptions::of(&own),
     );
     let skills = check::skill_files(&set, &setup.directory, &gathered.files);
-    let own = setup.configuration.layers.settings(Some(&setup.agent));
     // Limits of the user's own are the context's business, which knows tokens and plans.
     let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
     let (limits, shortened) = if reckons_by_own && root.is_some() {

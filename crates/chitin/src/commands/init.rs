@@ -5,7 +5,10 @@ use crate::error::{CliError, Kind};
 use crate::printer::{Paint, Printer, Render};
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
-use chitin_workspace::seed::{self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus};
+use chitin_workspace::home;
+use chitin_workspace::seed::{
+    self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus, TemplateError, Templates,
+};
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -16,10 +19,15 @@ use std::process::{Command, Stdio};
 ///
 /// Nothing is overwritten and nothing is deleted. A workspace that had files and has lost them all is not seeded again
 /// unless you say `--reseed`: what is gone may be worth looking for.
+///
+/// A template directory may hold AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md, HEARTBEAT.md and BOOTSTRAP.md, which take
+/// the place of the built-in texts, and CHANNELS.md, MCP.md, PERMISSIONS.md, RUNTIME.md and SKILLS.md, which have none. Other
+/// files in it are not used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin init ./my-agent
   chitin init --agent ops
+  chitin init ./my-agent --templates ~/agent-templates
   chitin init ./my-agent --no-git --json
   chitin init ./my-agent --dry-run")]
 pub(crate) struct Args {
@@ -29,6 +37,11 @@ pub(crate) struct Args {
     /// Make the directory only, no files.
     #[arg(long)]
     empty: bool,
+
+    /// Take the files from this directory where it has them, and the built-in ones where it has not. `templates` in
+    /// `chitin.json5` sets it for good.
+    #[arg(long, value_name = "DIR", conflicts_with = "empty")]
+    templates: Option<PathBuf>,
 
     /// Do not make a git repository of a brand-new workspace.
     #[arg(long)]
@@ -57,6 +70,11 @@ pub(crate) struct Report {
         skip_serializing_if = "Option::is_none"
     )]
     retired: Option<PathBuf>,
+    #[serde(
+        serialize_with = "chitin_workspace::json_path::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    templates: Option<PathBuf>,
     git: bool,
     status: SetupStatus,
     dry_run: bool,
@@ -70,6 +88,14 @@ impl Args {
         let contract = setup.contract();
         let home = chitin_runtime::chitin_home(host);
         let now = Host::now();
+        let own = self.template_directory(host, &setup, home.as_deref());
+        let templates = own.as_deref().map(Templates::read).transpose();
+        let templates = templates.map_err(unusable_templates)?;
+        for name in templates.iter().flat_map(Templates::unused) {
+            printer.note(&format!(
+                "`{name}` in the template directory is not used; `chitin init --help` names the files that are"
+            ));
+        }
         let wants_git = !self.no_git && !self.empty && git_is_there(host);
         let request = SeedRequest {
             directory: &setup.directory,
@@ -79,6 +105,7 @@ impl Args {
             } else {
                 SeedFiles::Templates
             },
+            templates: templates.as_ref(),
             now: &now,
             state_directory: home.as_deref(),
             vanished: if self.reseed {
@@ -103,10 +130,54 @@ impl Args {
             created: names(seeded.created),
             kept: names(seeded.kept),
             retired: seeded.retired,
+            templates: own,
             status: seeded.status,
             dry_run: self.dry_run,
         })
     }
+}
+
+impl Args {
+    /// Returns the directory of the user's own templates: the flag's, else that of `chitin.json5`.
+    fn template_directory(
+        &self,
+        host: &Host,
+        setup: &Setup,
+        chitin_home: Option<&Path>,
+    ) -> Option<PathBuf> {
+        if self.empty {
+            return None;
+        }
+        let user_home = home::plain_home(&host.env);
+        let working_directory = host.env.working_directory();
+        if let Some(given) = &self.templates {
+            return Some(match given.to_str() {
+                Some(text) => home::path_from(text, user_home.as_deref(), working_directory),
+                None => working_directory.join(given),
+            });
+        }
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let base = chitin_home.unwrap_or(working_directory);
+        own.templates
+            .map(|text| home::path_from(&text, user_home.as_deref(), base))
+    }
+}
+
+fn unusable_templates(error: TemplateError) -> CliError {
+    let hint = match &error {
+        TemplateError::Directory { .. } => {
+            "name a directory with `--templates`, or change `templates` in `chitin.json5`"
+        }
+        TemplateError::File { .. } => {
+            "a template is a plain file of at most 2 MiB, or a link to one in the same directory"
+        }
+    };
+    CliError::new(
+        Kind::User,
+        "Could not read the templates; nothing was written.",
+    )
+    .caused_by(error)
+    .hint(hint)
 }
 
 fn git_is_there(host: &Host) -> bool {

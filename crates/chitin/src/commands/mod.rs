@@ -63,6 +63,9 @@ pub(crate) enum Command {
     Diff(diff::Args),
     /// Find out what would keep an agent from running here: configuration, permissions, port, sandbox, model, chat networks.
     Doctor(doctor::Args),
+    /// Export a recorded session by its key, as `chitin trace export` does.
+    #[command(hide = true)]
+    ExportTrajectory(trace::ExportTrajectoryArgs),
     /// Make a workspace, or complete one: writes only the files that are absent.
     Init(init::Args),
     /// Show what is in an artifact: name, version, layers, files, signatures.
@@ -110,6 +113,7 @@ impl Command {
             Self::Context(args) => args.run(host, printer),
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Doctor(args) => args.run(host, printer),
+            Self::ExportTrajectory(args) => args.run(host, printer),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
             Self::Pairing(args) => args.run(host, printer),

@@ -255,7 +255,7 @@ impl Args {
             .target
             .directory
             .as_ref()
-            .map_or_else(|| here.to_path_buf(), |given| here.join(given));
+            .map_or_else(|| here.to_path_buf(), |given| host.env.resolve(given));
         let named = (!definition.is_empty()).then_some(definition);
         let entry = Entry::load(&project, named)?;
         let mut options = self.options(host);
@@ -337,10 +337,7 @@ impl Args {
                 Annotations::Plain
             },
             limits: self.limit.iter().copied().collect(),
-            output: self
-                .output
-                .as_ref()
-                .map(|path| host.env.working_directory().join(path)),
+            output: self.output.as_ref().map(|path| host.env.resolve(path)),
             reuse: if self.afresh {
                 Reuse::Nothing
             } else {
@@ -359,7 +356,7 @@ impl Args {
         let Some(path) = &self.output else {
             return Ok(None);
         };
-        let path = host.env.working_directory().join(path);
+        let path = host.env.resolve(path);
         let version = tag.rsplit(':').next();
         let export = Export {
             artifact,

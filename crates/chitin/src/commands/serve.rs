@@ -13,11 +13,10 @@ use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_runtime::Host;
-use chitin_runtime::{Configuration, chitin_home};
+use chitin_runtime::{Configuration, Notes, Setup, chitin_home};
 use chitin_runtime::{HostClock, ServeHost};
 use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
 use chitin_store::{Ledger, StoreError};
-use chitin_workspace::guard::Root;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -105,13 +104,9 @@ impl Args {
             CliError::new(Kind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
-        if let Some(directory) = &self.target.directory {
-            let path = host.env.working_directory().join(directory);
-            Root::open(&path).map_err(|error| {
-                CliError::new(Kind::User, "The workspace cannot be used.")
-                    .caused_by(error)
-                    .hint(format!("`chitin init {}` makes one", directory.display()))
-            })?;
+        if self.target.directory.is_some() {
+            let target = self.target.target();
+            Setup::find(host, &target, &Notes::none())?.check_directory(host)?;
         }
         let token = token(host, self.token_file.as_deref(), &state)?;
         let settings = self.settings(&configuration, &token)?;
@@ -161,7 +156,7 @@ impl Args {
             model,
             &configuration,
             &printer.notes(),
-        );
+        )?;
         let agents = Arc::new(agents);
         let desk = ServeDesk::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
@@ -262,7 +257,7 @@ impl Args {
         let Some(path) = self.files.clone().or(said) else {
             return Ok(None);
         };
-        let path = host.env.working_directory().join(path);
+        let path = host.env.resolve(path);
         let opened = DirectorySurface::open(&path).map_err(|error| {
             let what = format!("`{}` cannot be a surface.", path.display());
             CliError::new(Kind::User, what).caused_by(error)

@@ -5,13 +5,12 @@ mod list;
 mod show;
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{self, Printer};
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_workspace::contract::Contract;
-use chitin_workspace::guard::Root;
 use chitin_workspace::skills::{
     AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillSet, discover,
 };
@@ -118,17 +117,15 @@ impl Survey {
 
     fn of(host: &Host, setup: &Setup) -> Result<Self, CliError> {
         let (contract, workspace) = (setup.contract(), setup.directory.clone());
-        Root::open(&workspace).map_err(|e| {
-            let message = format!("`{}` cannot be used as a workspace.", workspace.display());
-            CliError::new(Kind::User, message).caused_by(e)
-        })?;
+        setup.check_directory(host)?;
         let config = setup.configuration.value().clone();
         let places = setup.skill_places(host);
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(
             &places,
             &config,
             &contract.skills,
-            &DiscoverOptions::default(),
+            &DiscoverOptions::of(&own),
         );
         let allowed = AllowList::for_agent(&config, setup.agent.as_str(), contract);
         Ok(Self {

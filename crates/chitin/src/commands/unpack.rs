@@ -125,7 +125,7 @@ impl Args {
         let mut warnings = whole.warnings().to_vec();
         warnings.extend(plan.warnings.iter().cloned());
         warnings.extend(verdict.warnings.iter().cloned());
-        let directory = host.env.working_directory().join(&self.directory);
+        let directory = host.env.resolve(&self.directory);
         let mut unpacked = Unpacked {
             artifact: found.name,
             digest,

@@ -7,6 +7,7 @@
 use super::open;
 use super::revision_tests::{Repository, below, loaded, text, told};
 use super::tree::Tree;
+use chitin_test::needs;
 use chitin_workspace::contract::CANONICAL;
 use std::ffi::OsStr;
 use std::fs;
@@ -17,6 +18,9 @@ use std::process::Command;
 
 #[test]
 fn a_revision_is_never_an_option() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "x")]);
     let marker = repository.env.path().join("marker");
     for revision in [
@@ -36,6 +40,9 @@ fn a_revision_is_never_an_option() {
 
 #[test]
 fn nothing_that_a_repository_names_is_run() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([
         ("AGENTS.md", "as committed\n"),
         (".gitattributes", "*.md filter=evil diff=evil\n"),
@@ -104,6 +111,9 @@ fn nothing_that_a_repository_names_is_run() {
 
 #[test]
 fn a_repository_hidden_among_the_files_of_a_workspace_is_not_used() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "honest")]);
     repository.git(&["clone", "--quiet", "--bare", ".", "inner"]);
     let inner = repository.env.workspace().join("inner");
@@ -113,6 +123,9 @@ fn a_repository_hidden_among_the_files_of_a_workspace_is_not_used() {
 
 #[test]
 fn odd_names_come_through_as_bytes() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "x")]);
     let workspace = repository.env.workspace();
     let names: [&[u8]; 4] = [
@@ -143,6 +156,9 @@ fn odd_names_come_through_as_bytes() {
 
 #[test]
 fn submodules_and_paths_of_forged_commits_are_left_out_and_said() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "x")]);
     let head = repository.git(&["rev-parse", "HEAD"]);
     let entry = format!("160000,{head},vendor/library");
@@ -169,6 +185,9 @@ fn submodules_and_paths_of_forged_commits_are_left_out_and_said() {
 
 #[test]
 fn a_forged_commit_writes_nothing_outside_its_place() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("x/SKILL.md", "y"), ("target", "../../../home")]);
     // A link and a directory of one name: whoever wrote the link first would write the file through it.
     let raw = |id: &str| -> Vec<u8> {

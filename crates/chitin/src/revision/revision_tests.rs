@@ -11,6 +11,7 @@ use chitin_protocol::record::Refusal;
 use chitin_runtime::Host;
 use chitin_runtime::respell;
 use chitin_test::TestEnv;
+use chitin_test::needs;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::{CANONICAL, Contract, OPENCLAW_2026_2, OPENCLAW_2026_4};
 use chitin_workspace::env::Env;
@@ -150,6 +151,9 @@ pub(super) fn below(directory: &Path) -> Vec<String> {
 
 #[test]
 fn every_way_to_name_a_commit_gives_its_files() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "first"), ("SOUL.md", "soul")]);
     let first = repository.git(&["rev-parse", "HEAD"]);
     repository.git(&["tag", "v1"]);
@@ -180,6 +184,9 @@ fn every_way_to_name_a_commit_gives_its_files() {
 
 #[test]
 fn the_work_tree_and_the_index_stay_and_nothing_is_left_behind() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "was"), ("TOOLS.md", "tools")]);
     repository
         .env
@@ -222,6 +229,9 @@ fn the_work_tree_and_the_index_stay_and_nothing_is_left_behind() {
 
 #[test]
 fn a_workspace_may_be_anywhere_in_its_repository() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([
         ("AGENTS.md", "of the repository"),
         ("agents/odd name\n/AGENTS.md", "of the agent"),
@@ -259,6 +269,9 @@ fn a_workspace_may_be_anywhere_in_its_repository() {
 
 #[test]
 fn only_what_a_loader_may_ask_for_is_copied() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let skill = "---\nname: x\ndescription: y\n---\n";
     let repository = Repository::with([
         (".agents/skills/shared/SKILL.md", skill),
@@ -307,6 +320,9 @@ fn only_what_a_loader_may_ask_for_is_copied() {
 
 #[test]
 fn skills_are_found_and_spelled_as_in_the_workspace() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([
         (
             "library/a/SKILL.md",
@@ -345,6 +361,9 @@ fn skills_are_found_and_spelled_as_in_the_workspace() {
 
 #[test]
 fn links_lead_where_they_led() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([
         ("docs/rules.md", "rules as of then"),
         ("docs/soul.md", "soul as of then"),
@@ -414,6 +433,9 @@ fn links_lead_where_they_led() {
 
 #[test]
 fn a_link_is_spelled_anew_only_where_its_meaning_would_change() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let original = links::Original {
         given: Path::new("/given"),
         real: Path::new("/home/kim/ws"),
@@ -442,6 +464,9 @@ fn a_link_is_spelled_anew_only_where_its_meaning_would_change() {
 
 #[test]
 fn what_is_not_a_revision_is_said_with_the_nearest_name() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::with([("AGENTS.md", "x")]);
     repository.git(&["branch", "release"]);
     let workspace = repository.env.workspace();
@@ -474,6 +499,9 @@ fn what_is_not_a_revision_is_said_with_the_nearest_name() {
 
 #[test]
 fn where_there_is_no_revision_the_reason_is_said() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let empty = Repository::new();
     insta::assert_snapshot!(empty.error(&empty.env.workspace(), "HEAD"), @r"
     `HEAD` is no git revision of this repository.
@@ -532,6 +560,9 @@ fn where_there_is_no_revision_the_reason_is_said() {
 
 #[test]
 fn a_large_file_keeps_its_true_size_and_one_beyond_all_bounds_is_named() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let repository = Repository::new();
     let workspace = repository.env.workspace();
     fs::write(workspace.join("AGENTS.md"), vec![b'x'; 3_000_000]).unwrap();

@@ -24,7 +24,7 @@ pub(crate) struct Token {
 /// Finds the token, or makes one.
 pub(crate) fn token(host: &Host, file: Option<&Path>, state: &Path) -> Result<Token, CliError> {
     if let Some(file) = file {
-        let path = host.env.working_directory().join(file);
+        let path = host.env.resolve(file);
         let secret = read(&path)?.ok_or_else(|| {
             CliError::new(Kind::User, format!("There is no `{}`.", path.display()))
         })?;

@@ -73,7 +73,7 @@ fn keychain(host: &Host) -> Result<Keychain, CliError> {
 
 /// Splits the path of a file that the user names into the directory, opened, and the name in it.
 pub(crate) fn place(host: &Host, file: &Path) -> Result<(Root, PathBuf), CliError> {
-    let path = host.env.working_directory().join(file);
+    let path = host.env.resolve(file);
     let shown = || format!("`{}` cannot be used.", file.display());
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(CliError::new(Kind::User, shown()).hint("name a file"));

@@ -104,6 +104,8 @@ fn finished(stop_reason: StopReason, text: &str, error: Option<&str>) -> TurnEve
                 ..CostShares::default()
             },
         },
+        tokens_unknown: false,
+        cost_unknown: false,
         calls: 2,
         context_tokens: Some(12_345),
         context_window: Some(200_000),
@@ -171,6 +173,42 @@ fn shown(screen: &mut Screen, events: &[TurnEvent]) -> Paper {
         screen.event(event, &mut paper).unwrap();
     }
     paper
+}
+
+#[test]
+fn figures_that_nobody_knows_are_said_to_be_unknown() {
+    let end = |tokens_unknown, cost_unknown, usage| {
+        let mut event = finished(StopReason::Aborted, "", None);
+        if let TurnEvent::TurnFinished {
+            tokens_unknown: tokens,
+            cost_unknown: cost,
+            usage: took,
+            ..
+        } = &mut event
+        {
+            (*tokens, *cost, *took) = (tokens_unknown, cost_unknown, usage);
+        }
+        let all = shown(&mut view(Thoughts::Folded), &[event]).all();
+        all.lines().last().unwrap().to_owned()
+    };
+    let some = Usage {
+        input: 100,
+        output: 10,
+        total_tokens: 110,
+        ..Usage::default()
+    };
+    assert_eq!(
+        end(false, true, some),
+        "100 in · 10 out · cost unknown · 2 calls · 7 % of the context"
+    );
+    assert_eq!(
+        end(true, true, Usage::default()),
+        "tokens and cost unknown · 2 calls · 7 % of the context"
+    );
+    assert_eq!(
+        end(true, false, some),
+        "100 in · 10 out · some tokens unknown · 2 calls · 7 % of the context"
+    );
 }
 
 #[test]

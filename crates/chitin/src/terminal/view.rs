@@ -4,7 +4,7 @@ use super::markdown::{Look, Markdown};
 use super::running::Running;
 use super::sink::Sink;
 use super::thoughts::Folded;
-use super::words::{self, ContextShare};
+use super::words::{self, ContextShare, Took};
 use crate::printer::{Paint, Weight};
 use chitin_protocol::event::TurnEvent;
 use std::io;
@@ -134,6 +134,8 @@ impl View {
                 stop_reason,
                 text,
                 usage,
+                tokens_unknown,
+                cost_unknown,
                 calls,
                 context_tokens,
                 context_window,
@@ -156,7 +158,13 @@ impl View {
                 if *calls > 0 {
                     let share = context_tokens.zip(*context_window);
                     let share = share.map(|(used, window)| ContextShare { used, window });
-                    let footer = words::footer(usage, *calls, share, paint);
+                    let took = Took {
+                        usage,
+                        tokens_unknown: *tokens_unknown,
+                        cost_unknown: *cost_unknown,
+                        calls: *calls,
+                    };
+                    let footer = words::footer(&took, share, paint);
                     sink.aside(&footer, Weight::Note);
                 }
                 self.said = false;

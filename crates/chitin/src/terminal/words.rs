@@ -174,24 +174,47 @@ pub(crate) struct ContextShare {
     pub(crate) window: u64,
 }
 
+/// What is said of a figure that nobody knows.
+pub(crate) const UNKNOWN: &str = "unknown";
+
+/// What a turn took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Took<'a> {
+    pub(super) usage: &'a Usage,
+    /// Whether the provider did not say how many tokens some answer took.
+    pub(super) tokens_unknown: bool,
+    /// Whether the cost of some answer is unknown.
+    pub(super) cost_unknown: bool,
+    /// How many times the model was asked.
+    pub(super) calls: u32,
+}
+
 /// Sums a turn up.
-pub(super) fn footer(
-    usage: &Usage,
-    calls: u32,
-    share: Option<ContextShare>,
-    paint: Paint,
-) -> String {
-    let mut parts = vec![
-        format!("{} in", tokens(usage.input)),
-        format!("{} out", tokens(usage.output)),
-    ];
+pub(super) fn footer(took: &Took<'_>, share: Option<ContextShare>, paint: Paint) -> String {
+    let Took { usage, calls, .. } = *took;
+    let mut parts = Vec::new();
+    if usage.total_tokens > 0 || !took.tokens_unknown {
+        parts.push(format!("{} in", tokens(usage.input)));
+        parts.push(format!("{} out", tokens(usage.output)));
+    }
     if usage.cache_read > 0 {
         parts.push(format!("{} from the cache", tokens(usage.cache_read)));
     }
     if usage.cache_write > 0 {
         parts.push(format!("{} to the cache", tokens(usage.cache_write)));
     }
-    if usage.cost.total > 0.0 {
+    let which = if usage.total_tokens > 0 {
+        "some tokens"
+    } else {
+        "tokens"
+    };
+    match (took.tokens_unknown, took.cost_unknown) {
+        (true, true) => parts.push(format!("{which} and cost unknown")),
+        (true, false) => parts.push(format!("{which} unknown")),
+        (false, true) => parts.push("cost unknown".to_owned()),
+        (false, false) => {}
+    }
+    if usage.cost.total > 0.0 && !took.cost_unknown {
         parts.push(dollars(usage.cost.total));
     }
     parts.push(format!(
@@ -213,6 +236,20 @@ pub(crate) fn dollars(sum: f64) -> String {
         format!("${sum:.4}")
     } else {
         "<$0.0001".to_owned()
+    }
+}
+
+/// Writes a sum of money that may be unknown.
+pub(crate) fn cost(sum: Option<f64>) -> String {
+    sum.map_or_else(|| UNKNOWN.to_owned(), dollars)
+}
+
+/// Writes a number of tokens of which some may not have been counted.
+pub(crate) fn counted(number: u64, some_unknown: bool) -> String {
+    match (number, some_unknown) {
+        (0, true) => UNKNOWN.to_owned(),
+        (number, true) => format!("≥{}", tokens(number)),
+        (number, false) => tokens(number),
     }
 }
 

@@ -4,7 +4,7 @@
     reason = "files are deleted and permissions taken away between the steps"
 )]
 
-use crate::process::{chitin, command, transcript};
+use crate::process::{chitin, command, plain_transcript, transcript};
 use chitin_test::TestEnv;
 use std::fs;
 use std::process::Stdio;
@@ -30,6 +30,58 @@ fn a_workspace_is_seeded_once_and_never_over_a_loss() {
     );
 }
 
+#[test]
+fn templates_of_the_users_own_take_the_place_of_the_built_in_ones() {
+    let env = TestEnv::new();
+    env.file("home/mine/AGENTS.md", "# House rules\n");
+    env.file("home/mine/IDENTITY.md", "name: Ada\n");
+    env.file("home/mine/PERMISSIONS.md", "- deny: rm -rf\n");
+    env.file("home/mine/notes.txt", "not a template");
+    env.file("home/real.md", "Linked from outside.\n");
+    env.file("new/SOUL.md", "mine already");
+    let flag = ["init", "new", "--no-git", "--templates", "home/mine"];
+    let mut story = transcript(&env, &[&flag[..], &["--dry-run"]].concat());
+    assert!(
+        !env.path().join("new/AGENTS.md").exists(),
+        "a dry run writes nothing"
+    );
+    story += &transcript(&env, &flag);
+    assert_eq!(env.read("new/AGENTS.md"), "# House rules\n");
+    assert_eq!(env.read("new/PERMISSIONS.md"), "- deny: rm -rf\n");
+    assert_eq!(env.read("new/SOUL.md"), "mine already");
+    assert!(!env.path().join("new/notes.txt").exists());
+    let built_in = chitin_workspace::seed::template("USER.md").unwrap();
+    assert_eq!(env.read("new/USER.md"), built_in);
+    // A file of the user's own templates is not a sign that the workspace is in use: set-up is still to come.
+    assert!(env.path().join("new/BOOTSTRAP.md").exists());
+    story += &transcript(&env, &flag);
+    assert!(env.path().join("new/BOOTSTRAP.md").exists());
+
+    // By configuration, for good and for one agent.
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ templates: '~/mine', agents: { ops: { templates: 'ops-templates' } } }",
+    );
+    env.file("home/.chitin/ops-templates/AGENTS.md", "# Ops\n");
+    story += &transcript(&env, &["init", "by-setting", "--no-git"]);
+    assert_eq!(env.read("by-setting/AGENTS.md"), "# House rules\n");
+    transcript(&env, &["init", "by-agent", "--no-git", "--agent", "ops"]);
+    assert_eq!(env.read("by-agent/AGENTS.md"), "# Ops\n");
+    assert!(!env.path().join("by-agent/PERMISSIONS.md").exists());
+
+    // What cannot be read safely stops it before anything is written.
+    env.directory_at("bad/link");
+    env.link("bad/link/SOUL.md", env.path().join("home/real.md"));
+    env.directory_at("bad/fifo");
+    env.fifo("bad/fifo/USER.md");
+    env.file("bad/large/TOOLS.md", vec![b'x'; 3 << 20]);
+    for bad in ["bad/link", "bad/fifo", "bad/large", "bad/absent"] {
+        story += &transcript(&env, &["init", "never", "--templates", bad]);
+        assert!(!env.path().join("never").exists(), "{bad}");
+    }
+    insta::assert_snapshot!(regex_free_times(&story));
+}
+
 /// Puts a fixed time in place of any instant.
 fn regex_free_times(text: &str) -> String {
     let is_instant =
@@ -44,6 +96,69 @@ fn regex_free_times(text: &str) -> String {
             }
         })
         .collect()
+}
+
+#[test]
+fn skills_in_groups_are_found_listed_and_checked() {
+    let env = TestEnv::new();
+    let skill =
+        |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nText.\n");
+    for (path, name) in [
+        ("top", "top"),
+        ("yard/timber", "timber"),
+        ("yard/heavy/crane", "crane"),
+        ("a/b/c/d/e/deep", "deep"),
+        ("a/b/c/d/e/f/deeper", "deeper"),
+        ("skills/tide", "tide"),
+    ] {
+        env.file(&format!("workspace/skills/{path}/SKILL.md"), skill(name));
+    }
+    let list = |more: &[&str]| -> Vec<String> {
+        let output = chitin(
+            &env,
+            &[&["skills", "list", "workspace", "--json"], more].concat(),
+        );
+        let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let skills = listed["skills"].as_array().unwrap().iter();
+        skills
+            .map(|skill| skill["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(list(&[]), ["crane", "deep", "tide", "timber", "top"]);
+    assert_eq!(list(&["--contract", "openclaw-2026.9"]), list(&[]));
+    assert_eq!(list(&["--contract", "openclaw-2026.4"]), ["tide"]);
+    let prompt = chitin(&env, &["context", "workspace", "--text"]);
+    let prompt = String::from_utf8_lossy(&prompt.stdout);
+    assert!(
+        prompt.contains("Does crane.") && !prompt.contains("Does deeper."),
+        "{prompt}"
+    );
+    // A finding in a nested skill is a finding.
+    env.file(
+        "workspace/skills/yard/heavy/crane/SKILL.md",
+        "---\nname: crane\n---\n",
+    );
+    let checked = chitin(&env, &["skills", "check", "workspace"]);
+    let checked = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.contains("yard/heavy/crane"), "{checked}");
+    // The depth is a setting, within bounds.
+    env.file("home/.chitin/chitin.json5", "{ skillDepth: 1 }");
+    assert_eq!(list(&[]), ["top"]);
+    env.file("home/.chitin/chitin.json5", "{ skillDepth: 9 }");
+    let judged = chitin(&env, &["config", "validate"]);
+    assert_ne!(judged.status.code(), Some(0));
+}
+
+#[test]
+fn the_harbors_own_groups_are_found() {
+    let env = TestEnv::new();
+    let harbor = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor");
+    let listed = chitin(&env, &["skills", "list", harbor, "--json"]);
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    assert!(
+        listed.contains("steam-bending") && listed.contains("timber-order"),
+        "{listed}"
+    );
 }
 
 /// Four agents, and bindings of every strength.
@@ -144,9 +259,9 @@ fn agents_say_where_they_live_and_why() {
         "{ agents: { defaults: { workspace: '~/main' }, list: [{ id: 'Main' }, { id: 'ops', workspace: '~/ops' }, { id: 'lab' }] } }",
     );
     env.file("home/main/AGENTS.md", "rules");
-    let mut story = transcript(&env, &["agents"]);
-    story += &transcript(&env, &["agents", "--contract", "openclaw-2026.4", "lab"]);
-    story += &transcript(&env, &["agents", "--contract", "openclaw-2026.9"]);
+    let mut story = plain_transcript(&env, &["agents"]);
+    story += &plain_transcript(&env, &["agents", "--contract", "openclaw-2026.4", "lab"]);
+    story += &plain_transcript(&env, &["agents", "--contract", "openclaw-2026.9"]);
     insta::assert_snapshot!(story);
 }
 

@@ -6,6 +6,7 @@
 
 use crate::process::{chitin, command, transcript};
 use chitin_test::TestEnv;
+use chitin_test::needs;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader};
@@ -210,6 +211,9 @@ fn each_kind_of_run_gets_its_own_files() {
 
 #[test]
 fn two_contexts_are_compared_by_contract_directory_and_revision() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
     let env = yard();
     let git = |arguments: &[&str]| {
         let done = Command::new("git")

@@ -1,6 +1,7 @@
 //! Tests of the binary, one module per topic.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod adapters;
 mod architecture;
 mod channels;
 mod check;
@@ -8,10 +9,13 @@ mod commands;
 mod config;
 mod context;
 mod figures;
+mod identity;
+mod mcp;
 mod memory;
 mod pairing;
 mod process;
 mod reference;
+mod request_figures;
 mod run;
 mod serve;
 mod sessions;

@@ -333,3 +333,55 @@ fn notes_of_any_kind_are_taken_as_far_as_they_go() {
     );
     assert_eq!(paths(&found), ["memory/long.md"]);
 }
+
+#[test]
+fn facts_about_a_user_are_added_promoted_removed_and_found() {
+    let env = TestEnv::new();
+    env.file("workspace/MEMORY.md", "- Not about anybody.\n");
+    let facts = |more: &[&str]| -> (Option<i32>, serde_json::Value) {
+        let fixed = ["memory", "facts", "workspace", "--user", "ada", "--json"];
+        let output = chitin(&env, &[&fixed[..], more].concat());
+        let value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (output.status.code(), value)
+    };
+    assert_eq!(facts(&[]).1["entries"], serde_json::json!([]));
+    assert!(
+        !env.path().join("workspace/users").exists(),
+        "a look makes nothing"
+    );
+    let (_, added) = facts(&["--add", "Prefers oak\nto larch."]);
+    assert_eq!(added["added"]["content"], "Prefers oak to larch.");
+    let day = ["--day", "2026-03-02"];
+    let (_, noted) = facts(&[&day[..], &["--add", "The violet crane came."]].concat());
+    let note = noted["added"]["id"].as_str().unwrap();
+    let notes = "workspace/users/ada/agents/main/memory/2026-03-02.md";
+    assert!(env.read(notes).starts_with(&format!("- [id:{note}|at:20")));
+    // A note becomes a fact, with its id.
+    let (_, promoted) = facts(&[&day[..], &["--promote", note]].concat());
+    assert_eq!(promoted["entries"].as_array().unwrap().len(), 2);
+    assert_eq!(promoted["entries"][1]["id"], note);
+    assert_eq!(env.read(notes), "");
+    // The agent finds it where the user lets it look.
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ memory: { extraPaths: ['users'] } }",
+    );
+    let found = chitin(&env, &["memory", "search", "violet crane", "workspace"]);
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(found.contains("users/ada/agents/main/MEMORY.md"), "{found}");
+    assert_eq!(facts(&["--remove", note]).0, Some(0));
+    assert_eq!(facts(&[]).1["entries"].as_array().unwrap().len(), 1);
+    assert_eq!(env.read("workspace/MEMORY.md"), "- Not about anybody.\n");
+    // Clear errors, and nothing is made.
+    assert_eq!(facts(&["--remove", note]).0, Some(3));
+    for wrong in ["../ada", "a/b", ""] {
+        let output = chitin(&env, &["memory", "facts", "workspace", "--user", wrong]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+    let output = chitin(
+        &env,
+        &["memory", "facts", "absent", "--user", "ada", "--add", "x"],
+    );
+    assert_eq!(output.status.code(), Some(3));
+    assert!(!env.path().join("absent").exists());
+}

@@ -3,8 +3,15 @@
 use chitin_test::TestEnv;
 use std::process::{Command, Output};
 
-/// Prepares a run: nothing of the outer environment but the home of the test.
+/// Prepares a run: nothing of the outer environment but the home of the test, whose default agent lives in its workspace.
 pub(crate) fn command(env: &TestEnv, arguments: &[&str]) -> Command {
+    let mut command = plain_command(env, arguments);
+    command.env("CHITIN_WORKSPACE", env.workspace());
+    command
+}
+
+/// Prepares a run on a machine where no agent has a directory.
+pub(crate) fn plain_command(env: &TestEnv, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chitin"));
     command
         .args(arguments)
@@ -22,7 +29,16 @@ pub(crate) fn chitin(env: &TestEnv, arguments: &[&str]) -> Output {
 
 /// Exit code, stdout and stderr as one document.
 pub(crate) fn transcript(env: &TestEnv, arguments: &[&str]) -> String {
-    let output = chitin(env, arguments);
+    document(env, arguments, &chitin(env, arguments))
+}
+
+/// The same on a machine where no agent has a directory.
+pub(crate) fn plain_transcript(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = plain_command(env, arguments).output().unwrap();
+    document(env, arguments, &output)
+}
+
+fn document(env: &TestEnv, arguments: &[&str], output: &Output) -> String {
     let text = |bytes: &[u8]| env.redact(&String::from_utf8_lossy(bytes));
     format!(
         "$ chitin {}\n{}{}[exit {}]\n",

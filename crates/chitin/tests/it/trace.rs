@@ -170,6 +170,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
             error: None,
             prompt,
             messages: &messages,
+            spending: None,
         }));
     }
     bodies

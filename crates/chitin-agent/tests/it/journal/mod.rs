@@ -235,6 +235,7 @@ impl Scene {
             error: None,
             prompt: &plan.prompt,
             messages,
+            spending: None,
         }));
         bodies
     }

@@ -106,6 +106,7 @@ fn a_turn_that_is_stopped_or_fails_says_so() {
             error,
             prompt: "hi",
             messages: &[],
+            spending: None,
         }));
         lines(&scene.trajectory()).pop().unwrap()["data"].clone()
     };

@@ -226,6 +226,17 @@ fn files(corpus: &Value) -> impl Iterator<Item = (&str, &str)> {
 }
 
 fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> {
+    let mut rules = *rules;
+    let decay = &mut rules.ranking.decay;
+    match ask["temporalDecay"]["enabled"].as_bool() {
+        Some(true) => decay.default = RankingSwitch::On,
+        Some(false) => decay.default = RankingSwitch::Off,
+        None => {}
+    }
+    if let Some(days) = ask["temporalDecay"]["halfLifeDays"].as_f64() {
+        decay.half_life_days = days;
+    }
+    let rules = &rules;
     let mut index = Index::volatile_of(&Shape::new(rules.index))?;
     let options = ChunkOptions::configured(None, None, &rules.chunks);
     for (path, text) in files(corpus) {

@@ -4,9 +4,10 @@ use crate::families::context::shortened;
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
 use chitin_memory::chunk::{self, ChunkOptions};
+use chitin_memory::compat;
 use chitin_memory::files::{self, ExtraPath};
 use chitin_memory::read::{self, Window};
-use chitin_memory::words;
+use chitin_memory::words::{self, Tokenizer};
 use chitin_protocol::rules::MemoryRules;
 use chitin_workspace::guard::Root;
 use serde_json::{Value, json};
@@ -22,8 +23,13 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "memory.ftsQuery" => {
             text(check.input, "raw").map(|raw| json!({ "query": words::fts_query(&raw) }))
         }
-        "memory.keywords" => text(check.input, "query")
-            .map(|query| json!({ "keywords": words::keywords(&query, &rules.lexical.words) })),
+        "memory.keywords" => text(check.input, "query").map(|query| {
+            let tokenizer = match check.input["tokenizer"].as_str() {
+                Some("trigram") => Tokenizer::Trigrams,
+                Some(_) | None => Tokenizer::Words,
+            };
+            json!({ "keywords": words::keywords_for(&query, tokenizer, &rules.lexical.words) })
+        }),
         "memory.list" => list(check.input, rules),
         "memory.read" => read(check, rules),
         _ => return Outcome::NotYet,
@@ -100,7 +106,15 @@ fn read(check: &Check<'_>, rules: &MemoryRules) -> Result<Value> {
     let path = text(input, "relPath")?;
     Ok(
         match read::read(&root, &extra, &path, window, &rules.reading) {
-            Ok(window) => json!({ "result": window }),
+            Ok(mut window) => {
+                // What a program says of a cut line is its own.
+                for ours in [compat::LINE_CUT, compat::EXTRA_LINE_CUT] {
+                    if let Some(shown) = window.text.strip_suffix(ours) {
+                        window.text = format!("{shown}\n\n[{{GUIDANCE}}]");
+                    }
+                }
+                json!({ "result": window })
+            }
             Err(_) if check.expected["error"] == ANY_MESSAGE => json!({ "error": ANY_MESSAGE }),
             Err(error) => json!({ "error": error.message(&rules.reading) }),
         },

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The agent that a case gives a limit of its own.
+/// The agent that a case gives a limit of its own, when it does not name one.
 const AGENT: &str = "probe";
 
 /// Above this length a recorded text is described, not quoted.
@@ -54,7 +54,7 @@ pub(super) fn prompt(check: &Check<'_>) -> Result<Value> {
         .collect();
     let rules = &check.contract.skills;
     let homes: Vec<&Path> = given.homes.iter().map(Path::new).collect();
-    let limits = limits(&given.config, Some(AGENT), check.contract);
+    let limits = limits(&given.config, Some(given.agent), check.contract);
     let listed = catalogue(&skills, limits, &homes, given.note, rules, None);
     let (text, units) = listed.map_or_else(Default::default, |listed| {
         (
@@ -68,6 +68,7 @@ pub(super) fn prompt(check: &Check<'_>) -> Result<Value> {
 /// What a case gives besides skills.
 struct Given<'a> {
     config: Value,
+    agent: &'a str,
     homes: Vec<&'a str>,
     note: Option<&'a str>,
 }
@@ -78,6 +79,7 @@ impl<'a> Given<'a> {
     fn read(input: &'a Value) -> Result<Self> {
         let mut given = Self {
             config: input.get("config").cloned().unwrap_or(json!({})),
+            agent: input["agentId"].as_str().unwrap_or(AGENT),
             homes: Vec::new(),
             note: None,
         };
@@ -85,6 +87,7 @@ impl<'a> Given<'a> {
             let about = key.to_lowercase();
             match value {
                 _ if key == "skills" || key == "config" || value.is_null() => {}
+                Value::String(_) if key == "agentId" => {}
                 Value::Object(_) if key == "limits" => {
                     given.config["skills"]["limits"] = value.clone();
                 }
@@ -106,7 +109,7 @@ impl<'a> Given<'a> {
     }
 
     fn own_limits(&mut self, limits: &Value) {
-        self.config["agents"] = json!({ "list": [{ "id": AGENT, "skillsLimits": limits }] });
+        self.config["agents"] = json!({ "list": [{ "id": self.agent, "skillsLimits": limits }] });
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{Check, unprivileged};
 use anyhow::Result;
 use chitin_workspace::contract::{Contract, RefusalStyle};
 use chitin_workspace::guard::Root;
+use chitin_workspace::home::normalized;
 use chitin_workspace::load::{LoadError, LoadOptions, load as load_directory, read_policy};
 use chitin_workspace::snapshot::{Record, RecordState};
 use chitin_workspace::{extras, front_matter};
@@ -20,7 +21,8 @@ pub(super) fn load(check: &Check<'_>) -> Result<Value> {
         path.push("nope");
     }
     if let Some(relative) = check.input["load_path"].as_str() {
-        path.push(relative);
+        // Paths are made absolute before they are loaded, whether or not what they lead through is there.
+        path = normalized(&path.join(relative));
     }
     let mut link: Option<PathBuf> = None;
     if let Some(name) = check.input["load_via_symlink"].as_str() {
@@ -99,7 +101,11 @@ pub(super) fn extra(check: &Check<'_>) -> Result<Value> {
     if !is_canonical {
         files.sort_by_key(by_path);
     }
-    Ok(json!({ "files": files, "diagnostics": diagnostics }))
+    let mut result = json!({ "files": files, "diagnostics": diagnostics });
+    if check.expected.get("warnings").is_some() {
+        result["warnings"] = json!(found.warnings());
+    }
+    Ok(result)
 }
 
 pub(super) fn strip(check: &Check<'_>) -> Value {

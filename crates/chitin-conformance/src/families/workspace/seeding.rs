@@ -12,7 +12,6 @@ use chitin_workspace::guard::Root;
 use chitin_workspace::seed::{self, OnVanished, SeedError, SeedFiles, SeedRequest};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::process::Command;
 
 const STATE_FILE: &str = ".openclaw/workspace-state.json";
 const NOW: &str = "2026-04-24T08:00:00.000Z";
@@ -23,7 +22,13 @@ pub(super) fn seed(check: &Check<'_>) -> Result<Value> {
     let mut snapshots = Vec::new();
     for step in check.input["steps"].as_array().context("steps")? {
         if let Some(name) = step["delete"].as_str() {
-            std::fs::remove_file(stage.workspace.join(name))?;
+            // Releases seed different files; what is not there need not be deleted.
+            match std::fs::remove_file(stage.workspace.join(name)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error.into());
+                }
+                Ok(()) | Err(_) => {}
+            }
         } else if step["write"].is_object() {
             stage.write(&step["write"])?;
         } else {
@@ -53,6 +58,7 @@ pub(super) fn pre_steps(check: &Check<'_>, stage: &Stage) -> Result<bool> {
         directory: &stage.workspace,
         contract: check.contract,
         files: SeedFiles::DirectoryOnly,
+        templates: None,
         now: NOW,
         state_directory: (check.contract.seeding.state == SeedState::StateDirectory)
             .then_some(&*chitin_home),
@@ -63,18 +69,12 @@ pub(super) fn pre_steps(check: &Check<'_>, stage: &Stage) -> Result<bool> {
 }
 
 fn ensure(check: &Check<'_>, stage: &Stage, chitin_home: &Path, step: &Value) -> Result<Value> {
-    let git = |directory: &Path| {
-        let done = Command::new("git")
-            .args(["init", "-q"])
-            .current_dir(directory)
-            .status()?;
-        done.success()
-            .then_some(())
-            .ok_or_else(|| std::io::Error::other("git init failed"))
-    };
+    // What counts is whether a repository is asked for; making one needs no program.
+    let git = |directory: &Path| std::fs::create_dir_all(directory.join(".git"));
     let request = SeedRequest {
         directory: &stage.workspace,
         contract: check.contract,
+        templates: None,
         files: if step["ensure_files"] == false {
             SeedFiles::DirectoryOnly
         } else {
@@ -155,6 +155,7 @@ pub(super) fn status(check: &Check<'_>) -> Result<Value> {
         directory: &stage.workspace,
         contract: check.contract,
         files: SeedFiles::DirectoryOnly,
+        templates: None,
         now: NOW,
         state_directory: None,
         vanished: OnVanished::AsContract,

@@ -1,16 +1,17 @@
 //! `chitin agents list`: who is configured, where each lives, and why there.
 
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
 use crate::printer::{Paint, Printer, Render};
 use chitin_protocol::agent_id::AgentId;
 use chitin_runtime::Host;
 use chitin_runtime::{self, Configuration};
+use chitin_store::FileStore;
 use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::contract::CANONICAL;
 use chitin_workspace::load::{LoadOptions, load};
 use serde::Serialize;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
@@ -44,7 +45,9 @@ struct Agent {
     origin: Origin,
     exists: bool,
     files: Vec<String>,
-    state: PathBuf,
+    /// Where Chitin keeps what the agent remembers; nothing without a home.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<PathBuf>,
     #[serde(skip)]
     shown: String,
 }
@@ -69,12 +72,12 @@ impl ListArgs {
             if listed.iter().any(|known| known.id == id) {
                 continue;
             }
-            let unknown =
-                |e| CliError::new(Kind::User, "The directory cannot be worked out.").caused_by(e);
-            let (workspace, origin) =
-                agents::workspace_directory(config, id.as_str(), &host.env, contract)
-                    .map_err(unknown)?;
-            let state = agents::agent_state_directory(&id, &host.env, contract).map_err(unknown)?;
+            let (workspace, origin) = configuration.workspace_of(&id, host)?;
+            // Where Chitin itself keeps sessions and more: what OpenClaw keeps elsewhere is only read when asked for.
+            let state = chitin_runtime::chitin_home(host).map(|home| {
+                let sessions = FileStore::directory_of(&home, id.as_str());
+                sessions.parent().map_or(home, Path::to_path_buf)
+            });
             let options = LoadOptions {
                 tolerate_unreadable: true,
                 ..LoadOptions::default()
@@ -119,6 +122,8 @@ impl Render for Report {
                 Origin::DefaultDirectory => "the default directory",
                 Origin::BelowDefaults => "below agents.defaults.workspace",
                 Origin::StateDirectory => "the state directory",
+                Origin::Environment => "$CHITIN_WORKSPACE",
+                Origin::ChitinConfig => "chitin.json5",
             };
             writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
             let files = match (agent.exists, agent.files.as_slice()) {

@@ -2,6 +2,7 @@
 
 mod list;
 mod route;
+mod show;
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
@@ -16,6 +17,7 @@ use clap::Subcommand;
     after_help = "Examples:
   chitin agents
   chitin agents ops
+  chitin agents show ./my-agent --json
   chitin agents --contract openclaw-2026.9 --json
   chitin agents route --channel discord --peer channel:42"
 )]
@@ -31,6 +33,8 @@ pub(crate) struct Args {
 enum Action {
     /// List the configured agents, and say why each lives where it does.
     List(list::ListArgs),
+    /// Show what a directory is as an agent: name, adapter, rules, skills, extension files.
+    Show(show::ShowArgs),
     /// Say which agent and session a message goes to, step by step.
     Route(Box<route::RouteArgs>),
 }
@@ -40,6 +44,7 @@ impl Args {
         match &self.action {
             None => printer.result(&self.list.run(host, printer)?),
             Some(Action::List(args)) => printer.result(&args.run(host, printer)?),
+            Some(Action::Show(args)) => printer.result(&args.run(host, printer)?),
             Some(Action::Route(args)) => printer.result(&args.run(host, printer)?),
         }
     }

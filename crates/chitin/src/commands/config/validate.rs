@@ -74,7 +74,7 @@ pub(super) fn run(
     contract: Option<&str>,
     file: Option<&Path>,
 ) -> Result<Validated, CliError> {
-    let named = file.map(|file| host.env.working_directory().join(file));
+    let named = file.map(|file| host.env.resolve(file));
     if let Some(path) = &named
         && path.ends_with(OWN_FILE)
     {

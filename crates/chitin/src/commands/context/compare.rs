@@ -50,7 +50,7 @@ impl Other {
                 .context(host, &setup, FileSource::Disk)?;
             return Ok(Self::new(other, seen, setup, None));
         }
-        let path = host.env.working_directory().join(other);
+        let path = host.env.resolve(other);
         if Root::open(&path).is_ok() {
             target.directory = Some(PathBuf::from(other));
             let setup = with(target)?;

@@ -116,7 +116,7 @@ pub(super) fn write(
 
 /// Writes the page whole or not at all, and never in place of a file that it is about.
 fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let path = home::normalized(&host.env.working_directory().join(file));
+    let path = home::normalized(&host.env.resolve(file));
     let mut records = context.files.records.iter();
     if records.any(|record| record.path == path) {
         let message = format!("`{}` is a file of the workspace.", file.display());
@@ -229,7 +229,8 @@ fn one_view(
                 path,
                 role: match fragment.role {
                     Role::System => page::Role::System,
-                    Role::BeforeUser => page::Role::BeforeUser,
+                    // A message of its own before the user's.
+                    Role::Conversation | Role::BeforeUser => page::Role::BeforeUser,
                     Role::AfterUser => page::Role::AfterUser,
                 },
                 cache: match fragment.cache {

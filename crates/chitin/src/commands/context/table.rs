@@ -92,6 +92,7 @@ impl Table<'_> {
         let arrow = if raw.is_empty() { ' ' } else { '→' };
         let place = match fragment.role {
             Role::System => "",
+            Role::Conversation => ", in the conversation",
             Role::BeforeUser => ", before the user's words",
             Role::AfterUser => ", after the user's words",
         };

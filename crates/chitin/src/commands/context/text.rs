@@ -15,6 +15,9 @@ struct Prompt {
     contract: &'static str,
     session: String,
     system: String,
+    /// The message that the conversation begins with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<String>,
     before_user: Option<String>,
     after_user: Option<String>,
 }
@@ -25,9 +28,13 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
         contract: context.contract.name,
         session: seen.session.clone(),
         system: context.system(),
+        conversation: context.conversation_files().map(|files| files.text()),
         before_user: context.beside_user(Role::BeforeUser),
         after_user: context.beside_user(Role::AfterUser),
     };
+    if let Some(conversation) = &prompt.conversation {
+        printer.note(&format!("The conversation holds:\n{conversation}"));
+    }
     for (place, notice) in [
         ("before", &prompt.before_user),
         ("after", &prompt.after_user),

@@ -73,13 +73,7 @@ impl Args {
         let context = if self.no_context {
             None
         } else {
-            side::compare(
-                &left,
-                &right,
-                &finder,
-                self.contract.as_deref(),
-                host,
-            )?
+            side::compare(&left, &right, &finder, self.contract.as_deref(), host)?
         };
         printer.result(&Compared {
             left: left.name,

@@ -145,7 +145,7 @@ fn nameless() -> Identity {
 }
 
 fn workspace_at(word: &str, host: &Host) -> Option<PathBuf> {
-    let path = host.env.working_directory().join(word);
+    let path = host.env.resolve(word);
     let root = Root::open(&path).ok()?;
     (root.kind(Path::new(WORKSPACE)) == Some(EntryKind::File)).then_some(path)
 }
@@ -173,6 +173,7 @@ pub(super) fn compare(
         directory: Some(place),
         agent: None,
         contract: contract.map(str::to_owned),
+        ..Target::default()
     };
     let turn = TurnRequest::default();
     let setup = turn.find(host, &target, &Notes::none())?;

@@ -68,8 +68,7 @@ fn workspaces(host: &Host, setup: &Setup) -> Vec<Check> {
     let mut found = vec![(setup.agent.clone(), setup.directory.clone())];
     for entry in agents::roster(config, setup.contract()) {
         let known = found.iter().any(|(id, _)| *id == entry.id);
-        let directory =
-            agents::workspace_directory(config, entry.id.as_str(), &host.env, setup.contract());
+        let directory = setup.configuration.workspace_of(&entry.id, host);
         if let (false, Ok((directory, _))) = (known, directory) {
             found.push((entry.id, directory));
         }

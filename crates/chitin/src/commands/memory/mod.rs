@@ -1,5 +1,6 @@
 //! `chitin memory`: what an agent remembers, and how it is found again.
 
+mod facts;
 mod highlight;
 mod index;
 mod search;
@@ -17,7 +18,6 @@ use chitin_memory::search::FindError;
 use chitin_runtime::AgentMemory;
 use chitin_runtime::Host;
 use chitin_runtime::{Setup, Target, chitin_home};
-use chitin_workspace::guard::Root;
 use clap::Subcommand;
 use std::sync::Arc;
 
@@ -34,6 +34,7 @@ use std::sync::Arc;
   chitin memory search 'boiler' ./my-agent --explain
   chitin memory search 船台 --results 3 --json
   chitin memory show memory/2026-03-02.md:12-20
+  chitin memory facts ./my-agent --user ada --add 'Prefers oak.'
   chitin memory index --rebuild
   chitin memory words glove.6B.100d.txt             find what means the same, without any network"
 )]
@@ -51,6 +52,11 @@ enum Action {
     Status(status::StatusArgs),
     /// Bring the index up to date now, or make it anew.
     Index(index::IndexArgs),
+    /// List, add, remove and promote what an agent keeps about one user.
+    ///
+    /// Facts are in `users/USER/agents/AGENT/MEMORY.md` of the workspace, notes of a day in `memory/DATE.md` beside it, as the Atmosphere
+    /// bridge keeps them. The workspace's own MEMORY.md is not touched. `memory.extraPaths: ["users"]` lets the agent search them.
+    Facts(facts::FactsArgs),
     /// Find the lines that fit a question.
     Search(search::SearchArgs),
     /// Show lines of a memory file.
@@ -65,6 +71,7 @@ impl Args {
             None => status::run(&self.status, host, printer),
             Some(Action::Status(args)) => status::run(args, host, printer),
             Some(Action::Index(args)) => index::run(args, host, printer),
+            Some(Action::Facts(args)) => facts::run(args, host, printer),
             Some(Action::Search(args)) => search::run(args, host, printer),
             Some(Action::Show(args)) => show::run(args, host, printer),
             Some(Action::Words(args)) => words::run(args, host, printer),
@@ -83,13 +90,9 @@ struct Found {
 impl Found {
     fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
         let setup = Arc::new(Setup::find(host, target, &printer.notes())?);
-        let directory = &setup.directory;
-        Root::open(directory).map_err(|error| {
-            let message = format!("`{}` cannot be used as a workspace.", directory.display());
-            CliError::new(Kind::User, message)
-                .caused_by(error)
-                .hint("a question of several words stands in quotes")
-        })?;
+        setup
+            .check_directory(host)
+            .map_err(|error| error.hint("a question of several words stands in quotes"))?;
         let state = chitin_home(host).ok_or_else(|| {
             CliError::new(Kind::User, "There is no place to keep the index.")
                 .hint("set `CHITIN_HOME` or `HOME`")

@@ -56,9 +56,9 @@ struct Made {
 }
 
 pub(super) fn run(args: &WordsArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let input = host.env.working_directory().join(&args.file);
+    let input = host.env.resolve(&args.file);
     let out = match &args.out {
-        Some(out) => host.env.working_directory().join(out),
+        Some(out) => host.env.resolve(out),
         None => words_file(&chitin_home(host).ok_or_else(|| {
             CliError::new(Kind::User, "There is no place to keep the table.")
                 .hint("name one with `--out FILE`, or set `CHITIN_HOME`")

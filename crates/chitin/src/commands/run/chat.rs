@@ -9,6 +9,7 @@ use crate::printer::Printer;
 use crate::terminal::editor::{Editor, Known, Typed};
 use crate::terminal::screen::Screen;
 use crate::terminal::slash::{self, Input, Slash};
+use crate::terminal::words;
 use chitin_agent::turn::{Candidate, TurnError, TurnReport};
 use chitin_model::ModelError;
 use chitin_protocol::message::StopReason;
@@ -181,10 +182,12 @@ fn status(wiring: &Wiring) -> Result<String, CliError> {
         return Ok(format!("{}: nothing was said yet", wiring.session));
     };
     Ok(format!(
-        "{}: {} tokens in the window, ${:.4} so far, {} summaries",
+        "{}: {} tokens in the window, cost so far {}, {} summaries",
         wiring.session,
-        entry.total_tokens.unwrap_or_default(),
-        entry.estimated_cost_usd.unwrap_or_default(),
+        entry
+            .total_tokens
+            .map_or_else(|| words::UNKNOWN.to_owned(), words::tokens),
+        words::cost(entry.estimated_cost_usd),
         entry.compaction_count.unwrap_or_default(),
     ))
 }

@@ -66,7 +66,7 @@ impl Wiring {
             interrupts.presses(),
             printer.stream().err_paint(),
         ));
-        let gateway = gateway(args, &kit, &approver, printer);
+        let gateway = gateway(args, &kit, &approver, printer)?;
         let offers = tools::offers(&gateway)(Some(TerminalSurface::ID));
         let agent = agent(&kit, args, None, &session, &approver, &offers).await?;
         Ok(Self {
@@ -145,7 +145,7 @@ fn gateway(
     kit: &AgentFactory,
     approver: &Arc<dyn Approver>,
     printer: &Printer,
-) -> Gateway {
+) -> Result<Gateway, CliError> {
     let configuration = &kit.setup.configuration;
     let target = Target {
         agent: Some(kit.setup.agent.to_string()),
@@ -153,7 +153,7 @@ fn gateway(
         ..args.target.target()
     };
     let model = args.model.as_deref();
-    let agents = ServeHost::new(&kit.host, &target, model, configuration, &printer.notes());
+    let agents = ServeHost::new(&kit.host, &target, model, configuration, &printer.notes())?;
     let say = printer.clone();
     let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
@@ -169,7 +169,7 @@ fn gateway(
         note: Arc::new(move |text| say.note(text)),
     });
     gateway.offer_tools(tools::offers(&gateway));
-    gateway
+    Ok(gateway)
 }
 
 /// Returns the session of this agent that was used last.

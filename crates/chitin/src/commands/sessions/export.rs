@@ -71,7 +71,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
         printer.write_with(|to| write(to).map(|_| ()))?;
         return Ok(Exit::Success);
     };
-    let path = host.env.working_directory().join(file);
+    let path = host.env.resolve(file);
     let mut new = create(&path)?;
     let written = write(&mut new).and_then(|bytes| {
         new.sync_all()?;

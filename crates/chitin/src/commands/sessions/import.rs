@@ -44,7 +44,7 @@ pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<E
     let Place::Own { store, .. } = &source.place else {
         return Err(CliError::new(Kind::Refused, "These sessions are not ours."));
     };
-    let path = host.env.working_directory().join(&args.file);
+    let path = host.env.resolve(&args.file);
     let key = if let Some(key) = &args.key {
         source.long_key(key.trim())
     } else {

@@ -5,7 +5,7 @@ use super::{Whose, count, instant, refused, size};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::terminal::words::{dollars, fit, one_line, tokens};
+use crate::terminal::words::{UNKNOWN, cost, counted, fit, one_line, tokens};
 use chitin_runtime::Host;
 use chitin_runtime::shown;
 use chitin_store::SessionEntry;
@@ -54,9 +54,18 @@ struct Row {
     updated_at: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// Tokens in the model's window.
+    /// How many turns there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<u64>,
+    /// Tokens of all turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<u64>,
+    /// Whether the provider did not say how many tokens some answer took.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    tokens_unknown: bool,
+    /// Tokens in the model's window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_tokens: Option<u64>,
     /// Tokens that fit into it.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
@@ -86,7 +95,10 @@ impl Row {
                 (None, model) => model,
                 (Some(_), None) => None,
             },
-            tokens: entry.total_tokens,
+            turns: entry.totals.map(|totals| totals.turns),
+            tokens: entry.totals.map(|totals| totals.tokens()),
+            tokens_unknown: entry.totals.is_some_and(|totals| totals.tokens_unknown),
+            context_tokens: entry.total_tokens,
             window: entry.context_tokens,
             cost_usd: entry.estimated_cost_usd,
             bytes: file.map(|file| file.bytes),
@@ -100,7 +112,7 @@ impl Row {
     }
 
     /// Returns the cells of the table.
-    fn cells(&self) -> [String; 6] {
+    fn cells(&self) -> [String; 7] {
         let dash = || "–".to_owned();
         [
             fit(&one_line(&self.key), MAX_KEY_WIDTH),
@@ -108,8 +120,13 @@ impl Row {
             self.model
                 .as_deref()
                 .map_or_else(dash, |model| fit(&one_line(model), MAX_MODEL_WIDTH)),
-            self.tokens.map_or_else(dash, tokens),
-            self.cost_usd.map_or_else(dash, dollars),
+            self.context_tokens
+                .map_or_else(|| UNKNOWN.to_owned(), tokens),
+            self.tokens.map_or_else(
+                || UNKNOWN.to_owned(),
+                |sum| counted(sum, self.tokens_unknown),
+            ),
+            cost(self.cost_usd),
             self.bytes.map_or_else(dash, size),
         ]
     }
@@ -149,9 +166,18 @@ pub(super) fn print(
 
 impl Render for Table {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        let head = ["KEY", "LAST USED", "MODEL", "TOKENS", "COST", "SIZE"].map(str::to_owned);
-        let rows: Vec<[String; 6]> = self.sessions.iter().map(Row::cells).collect();
-        let widths: [usize; 6] = std::array::from_fn(|column| {
+        let head = [
+            "KEY",
+            "LAST USED",
+            "MODEL",
+            "CONTEXT",
+            "TOKENS",
+            "COST",
+            "SIZE",
+        ]
+        .map(str::to_owned);
+        let rows: Vec<[String; 7]> = self.sessions.iter().map(Row::cells).collect();
+        let widths: [usize; 7] = std::array::from_fn(|column| {
             let cells = rows.iter().chain([&head]).map(|row| row[column].width());
             cells.max().unwrap_or(0)
         });
@@ -187,7 +213,7 @@ impl Render for Table {
 }
 
 /// Puts cells on a line: words to the left, numbers to the right.
-fn line(cells: &[String; 6], widths: &[usize; 6]) -> String {
+fn line(cells: &[String; 7], widths: &[usize; 7]) -> String {
     let mut line = String::new();
     for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let blank = " ".repeat(width.saturating_sub(cell.width()));

@@ -1,5 +1,6 @@
 //! `chitin sessions`: the conversations that are kept, on the terminal and out of it.
 
+mod adopt;
 mod conversation;
 mod export;
 mod import;
@@ -17,6 +18,7 @@ use chitin_store::StoreError;
 use clap::Subcommand;
 use source::{Keeper, Source};
 use std::io;
+use std::path::PathBuf;
 
 /// List an agent's sessions, show one, take one out, bring one in, or tidy up.
 ///
@@ -31,6 +33,8 @@ use std::io;
   chitin sessions show main --tail 10
   chitin sessions export main --format markdown --out talk.md
   chitin sessions prune --older-than 30d --keep 100 --dry-run
+  chitin sessions list --dir ./my-agent
+  chitin sessions adopt harbor-3f9a1c2e ./harbor
   chitin sessions import ~/.openclaw/agents/main/sessions/1234.jsonl --as agent:main:old"
 )]
 pub(crate) struct Args {
@@ -51,6 +55,8 @@ enum Action {
     Export(export::ExportArgs),
     /// Take old sessions and archived transcripts away for good.
     Prune(prune::PruneArgs),
+    /// Continue the sessions of another agent in a directory: after it was moved, or from before it had its own.
+    Adopt(adopt::AdoptArgs),
     /// Bring a transcript in, such as one of OpenClaw's; the file itself is only read.
     Import(import::ImportArgs),
 }
@@ -61,6 +67,10 @@ struct Whose {
     /// The agent whose sessions are meant; left out, the default agent.
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
+
+    /// The workspace whose agent is meant.
+    #[arg(long = "dir", value_name = "DIR")]
+    directory: Option<PathBuf>,
 
     /// The contract to read the configuration by.
     #[arg(long, value_name = "NAME")]
@@ -75,6 +85,7 @@ impl Args {
             Some(Action::Show(args)) => show::run(args, host, printer),
             Some(Action::Export(args)) => export::run(args, host, printer),
             Some(Action::Prune(args)) => prune::run(args, host, printer),
+            Some(Action::Adopt(args)) => adopt::run(args, host, printer),
             Some(Action::Import(args)) => import::run(args, host, printer),
         }
     }

@@ -76,9 +76,10 @@ impl Source {
         printer: &Printer,
     ) -> Result<Self, CliError> {
         let target = Target {
-            directory: None,
+            directory: whose.directory.clone(),
             agent: whose.agent.clone(),
             contract: whose.contract.clone(),
+            ..Target::default()
         };
         Self::of(host, &Setup::find(host, &target, &printer.notes())?, keeper)
     }

@@ -60,7 +60,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
     });
     let directory = match &args.out {
         Some(out) => {
-            let directory = home::normalized(&host.env.working_directory().join(out));
+            let directory = home::normalized(&host.env.resolve(out));
             bundle.write(&directory).map(|()| directory)
         }
         None => bundle.write_below(workspace, &summary.session_id, now),

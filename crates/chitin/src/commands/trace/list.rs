@@ -4,7 +4,8 @@ use super::find;
 use crate::commands::skills::{count, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::printer::{Paint, Printer, Render, grouped};
+use crate::printer::{Paint, Printer, Render};
+use crate::terminal::words;
 use chitin_agent::journal::TraceSummary;
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -63,8 +64,8 @@ fn row(trace: &TraceSummary) -> [String; 7] {
         one_line(&trace.session_id).chars().take(8).collect(),
         moment(&trace.ended),
         trace.turns.to_string(),
-        usize::try_from(tokens).map_or_else(|_| tokens.to_string(), grouped),
-        cost(trace.cost),
+        words::counted(tokens, trace.tokens_unknown),
+        words::cost(trace.cost),
         one_line(trace.status.as_deref().unwrap_or("not yet")),
     ]
 }
@@ -73,9 +74,4 @@ fn row(trace: &TraceSummary) -> [String; 7] {
 pub(super) fn moment(instant: &str) -> String {
     let shown: String = one_line(instant).chars().take(19).collect();
     shown.replace('T', " ")
-}
-
-/// Says US dollars.
-pub(super) fn cost(cost: Option<f64>) -> String {
-    cost.map_or_else(|| "–".to_owned(), |cost| format!("${cost:.4}"))
 }

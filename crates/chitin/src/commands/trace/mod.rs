@@ -18,7 +18,8 @@ use std::path::PathBuf;
 /// Look at recorded turns: list them, show one event by event, export one, replay one against an edited workspace.
 ///
 /// Every turn is recorded in its session's trajectory unless `CHITIN_TRAJECTORY=0` says otherwise. A session is named by its
-/// key or by the first characters of its id. No model is called.
+/// key or by the first characters of its id. No model is called. `chitin export-trajectory --sessionKey KEY` is another name
+/// of `chitin trace export KEY`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin trace                                  which sessions were recorded?
@@ -69,6 +70,33 @@ struct ExportArgs {
     /// The contract whose form the export has; left out, that of the recording.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
+}
+
+/// Export a recorded session by its key, as `chitin trace export` does.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportTrajectoryArgs {
+    /// The session's key, or the first characters of its id.
+    #[arg(long = "sessionKey", alias = "session-key", value_name = "KEY")]
+    session: String,
+
+    /// The directory to make; left out, one in `.openclaw/trajectory-exports/` of the session's workspace.
+    #[arg(long, alias = "output", value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// The contract whose form the export has; left out, that of the recording.
+    #[arg(long, value_name = "NAME")]
+    contract: Option<String>,
+}
+
+impl ExportTrajectoryArgs {
+    pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        let args = ExportArgs {
+            session: self.session.clone(),
+            out: self.out.clone(),
+            contract: self.contract.clone(),
+        };
+        export::run(&args, host, printer)
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -91,6 +91,7 @@ pub(super) fn run(args: &ReplayArgs, host: &Host, printer: &Printer) -> Result<E
         directory: Some(directory.unwrap_or_else(|| recorded_workspace.clone())),
         agent: None,
         contract: Some(contract.name.to_owned()),
+        ..Target::default()
     };
     let mut now = Now {
         host,

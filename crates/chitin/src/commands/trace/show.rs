@@ -2,11 +2,12 @@
 
 use super::ShowArgs;
 use super::find;
-use super::list::{cost, moment};
+use super::list::moment;
 use crate::commands::skills::{count, fit, one_line};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped};
+use crate::terminal::words;
 use chitin_agent::journal::{self, LoggedRequest, TraceEvent, TraceFile, TraceSummary};
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -96,8 +97,12 @@ fn describe(event: &TraceEvent) -> String {
     }
     match event.kind() {
         "session.started" => format!(
-            "by {}, {} tools",
+            "by {}{}, {} tools",
             text("trigger"),
+            match data["messageChannel"].as_str() {
+                Some(channel) => format!(" on {}", one_line(channel)),
+                None => String::new(),
+            },
             number(&data["toolCount"])
         ),
         "trace.metadata" => {
@@ -140,8 +145,11 @@ fn describe(event: &TraceEvent) -> String {
                 .and_then(|texts| texts.last());
             format!(
                 "{} tokens, {} {}",
-                number(&usage["total"]),
-                cost(usage["cost"]["total"].as_f64()),
+                words::counted(
+                    usage["total"].as_u64().unwrap_or_default(),
+                    usage["tokensUnknown"] == true
+                ),
+                words::cost(usage["cost"]["total"].as_f64()),
                 quoted(&one_line(said.and_then(Value::as_str).unwrap_or_default()))
             )
         }

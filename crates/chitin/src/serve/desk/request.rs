@@ -35,7 +35,7 @@ impl Beside {
                 known,
                 ..Definitions::default()
             },
-            None => Definitions::find(setup, seen),
+            None => Definitions::find(host, setup, seen),
         };
         let mut count = counter(&seen.model);
         let wire = wire_of(&seen.model, host, setup);

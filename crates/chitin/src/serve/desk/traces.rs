@@ -56,7 +56,7 @@ impl Summaries {
                 traces.push(json!({
                     "id": sum.session_id, "sessionKey": sum.session_key, "at": sum.ended, "started": sum.started,
                     "turns": sum.turns, "bytes": fingerprint.size, "model": sum.model, "status": sum.status,
-                    "tokens": tokens, "costUsd": sum.cost,
+                    "tokens": tokens, "tokensUnknown": sum.tokens_unknown, "costUsd": sum.cost,
                 }));
             }
         }

@@ -5,6 +5,7 @@
 )]
 
 mod bad_input;
+mod continuation;
 mod crashes;
 mod sandboxed;
 mod ten_turns;

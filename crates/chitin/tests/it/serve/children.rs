@@ -230,3 +230,40 @@ fn rooms_with_different_tools_do_not_share_an_agent() {
         );
     }
 }
+
+/// With `expectsCompletionMessage: false` nobody relays a child's reply, so that it goes to the child's own thread.
+#[test]
+fn a_child_that_nobody_waits_for_replies_in_its_own_thread() {
+    let spawn = json!({"name": "sessions_spawn", "arguments": {
+        "task": "Plan the fence", "thread": true, "mode": "session", "expectsCompletionMessage": false,
+    }});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[
+            json!({"when": "[Subagent Task]: Plan the fence", "times": 0, "text": "Oak, forty posts."}),
+            json!({"when": "Start the plan", "text": "", "toolCalls": [spawn]}),
+            json!({"times": 0, "text": "It is planned in a thread."}),
+        ],
+    );
+    let serving = Serving::start(&talk, &[]);
+    let heard = serving.listen();
+    serving.say("yard", "Start the plan");
+    serving.wait_until("the child has replied", |_| {
+        let heard = heard.lock().unwrap();
+        let mut heard = heard.iter();
+        heard.any(|event| event["kind"] == "delivered" && event["text"] == "Oak, forty posts.")
+    });
+    serving.rest();
+    let heard = heard.lock().unwrap();
+    let places: Vec<&str> = heard
+        .iter()
+        .filter(|event| event["kind"] == "delivered" && event["text"] == "Oak, forty posts.")
+        .filter_map(|event| event["to"].as_str())
+        .collect();
+    assert_eq!(places.len(), 1, "{places:?}");
+    assert!(
+        places[0].starts_with("web:channel:yard:thread:"),
+        "{places:?}"
+    );
+    assert!(announces(&talk).is_empty(), "the parent stays silent");
+}

@@ -7,10 +7,12 @@
 mod authority;
 mod bad_input;
 mod children;
+mod delivery;
 mod desk;
 mod logins;
 mod networks;
 mod restart;
+mod spawn_workspace;
 
 use crate::process::command;
 use crate::run::Talk;

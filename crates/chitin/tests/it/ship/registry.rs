@@ -3,7 +3,8 @@
 use super::{EXAMPLES, copied, shipped};
 use crate::process::{chitin, command};
 use chitin_test::TestEnv;
-use chitin_test::registry::{PASSWORD, RegistryServer, Setup, USER, is_installed};
+use chitin_test::needs;
+use chitin_test::registry::{PASSWORD, RegistryServer, Setup, USER};
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -194,8 +195,10 @@ fn an_agent_comes_back_the_same_with_tokens() {
 
 #[test]
 fn another_client_reads_what_was_pushed_and_what_was_written_out() {
-    let (Some(registry), true) = (RegistryServer::start(Setup::Plain), is_installed("skopeo"))
-    else {
+    let (Some(registry), true) = (
+        RegistryServer::start(Setup::Plain),
+        needs::programs(&["skopeo"]),
+    ) else {
         return;
     };
     let env = TestEnv::new();

@@ -1,0 +1,122 @@
+//! Directories that another adapter than OpenClaw's claims: what its definition says, as records of a workspace.
+
+use crate::error::{ErrorKind, RuntimeError};
+use crate::host::Host;
+use crate::setup::{Setup, shown};
+use chitin_workspace::Workspace;
+use chitin_workspace::adapter::{
+    AdapterError, AgentDefinition, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME, WorkspaceAdapter,
+};
+use chitin_workspace::guard::{ReadError, ReadPolicy, Root};
+use chitin_workspace::load::decode;
+use chitin_workspace::snapshot::{Content, Record, RecordState};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Who reads a directory.
+pub(super) enum Claim {
+    /// The contract's own loader: it is an OpenClaw workspace, or the contract knows no other kind.
+    Workspace,
+    /// Another adapter.
+    Adapter(Arc<dyn WorkspaceAdapter>),
+}
+
+/// Finds who reads a directory.
+pub(super) fn claim(
+    host: &Host,
+    setup: &Setup,
+    directory: &Path,
+    workspace: &Workspace,
+) -> Result<Claim, RuntimeError> {
+    if !setup.contract().loading.adapters {
+        return Ok(Claim::Workspace);
+    }
+    let Some(adapter) = setup.adapters.find(directory) else {
+        return Err(unclaimed(
+            host,
+            setup,
+            AdapterError::NoAdapter {
+                path: directory.to_owned(),
+                asked: setup.adapters.adapters().len(),
+            },
+        ));
+    };
+    // A workspace that lost its AGENTS.md is still one: its other files are not given up for a readme.
+    let has_files = || workspace.records().iter().any(|one| !is_missing(one));
+    let is_workspace = match adapter.name() {
+        OPENCLAW_NAME => true,
+        NATIVE_NAME => has_files(),
+        _ => false,
+    };
+    Ok(if is_workspace {
+        Claim::Workspace
+    } else {
+        Claim::Adapter(adapter)
+    })
+}
+
+/// Loads the definition of a directory that another adapter claims, as records under the names of the parts that they are.
+pub(super) fn load(
+    host: &Host,
+    setup: &Setup,
+    adapter: &dyn WorkspaceAdapter,
+    root: &Root,
+    policy: &ReadPolicy,
+) -> Result<(Workspace, AgentDefinition), RuntimeError> {
+    let directory = root.path();
+    let definition = adapter
+        .load(directory)
+        .map_err(|error| unclaimed(host, setup, error))?;
+    let parts = [
+        ("AGENTS.md", &definition.operating_rules),
+        ("SOUL.md", &definition.persona),
+        ("IDENTITY.md", &definition.identity),
+        ("USER.md", &definition.user_profile),
+    ];
+    let mut records = Vec::new();
+    for (name, text) in parts {
+        if text.trim().is_empty() {
+            continue;
+        }
+        records.push(match adapter.name() {
+            NATIVE_NAME => readme(root, policy),
+            // Such a text need not be in any one file; the adapter is what it can be traced to.
+            adapter => Record {
+                name: name.into(),
+                path: directory.join(format!("{adapter}:{name}")),
+                state: RecordState::Present(Arc::new(Content::in_memory(text.as_str()))),
+                extra: false,
+            },
+        });
+    }
+    let workspace = Workspace::from_records(directory, setup.contract(), records);
+    Ok((workspace, definition))
+}
+
+/// The readme as operating rules: their name decides what becomes of it, its path says where every byte came from.
+fn readme(root: &Root, policy: &ReadPolicy) -> Record {
+    let relative = Path::new(NATIVE_RULES_FILE);
+    let state = match root.read(relative, policy) {
+        Ok(read) => RecordState::Present(Arc::new(decode(read))),
+        Err(ReadError::Refused { reason, .. }) => RecordState::Refused(reason),
+        Err(_) => RecordState::Missing,
+    };
+    Record {
+        name: "AGENTS.md".into(),
+        path: root.path().join(relative),
+        state,
+        extra: false,
+    }
+}
+
+pub(super) fn is_missing(record: &Record) -> bool {
+    matches!(record.state, RecordState::Missing)
+}
+
+fn unclaimed(host: &Host, setup: &Setup, error: AdapterError) -> RuntimeError {
+    let directory = shown(&setup.directory, host);
+    RuntimeError::new(ErrorKind::User, format!("`{directory}` is no agent."))
+        .caused_by(error)
+        .hint("an `AGENTS.md` makes a directory an agent; `chitin init DIR` writes one")
+        .hint("`chitin plugins` lists the adapters for other kinds of directories")
+}

@@ -1,0 +1,108 @@
+//! Which agent a directory is.
+//!
+//! The directory is the agent: one that no configuration names has an identity of its own, made of its name and a short
+//! hash of its real path, so that its sessions, memory and state are kept apart from every other directory's.
+
+use crate::host::Host;
+use crate::setup::Configuration;
+use chitin_protocol::agent_id::AgentId;
+use chitin_workspace::agents;
+use chitin_workspace::guard::Root;
+use serde::Serialize;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// How many bytes of the hash are in an id.
+const HASH_BYTES: usize = 4;
+/// How much of a directory's name is in an id.
+const NAME_CHARS: usize = 40;
+/// What an id begins with when nothing of the directory's name can be in it.
+const NAMELESS: &str = "agent";
+
+/// Why an agent has its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Identity {
+    /// The caller named it.
+    Named,
+    /// Configuration says which agent lives in the directory, or it is the default agent's.
+    Configured,
+    /// The directory gives it.
+    Directory,
+}
+
+/// Returns the agent that lives in a directory: the one that configuration puts there, else one of its own.
+pub(crate) fn of_directory(
+    directory: &Path,
+    configuration: &Configuration,
+    host: &Host,
+) -> (AgentId, Identity) {
+    let real = real_path(directory);
+    let (config, contract) = (configuration.value(), configuration.contract);
+    let default = agents::default_agent(config, contract).ok();
+    let others = agents::roster(config, contract)
+        .into_iter()
+        .map(|entry| entry.id)
+        .chain(configuration.workspaces.keys().cloned());
+    // The default agent first: where several agents share a directory, it is the one that is meant.
+    let lives_here = |id: &AgentId| {
+        configuration
+            .workspace_of(id, host)
+            .is_ok_and(|(workspace, _)| workspace == directory || real_path(&workspace) == real)
+    };
+    match default.into_iter().chain(others).find(lives_here) {
+        Some(id) => (id, Identity::Configured),
+        None => (derived(&real), Identity::Directory),
+    }
+}
+
+/// Makes the id of a directory that no configuration names.
+fn derived(real: &Path) -> AgentId {
+    let hash = blake3::hash(real.as_os_str().as_bytes());
+    let hash: String = hash.as_bytes()[..HASH_BYTES]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    let usable = name.chars().any(|c| c.is_ascii_alphanumeric());
+    let name = if usable { &*name } else { NAMELESS };
+    let name: String = name.chars().take(NAME_CHARS).collect();
+    let name = AgentId::normalize(&name);
+    AgentId::normalize(&format!("{name}-{hash}"))
+}
+
+/// Returns a directory's path with every link resolved; one that does not exist keeps its own.
+fn real_path(directory: &Path) -> PathBuf {
+    Root::open(directory).map_or_else(
+        |_| directory.to_path_buf(),
+        |root| root.real_path().to_path_buf(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_says_the_name_and_tells_equal_names_apart() {
+        let (one, two) = (
+            derived(Path::new("/a/Harbor Yard")),
+            derived(Path::new("/b/Harbor Yard")),
+        );
+        assert!(one.as_str().starts_with("harbor-yard-"), "{one}");
+        assert_ne!(one, two);
+        assert_eq!(one, derived(Path::new("/a/Harbor Yard")));
+        assert!(
+            derived(Path::new("/a/\u{65e5}\u{672c}"))
+                .as_str()
+                .starts_with("agent-")
+        );
+        assert!(derived(Path::new("/")).as_str().starts_with("agent-"));
+        assert!(
+            derived(Path::new(&format!("/{}", "x".repeat(255))))
+                .as_str()
+                .len()
+                <= 64
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! `chitin sessions adopt OLD [DIR]`.
+
+use crate::args::TargetArgs;
+use crate::error::{CliError, Kind};
+use crate::exit_code::Exit;
+use crate::printer::{Paint, Printer, Render};
+use chitin_protocol::agent_id::AgentId;
+use chitin_runtime::{AdoptWhich, Adoption, Host, Setup, adopt, chitin_home};
+use std::fmt;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  chitin sessions adopt harbor-3f9a1c2e ./harbor   after the directory was moved or renamed
+  chitin sessions adopt main ./harbor              conversations from before the directory had its own
+  chitin sessions adopt main ./harbor --all        every session of `main`, wherever it began
+
+Sessions are copied: those of the other agent stay as they are, and one that the directory has already is not replaced.")]
+pub(super) struct AdoptArgs {
+    /// The agent that has the sessions now.
+    #[arg(value_name = "OLD")]
+    from: String,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// Take sessions that began in other directories too.
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn run(args: &AdoptArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let setup = Setup::find(host, &args.target.target(), &printer.notes())?;
+    let state = chitin_home(host).ok_or_else(|| {
+        CliError::new(Kind::User, "Could not determine where sessions are kept.")
+            .hint("set `CHITIN_HOME` or `HOME`")
+    })?;
+    let which = if args.all {
+        AdoptWhich::All
+    } else {
+        AdoptWhich::OfDirectory
+    };
+    let from = AgentId::normalize(&args.from);
+    printer.result(&adopt(&setup, &state, &from, which)?)
+}
+
+impl Render for Adoption {
+    fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let adopted = super::count(self.adopted.len(), "session");
+        writeln!(out, "Copied {adopted} of `{}` to `{}`.", self.from, self.to)?;
+        for key in &self.adopted {
+            writeln!(out, "  {key}")?;
+        }
+        for key in &self.kept {
+            writeln!(
+                out,
+                "  {}",
+                paint.dim(&format!("{key} exists already and was not replaced"))
+            )?;
+        }
+        if self.elsewhere > 0 {
+            let elsewhere = super::count(self.elsewhere, "session");
+            let line = format!(
+                "{elsewhere} of `{}` began in other directories; `--all` takes them too",
+                self.from
+            );
+            writeln!(out, "{}", paint.dim(&line))?;
+        }
+        Ok(())
+    }
+}

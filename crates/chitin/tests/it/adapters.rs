@@ -1,0 +1,150 @@
+//! Every way into the program gets its agent from the registry of adapters.
+
+use crate::process::{plain_command, plain_transcript};
+use chitin_test::TestEnv;
+use serde_json::Value;
+
+fn json(env: &TestEnv, arguments: &[&str]) -> Value {
+    let output = plain_command(env, arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn text(env: &TestEnv, arguments: &[&str]) -> String {
+    let output = plain_command(env, arguments).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_readme_alone_is_the_operating_rules() {
+    let env = TestEnv::new();
+    env.file("tools/README.md", "# Tools\n\nSharpen before use.\n");
+    for contract in ["canonical", "atmosphere"] {
+        let prompt = text(
+            &env,
+            &["context", "tools", "--contract", contract, "--text"],
+        );
+        assert!(
+            prompt.contains("Sharpen before use."),
+            "{contract}: {prompt}"
+        );
+        assert!(!prompt.contains("[MISSING]"), "{contract}: {prompt}");
+    }
+    // A subagent works by the same rules.
+    let prompt = text(&env, &["context", "tools", "--run", "subagent", "--text"]);
+    assert!(prompt.contains("Sharpen before use."), "{prompt}");
+    // The bytes are traced to the readme.
+    let report = json(&env, &["context", "tools", "--json"]);
+    assert!(
+        report["files"][0]["path"]
+            .as_str()
+            .unwrap()
+            .ends_with("tools/README.md"),
+        "{report}"
+    );
+    let said = text(&env, &["run", "tools", "-m", "hi", "--dry-run"]);
+    assert!(said.contains("Sharpen before use."), "{said}");
+    // What a recorded release does with such a directory stays as it was recorded.
+    let prompt = text(
+        &env,
+        &[
+            "context",
+            "tools",
+            "--contract",
+            "openclaw-2026.4",
+            "--text",
+        ],
+    );
+    assert!(!prompt.contains("Sharpen before use."), "{prompt}");
+}
+
+#[test]
+fn the_definition_is_shown() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    env.file("harbor/IDENTITY.md", "name: Ada\n");
+    env.file("harbor/PERMISSIONS.md", "deny: secrets\n");
+    env.file(
+        "harbor/skills/knots/SKILL.md",
+        "---\nname: knots\ndescription: Ties knots.\n---\n",
+    );
+    let agent = json(&env, &["agents", "show", "harbor", "--json"]);
+    assert_eq!(agent["name"], "Ada");
+    assert_eq!(agent["adapterName"], "openclaw");
+    assert_eq!(agent["identityFrom"], "directory");
+    assert_eq!(agent["extensions"]["PERMISSIONS.md"], "deny: secrets\n");
+    assert_eq!(agent["skillPaths"].as_array().unwrap().len(), 1);
+    let system = agent["systemPrompt"].as_str().unwrap();
+    assert!(
+        system.contains("## Operating rules\n\nKeep the harbor."),
+        "{system}"
+    );
+    // The name is the one that the model hears, too.
+    let prompt = text(&env, &["context", "harbor", "--text"]);
+    assert!(prompt.contains(" name=Ada "), "{prompt}");
+    env.file("garden/AGENTS.md", "Keep the garden.\n");
+    assert_eq!(
+        json(&env, &["agents", "show", "garden", "--json"])["name"],
+        "garden"
+    );
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_a_clear_error_everywhere() {
+    let env = TestEnv::new();
+    for arguments in [
+        &["run", "nowhere", "-m", "hi"][..],
+        &["context", "nowhere"],
+        &["agents", "show", "nowhere"],
+        &["serve", "nowhere", "--listen", "127.0.0.1:0"],
+    ] {
+        let said = plain_transcript(&env, arguments);
+        assert!(said.contains("nowhere"), "{said}");
+        assert!(said.contains("hint: `chitin init"), "{said}");
+        assert!(said.ends_with("[exit 3]\n"), "{said}");
+    }
+}
+
+#[test]
+fn several_workspaces_are_one_agent_and_every_byte_keeps_its_file() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    env.file("team/AGENTS.md", "Speak plainly.\n");
+    env.file("team/SOUL.md", "Calm.\n");
+    env.file(
+        "team/skills/knots/SKILL.md",
+        "---\nname: knots\ndescription: Ties knots.\n---\n",
+    );
+    env.file("base/SOUL.md", "Stern.\n");
+    env.file("base/USER.md", "Ingrid.\n");
+    let with = ["--with", "team", "--with", "base"];
+    let arguments = [&["context", "harbor", "--text"][..], &with].concat();
+    let prompt = text(&env, &arguments);
+    for part in [
+        "Keep the harbor.",
+        "Speak plainly.",
+        "Calm.",
+        "Ingrid.",
+        "Ties knots.",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    assert!(!prompt.contains("Stern."), "{prompt}");
+    // Each line is traced to the file that it came from.
+    let line = prompt
+        .lines()
+        .position(|line| line == "Speak plainly.")
+        .unwrap()
+        + 1;
+    let line = line.to_string();
+    let arguments = [&["context", "harbor", "--explain", &line][..], &with].concat();
+    let told = text(&env, &arguments);
+    assert!(told.contains("team/AGENTS.md"), "{told}");
+    // The same by configuration.
+    let config = format!("{{ with: ['{}'] }}", env.path().join("team").display());
+    env.file("home/.chitin/chitin.json5", config);
+    assert!(text(&env, &["context", "harbor", "--text"]).contains("Speak plainly."));
+    let said = plain_transcript(&env, &["context", "harbor", "--with", "nowhere"]);
+    assert!(said.contains("There is no such directory."), "{said}");
+}

@@ -1,0 +1,188 @@
+//! With a small server of our own, in Python: no package is needed.
+
+use super::{
+    AtAddress, Sums, free_port, kill, listen, processes, requested, results, starts, talk,
+    wait_until,
+};
+use crate::run::{Talk, text};
+use crate::serve::Serving;
+use serde_json::{Value, json};
+use std::process::Command;
+
+const SERVER: &str = include_str!("server.py");
+
+const SUMS: Sums<'static> = Sums {
+    tool: "small__add",
+    five: "The sum is 5.",
+    forty_two: "The sum is 42.",
+};
+
+/// Something that only the command line of this test's server holds.
+fn marker(talk: &Talk) -> String {
+    format!("marker-{}", talk.env.path().display())
+}
+
+/// The settings of the server as a program.
+fn program(talk: &Talk) -> Value {
+    let path = talk.env.file("home/server.py", SERVER);
+    json!({"command": "python3", "args": [path, "stdio", marker(talk)]})
+}
+
+fn at_address(talk: &Talk, port: u16) -> AtAddress {
+    let mut command = Command::new("python3");
+    let path = talk.env.file("home/server.py", SERVER);
+    command.current_dir(talk.env.home());
+    command
+        .arg(path)
+        .args(["http", &port.to_string(), &marker(talk)]);
+    listen(command, port)
+}
+
+#[test]
+fn run_uses_a_program_and_starts_it_again_when_it_is_killed() {
+    let talk = talk(&SUMS.in_one_turn());
+    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    SUMS.run(&talk, || kill(&marker(&talk)));
+    assert_eq!(starts(&talk.env.workspace()), 2);
+    wait_until("the server ends with `run`", || {
+        processes(&marker(&talk)).is_empty()
+    });
+}
+
+#[test]
+fn run_uses_an_address_of_the_workspace_when_the_user_wants_it() {
+    let talk = talk(&[json!({"text": "Good morning."})]);
+    let server = at_address(&talk, free_port());
+    talk.env
+        .file("workspace/MCP.md", format!("- small: {}\n", server.url()));
+    // Without a word of the user, the server is not asked and a note says so.
+    let output = talk.say("Hello");
+    let errors = text(&output.stderr);
+    assert!(
+        errors.contains("`MCP.md` names 1 MCP server(s), which are not used"),
+        "{errors}"
+    );
+    assert!(
+        !requested(&talk).contains("small__pid"),
+        "{}",
+        requested(&talk)
+    );
+
+    let talk = super::talk(&SUMS.in_one_turn());
+    talk.env
+        .file("workspace/MCP.md", format!("- small: {}\n", server.url()));
+    talk.configure(json!({"mcp": {"workspace": true}}));
+    let mut again = None;
+    SUMS.run(&talk, || {
+        let port = server.kill();
+        again = Some(at_address(&talk, port));
+    });
+}
+
+#[test]
+fn run_uses_a_program_of_openclaws_configuration() {
+    let talk = talk(&SUMS.in_one_turn());
+    let config = json!({"mcp": {"servers": {"small": program(&talk)}}});
+    talk.env
+        .file("home/.openclaw/openclaw.json", config.to_string());
+    SUMS.run(&talk, || {});
+    assert_eq!(starts(&talk.env.workspace()), 1);
+}
+
+#[test]
+fn serve_starts_a_program_once_for_all_turns_models_and_children() {
+    let child = "[Subagent Task]: Add for me";
+    let spawn = json!({"task": "Add for me", "model": "yard/other-model"});
+    let script = [
+        json!({"when": child, "toolCalls": [{"name": "small__pid", "arguments": {}}]}),
+        json!({"when": child, "times": 0, "text": "Done by the child."}),
+        json!({"when": "[Internal task completion event]", "times": 0, "text": "Noted."}),
+        json!({"toolCalls": [{"name": "small__pid", "arguments": {}}]}),
+        json!({"toolCalls": [{"name": "sessions_spawn", "arguments": spawn}]}),
+        json!({"text": "It works.", "times": 0}),
+    ];
+    let talk = talk(&script);
+    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    let serving = Serving::start(&talk, &[]);
+    serving.say("yard", "Begin");
+    serving.wait_until("the child is done", |_| {
+        let requests = talk.server.requests();
+        requests.iter().any(|request| {
+            let request = request.json();
+            request["model"] == "other-model" && request.to_string().contains("pid ")
+        })
+    });
+    serving.rest();
+    assert_eq!(starts(&talk.env.workspace()), 1);
+    assert_eq!(processes(&marker(&talk)).len(), 1);
+    assert_eq!(serving.end(), Some(0));
+    wait_until("the server ends with `serve`", || {
+        processes(&marker(&talk)).is_empty()
+    });
+}
+
+#[test]
+fn serve_starts_a_program_again_when_it_is_killed_and_leaves_none_behind() {
+    let talk = talk(&SUMS.in_two_turns());
+    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    let serving = Serving::start(&talk, &[]);
+    SUMS.serve(&talk, &serving, || kill(&marker(&talk)));
+    assert_eq!(starts(&talk.env.workspace()), 2);
+    assert_eq!(processes(&marker(&talk)).len(), 1);
+    serving.kill();
+    wait_until("the server ends with a killed `serve`", || {
+        processes(&marker(&talk)).is_empty()
+    });
+}
+
+#[test]
+fn serve_goes_on_with_an_address_whose_server_was_killed_and_started_again() {
+    let talk = talk(&SUMS.in_two_turns());
+    let server = at_address(&talk, free_port());
+    talk.configure(json!({"mcp": {"servers": {"small": {"url": server.url()}}}}));
+    let serving = Serving::start(&talk, &[]);
+    let mut again = None;
+    SUMS.serve(&talk, &serving, || {
+        let port = server.kill();
+        again = Some(at_address(&talk, port));
+    });
+    assert_eq!(starts(&talk.env.home()), 2);
+}
+
+#[test]
+fn serve_finds_a_server_that_comes_later() {
+    let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
+    let port = free_port();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    talk.configure(json!({"mcp": {"servers": {"small": {"url": url}}}}));
+    let serving = Serving::start(&talk, &[]);
+    let has_tool = || {
+        serving.say("yard", "Good morning");
+        serving.rest();
+        requested(&talk).contains("small__add")
+    };
+    assert!(!has_tool());
+    let _server = at_address(&talk, port);
+    serving.wait_until("the tools are there", |_| has_tool());
+}
+
+#[test]
+fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
+    let talk = talk(&[json!({"text": "Good morning."})]);
+    talk.configure(json!({"mcp": {"servers": {
+        "gone": {"url": format!("http://127.0.0.1:{}/mcp", free_port())},
+        "missing": {"command": "no-such-program"},
+    }}}));
+    let output = talk.say("Hello");
+    let errors = text(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert!(
+        errors.contains("The MCP server `gone` is not available"),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("The MCP server `missing` is not available"),
+        "{errors}"
+    );
+    assert_eq!(results(&talk), Vec::<String>::new());
+}
