@@ -290,19 +290,19 @@ fn unknowns(tools: &ToolFigures, history: &History) -> Vec<String> {
         ));
     }
     match history {
-        History::New => {}
         History::Expired => notes.push(
             "the session was last used too long ago: the next turn begins a new one, without history"
                 .to_owned(),
         ),
-        History::Kept(sent) if sent.compaction_due => {
-            notes.push("the history is compacted before the next turn; the figures are those before it".to_owned());
-        }
-        History::Kept(_) => {}
+        History::Kept(sent) if sent.compaction_due => notes.push(
+            "the history is compacted before the next turn; the figures are those before it"
+                .to_owned(),
+        ),
         History::Unreadable(error) => {
             let error = crate::display::plain(error, '\u{fffd}');
             notes.push(format!("the history is unknown: {error}"));
         }
+        History::New | History::Kept(_) => {}
     }
     notes
 }

@@ -251,7 +251,8 @@ fn recalled_memory_in_the_message_leaves_the_cached_conversation_alone() {
             );
         }
     }
-    println!("{table}");
+    let written = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("recalled-memory.txt");
+    std::fs::write(written, table).unwrap();
 }
 
 #[test]

@@ -31,9 +31,8 @@ fn report(env: &TestEnv, arguments: &[&str]) -> Value {
 }
 
 fn number(value: &Value) -> u64 {
-    value
-        .as_u64()
-        .unwrap_or_else(|| panic!("no number: {value}"))
+    assert!(value.is_u64(), "no number: {value}");
+    value.as_u64().unwrap()
 }
 
 #[test]
