@@ -62,12 +62,16 @@ pub const DICTIONARY: &[&str] = &[
     "\u{1f980}",
 ];
 
-const PATHS: [&str; 5] = [
+const PATHS: [&str; 9] = [
     "AGENTS.md",
     "skills/a/SKILL.md",
     "skills/a/run.sh",
     "memory/2026-01-01.md",
     "notes.txt",
+    "PERMISSIONS.md",
+    "RUNTIME.md",
+    "CHANNELS.md",
+    "MCP.md",
 ];
 
 /// Checks the text in every role and takes its secrets out.

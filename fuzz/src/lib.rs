@@ -26,6 +26,7 @@ pub mod pack_policy;
 pub mod patch;
 pub mod path_guard;
 pub mod permissions;
+pub mod plugin_message;
 pub mod recipe;
 pub mod route;
 pub mod scratch;
@@ -51,7 +52,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -141,6 +142,11 @@ pub const TARGETS: [Target; 27] = [
         name: "permissions",
         run: permissions::run,
         dictionary: permissions::DICTIONARY,
+    },
+    Target {
+        name: "plugin_message",
+        run: plugin_message::run,
+        dictionary: plugin_message::DICTIONARY,
     },
     Target {
         name: "route",

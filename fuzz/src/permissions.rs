@@ -5,7 +5,8 @@ use chitin_workspace::env::Env;
 use chitin_workspace::extensions::permissions::{
     Decision, Pattern, Request, TimeWindow, Usage, Zone, parse,
 };
-use chitin_workspace::extensions::{Secret, channels, mcp, runtime};
+use chitin_workspace::extensions::suggestion::suggest;
+use chitin_workspace::extensions::{LiveText, Secret, channels, mcp, runtime};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 
@@ -103,6 +104,16 @@ pub fn run(data: &[u8]) {
     assert_eq!(distinct.len(), names.len(), "a channel twice");
     novelty::note(names.len().min(5));
     check_runtime(&text);
+    check_suggestion(&text);
+}
+
+/// What is suggested names no file of the machine without saying so, and no key is told.
+fn check_suggestion(text: &str) {
+    let found = suggest(&LiveText::Text(text.into()));
+    novelty::note((found.model.is_some(), found.max_tokens.is_some(), found.notes.len().min(4)));
+    if let Some(Ok(name)) = found.full_name() {
+        assert!(name == "offline" || name.contains('/'), "{name:?}");
+    }
 }
 
 fn check_permissions(text: &str) {
@@ -110,10 +121,12 @@ fn check_permissions(text: &str) {
         Ok(permissions) => permissions,
         Err(error) => {
             assert!(!error.to_string().is_empty());
-            novelty::note(std::mem::discriminant(&error));
+            novelty::note(std::mem::discriminant(&error.problem));
+            assert!(error.position.line <= text.len() + 1, "a line behind the end");
             return;
         }
     };
+    assert!(permissions.policies.iter().all(|policy| !policy.lines.is_empty()), "a policy of no line");
     for policy in &permissions.policies {
         novelty::note(policy.rule.kind());
     }
@@ -129,6 +142,11 @@ fn check_permissions(text: &str) {
             let admitted = permissions.admit(request, &mut usage);
             assert_eq!(decided, admitted, "looking and counting disagree");
             novelty::note(admitted == Decision::Admit);
+            if permissions.screen_answer(message) != Decision::Admit {
+                assert_ne!(admitted, Decision::Admit, "what is denied was let in");
+                let internal = permissions.decide_internal(request, &usage);
+                assert_ne!(internal, Decision::Admit, "what is denied was let in from inside");
+            }
         }
         let _ = permissions.screen_answer(message);
         let _ = permissions.screen_tool_arguments(message);

@@ -77,6 +77,8 @@ pub const CRITICAL_SECTIONS: [[&str; 2]; 2] = [
     ["Session Startup", "Red Lines"],
     ["Every Session", "Safety"],
 ];
+/// The record of what a rule of the workspace refused. Our own.
+pub const REFUSED_RECORD: &str = "chitin:refused";
 /// Encloses files that were read (C35).
 pub const READ_FILES_TAG: &str = "read-files";
 /// Encloses files that were changed (C35).

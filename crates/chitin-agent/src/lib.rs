@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod compat;
 pub mod engine;
+pub mod guard;
 pub mod history;
 pub mod journal;
 mod lane;

@@ -30,6 +30,13 @@ pub trait AgentHost: Send + Sync {
         SubagentSettings::default()
     }
 
+    /// Says why messages of a channel do not reach an agent, if they do not: its workspace may name the channels that it
+    /// answers on. A sentence that names the file.
+    fn channel_refusal(&self, agent_id: &str, channel: &str) -> Option<String> {
+        let _ = (agent_id, channel);
+        None
+    }
+
     /// Returns the workspaces that some agent's sessions may begin others in, for the description of the tool.
     fn spawn_workspaces(&self) -> Vec<String> {
         Vec::new()

@@ -5,6 +5,7 @@ use crate::announce::CompletionTarget;
 use crate::queue::Said;
 use crate::threads::AnswerThread;
 use crate::trust::ToolLimits;
+use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::ImageBlock;
 use chitin_protocol::rules::{BoundFirstRun, SubagentRules, UnexpectedCompletion};
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Job {
     pub kind: JobKind,
     /// What is said to the agent.
     pub words: String,
+    /// What its senders wrote, message by message, where `words` holds more than that. Rules judge this.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<String>,
     /// Pictures that go with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageBlock>,
@@ -77,6 +81,7 @@ impl Job {
             agent_id,
             kind: JobKind::Message,
             words: String::new(),
+            written: Vec::new(),
             images: Vec::new(),
             from: None,
             message_id: None,
@@ -91,6 +96,15 @@ impl Job {
             accepted_at,
             child: None,
             about: None,
+        }
+    }
+
+    /// Returns what its senders wrote.
+    pub fn written(&self) -> Vec<String> {
+        if self.written.is_empty() {
+            vec![self.words.clone()]
+        } else {
+            self.written.clone()
         }
     }
 }
@@ -297,6 +311,20 @@ pub struct Outcome {
     pub output_tokens: u64,
     /// How long it took, in milliseconds.
     pub runtime_ms: u64,
+    /// The rule of the workspace that refused the message, or the last reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Box<RefusedOutcome>>,
+}
+
+/// What a rule of the workspace refused in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedOutcome {
+    /// What was refused.
+    pub part: RefusedPart,
+    /// The rule.
+    #[serde(flatten)]
+    pub by: RuleRefusal,
 }
 
 /// How a job ended, in a word.

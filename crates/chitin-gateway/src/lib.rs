@@ -32,6 +32,6 @@ pub use gateway::{
 };
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
 pub use incoming::{Addressed, Answer, Hanging, Incoming, Notice, Noticed};
-pub use job::{Job, JobKind, Outcome, Sender, Status};
+pub use job::{Job, JobKind, Outcome, RefusedOutcome, Sender, Status};
 pub use surface::{Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};
 pub use trust::{Trust, TrustError};

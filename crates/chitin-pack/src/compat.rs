@@ -112,6 +112,10 @@ pub const PROMPT_NOT_MATERIALIZED: &str = "PROMPT_NOT_MATERIALIZED";
 pub const RULES_NOT_MATERIALIZED: &str = "RULES_NOT_MATERIALIZED";
 /// A layer has no place in the target.
 pub const UNSUPPORTED_FEATURE: &str = "UNSUPPORTED_FEATURE";
+/// An option that the artifact's maker set has effect.
+pub const PRESET: &str = "PRESET_OPTION";
+/// The model or its parameters have no place in the target.
+pub const MODEL_NOT_MATERIALIZED: &str = "MODEL_NOT_MATERIALIZED";
 /// Something that is particular to the target.
 pub const ADAPTER_WARNING: &str = "ADAPTER_WARNING";
 /// The files could not be exchanged in one step.

@@ -1,4 +1,9 @@
-//! The layers that the format knows: their names, media types, order and limits (rules P2, P13).
+//! The layers of an artifact: their names, media types, order and limits (rules P2, P13).
+//!
+//! The last three are Chitin's own: what a workspace holds beyond the format's map. They stand after all others, under media
+//! types of ours, so that other tools pass over them and read the rest as it always was (rule P14).
+
+use crate::compat::{MEMORY_FILE, MEMORY_SURFACE, SURFACES};
 
 /// How a layer's bytes are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +45,12 @@ pub enum LayerKind {
     Memory,
     /// The files of a source artifact.
     SourceSnapshot,
+    /// Extension files of a workspace, such as `PERMISSIONS.md`; Chitin's own.
+    Extensions,
+    /// Skills below `.agents/skills`; Chitin's own.
+    AgentsSkills,
+    /// Documents that the workspace's files link to; Chitin's own.
+    Documents,
 }
 
 /// One mebibyte, which the format calls 1 MB.
@@ -47,7 +58,7 @@ pub const MB: u64 = 1_048_576;
 
 impl LayerKind {
     /// Every kind, in the order of the manifest.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Knowledge,
         Self::Rules,
         Self::Skills,
@@ -61,6 +72,9 @@ impl LayerKind {
         Self::Subagents,
         Self::Memory,
         Self::SourceSnapshot,
+        Self::Extensions,
+        Self::AgentsSkills,
+        Self::Documents,
     ];
 
     /// Returns the name that definitions, warnings and results use.
@@ -79,6 +93,9 @@ impl LayerKind {
             Self::Subagents => "subagents",
             Self::Memory => "memory",
             Self::SourceSnapshot => "source",
+            Self::Extensions => "extensions",
+            Self::AgentsSkills => "agentsSkills",
+            Self::Documents => "documents",
         }
     }
 
@@ -103,6 +120,9 @@ impl LayerKind {
             Self::Subagents => "application/vnd.stax.subagents.v1+json",
             Self::Memory => "application/vnd.stax.memory.v1.tar+gzip",
             Self::SourceSnapshot => "application/vnd.stax.source.snapshot.v1.tar+gzip",
+            Self::Extensions => "application/vnd.chitin.extensions.v1.tar+gzip",
+            Self::AgentsSkills => "application/vnd.chitin.agents-skills.v1.tar+gzip",
+            Self::Documents => "application/vnd.chitin.documents.v1.tar+gzip",
         }
     }
 
@@ -122,7 +142,10 @@ impl LayerKind {
             | Self::InstructionTree
             | Self::Surfaces
             | Self::Memory
-            | Self::SourceSnapshot => Format::Tar,
+            | Self::SourceSnapshot
+            | Self::Extensions
+            | Self::AgentsSkills
+            | Self::Documents => Format::Tar,
             Self::Mcp | Self::Secrets | Self::Packages | Self::Persona | Self::Subagents => {
                 Format::Json
             }
@@ -134,8 +157,12 @@ impl LayerKind {
     pub const fn limit(self) -> u64 {
         match self {
             Self::Knowledge | Self::SourceSnapshot => 256 * MB,
-            Self::Rules | Self::Surfaces | Self::InstructionTree => 16 * MB,
-            Self::Skills | Self::Memory => 64 * MB,
+            Self::Rules
+            | Self::Surfaces
+            | Self::InstructionTree
+            | Self::Extensions
+            | Self::Documents => 16 * MB,
+            Self::Skills | Self::Memory | Self::AgentsSkills => 64 * MB,
             Self::Mcp
             | Self::Secrets
             | Self::Packages
@@ -144,4 +171,40 @@ impl LayerKind {
             | Self::Subagents => MB,
         }
     }
+
+    /// Tells whether the layer is Chitin's own, which the format does not know.
+    pub const fn is_own(self) -> bool {
+        matches!(
+            self,
+            Self::Extensions | Self::AgentsSkills | Self::Documents
+        )
+    }
+
+    /// Returns where a file of the layer stands in the workspace; `None` for layers that no workspace file stands for.
+    pub fn workspace_path(self, path: &str) -> Option<String> {
+        match self {
+            Self::Surfaces => SURFACES
+                .into_iter()
+                .chain([(MEMORY_SURFACE, MEMORY_FILE)])
+                .find(|(surface, _)| *surface == path)
+                .map(|(_, file)| file.to_owned()),
+            Self::Skills => Some(format!("skills/{path}")),
+            Self::Memory => Some(format!("memory/{path}")),
+            Self::AgentsSkills => Some(format!("{AGENTS_SKILLS}/{path}")),
+            Self::Extensions | Self::Documents => Some(path.to_owned()),
+            Self::Knowledge
+            | Self::Rules
+            | Self::Mcp
+            | Self::Secrets
+            | Self::Packages
+            | Self::InstructionTree
+            | Self::Prompt
+            | Self::Persona
+            | Self::Subagents
+            | Self::SourceSnapshot => None,
+        }
+    }
 }
+
+/// The second place for skills in a workspace.
+pub const AGENTS_SKILLS: &str = ".agents/skills";

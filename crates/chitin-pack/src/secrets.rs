@@ -2,7 +2,6 @@
 
 use crate::archive::{EntryKind, broken};
 use crate::artifact::Artifact;
-use crate::compat::{MEMORY_FILE, MEMORY_SURFACE, SURFACES};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
@@ -83,14 +82,11 @@ fn look(path: &str, content: &mut dyn Read, findings: &mut Vec<Finding>) -> Resu
 
 /// The path as the author knows it.
 fn shown(kind: LayerKind, path: &str) -> String {
-    if kind != LayerKind::Surfaces {
-        return format!("{}/{path}", kind.name());
+    match kind.workspace_path(path) {
+        Some(place) => place,
+        None if kind == LayerKind::Surfaces => path.to_owned(),
+        None => format!("{}/{path}", kind.name()),
     }
-    let known = SURFACES
-        .into_iter()
-        .chain([(MEMORY_SURFACE, MEMORY_FILE)])
-        .find(|(surface, _)| *surface == path);
-    known.map_or_else(|| path.to_owned(), |(_, file)| file.to_owned())
 }
 
 /// The record of layers without secrets, by digest: what has not changed need not be looked at again.

@@ -1,8 +1,9 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
 use crate::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, ProviderSettings,
-    ServerSettings, SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
+    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, PluginSettings,
+    ProviderSettings, ServerSettings, SessionSettings, SubagentSettings, ToolSettings,
+    TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -25,6 +26,9 @@ pub struct ChitinConfig {
     /// How model providers are reached, by id, where the built-in list is wrong or silent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// Plugins, by name: programs of the user's own that claim directories or decide what of a conversation is sent again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub plugins: BTreeMap<String, PluginSettings>,
     /// How `chitin serve` is reached, and what it takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerSettings>,
@@ -108,6 +112,10 @@ pub struct AgentSettings {
     /// What is remembered, and how it is found again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemorySettings>,
+    /// The context engine: `legacy`, the built-in one, or the name of a plugin. Left out, `plugins.slots.contextEngine` of
+    /// `openclaw.json` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_engine: Option<String>,
     /// How long sessions last and how much of them is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionSettings>,

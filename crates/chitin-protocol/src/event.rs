@@ -117,6 +117,19 @@ pub enum TurnEvent {
         /// How long it took, in milliseconds.
         runtime_ms: u64,
     },
+    /// A rule of the workspace refused something. It went no further.
+    Refused {
+        /// What was refused.
+        part: RefusedPart,
+        /// The rule.
+        #[serde(flatten)]
+        by: RuleRefusal,
+        /// What the sender reads in place of it.
+        text: String,
+        /// The name under which the message was handed in, or the provider's name for the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
     /// A record is on the disk: it will survive whatever happens to this process.
     Stored {
         /// The record's id.
@@ -159,4 +172,37 @@ pub enum TurnEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
+}
+
+/// What a rule of a workspace refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedPart {
+    /// A message to the agent.
+    Message,
+    /// A reply of the agent.
+    Reply,
+    /// A call of a tool.
+    ToolCall,
+}
+
+/// The rule of a workspace that refused something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleRefusal {
+    /// The file, such as `PERMISSIONS.md`.
+    pub file: String,
+    /// The rule, as the file spells it, such as `deny`.
+    pub rule: String,
+    /// The policy's name, such as `workspace-deny-main`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The line of the rule, counted from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The column, where the file itself is broken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    /// Why, without saying what the rule looks for.
+    pub reason: String,
 }

@@ -320,6 +320,10 @@ impl AgentHost for ServeHost {
         self.spawn_workspaces.clone()
     }
 
+    fn channel_refusal(&self, agent_id: &str, channel: &str) -> Option<String> {
+        self.workshop(agent_id).ok()?.kit.channels.refusal(channel)
+    }
+
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let workshop = self.workshop(agent_id)?;
         let report = ContextReport::of_session(&self.host, &workshop.kit.setup, session_key, None)

@@ -15,12 +15,16 @@ use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
 use chitin_agent::engine::{ContextEngine, Registry, slot};
+use chitin_agent::guard::PermissionGuard;
 use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
+use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::Approver;
+use chitin_workspace::extensions::channels::ChannelFilter;
+use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,10 +62,18 @@ pub struct AgentFactory {
     pub state: PathBuf,
     /// Its memory.
     pub memory: Arc<AgentMemory>,
+    /// The user's plugins.
+    pub plugins: Arc<PluginSet>,
     /// Its MCP servers.
     mcp: Arc<AgentMcpServers>,
     /// Where notes go.
     pub notes: Notes,
+    /// Context engines that the caller adds.
+    pub engines: Vec<Arc<dyn ContextEngine>>,
+    /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
+    pub guard: Arc<PermissionGuard>,
+    /// The channels that `CHANNELS.md` names.
+    pub channels: Arc<ChannelFilter>,
 }
 
 /// What turns of an agent with the same models share.
@@ -84,14 +96,23 @@ impl AgentFactory {
         })?;
         let directory = FileStore::directory_of(&state, setup.agent.as_str());
         let rules = &setup.contract().runtime.transcript;
+        let policy = read_policy(setup.contract(), &setup.options);
         Ok(Self {
+            guard: Arc::new(PermissionGuard::new(
+                &setup.directory,
+                setup.agent.as_str(),
+                policy.clone(),
+            )),
+            channels: Arc::new(ChannelFilter::new(&setup.directory, policy)),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
+            plugins: Arc::clone(&setup.plugins),
             mcp: Arc::default(),
             setup,
             state,
             notes: notes.clone(),
+            engines: Vec::new(),
         })
     }
 
@@ -157,7 +178,7 @@ impl AgentFactory {
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let notes = &self.notes;
         let clock: Arc<dyn Clock> = Arc::new(HostClock);
-        let (tools, screen) = bench
+        let tools = bench
             .tools
             .for_user(setup, &own, &bench.redactor, user, notes);
         Ok(Agent::new(Parts {
@@ -168,10 +189,10 @@ impl AgentFactory {
             source: Arc::clone(&bench.source) as _,
             models: bench.chosen.thinking(user.thinking),
             tools,
-            screen,
+            guard: Arc::clone(&self.guard) as _,
             approver,
             clock: Arc::clone(&clock),
-            engine: engine(setup, notes)?,
+            engine: self.engine(own.context_engine.as_deref())?,
             limits: TurnLimits::new(&own.limits),
             history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
@@ -199,15 +220,27 @@ impl AgentFactory {
     }
 }
 
-/// Picks the context engine that `openclaw.json` names.
-fn engine(setup: &Setup, notes: &Notes) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
-    let resolved = Registry::new()
-        .resolve(slot(setup.configuration.value()))
-        .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
-    if let Some(note) = &resolved.note {
-        notes.note(note);
+impl AgentFactory {
+    /// Picks the context engine: the one that `chitin.json5` names, else the one that `openclaw.json` names, of those that
+    /// are built in or that plugins offer.
+    fn engine(&self, named: Option<&str>) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
+        let setup = &self.setup;
+        let mut registry = Registry::new();
+        for engine in &self.engines {
+            let engine = Arc::clone(engine);
+            let id = engine.info().id.to_string();
+            registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
+        }
+        self.plugins
+            .register_engines(&mut registry, &setup.directory);
+        let resolved = registry
+            .resolve(named.unwrap_or_else(|| slot(setup.configuration.value())))
+            .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
+        if let Some(note) = &resolved.note {
+            self.notes.note(note);
+        }
+        Ok(resolved.engine)
     }
-    Ok(resolved.engine)
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.

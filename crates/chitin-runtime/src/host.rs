@@ -10,6 +10,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct Host {
     /// The environment, as it was when the process started.
     pub env: Env,
+    /// The program that shuts commands in before they run: this one, if it calls
+    /// [`chitin_tools::sandbox::helper`] first, as `chitin` does. Without it nothing is run.
+    pub helper: Option<std::path::PathBuf>,
 }
 
 impl Host {
@@ -43,9 +46,14 @@ impl Host {
         }
     }
 
-    /// Returns this program, for when it has to start itself again.
+    /// Returns the program of this process.
     pub fn program() -> std::path::PathBuf {
         std::env::current_exe().unwrap_or_else(|_| "chitin".into())
+    }
+
+    /// Returns a host for an environment that the caller hands in; nothing of the process is read and no commands are run.
+    pub const fn embedded(env: Env) -> Self {
+        Self { env, helper: None }
     }
 
     /// Returns the name of the time zone that this machine or the user's environment sets.
@@ -94,7 +102,7 @@ impl Host {
     /// Reads the environment of this process.
     #[expect(
         clippy::disallowed_methods,
-        reason = "the binary is where the environment is read"
+        reason = "the runtime is where the environment is read, for whoever does not hand in another"
     )]
     pub fn from_process() -> Result<Self, RuntimeError> {
         let directory = std::env::current_dir().map_err(|e| {
@@ -107,7 +115,10 @@ impl Host {
         if let Some(home) = std::env::home_dir() {
             env = env.with_os_home(home);
         }
-        Ok(Self { env })
+        Ok(Self {
+            env,
+            helper: Some(Self::program()),
+        })
     }
 }
 

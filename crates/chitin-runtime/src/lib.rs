@@ -1,4 +1,42 @@
-//! Agents from directories and configuration.
+//! Agents from directories and configuration: the one way from a workspace to an agent that answers.
+//!
+//! In comes a directory, or the id of an agent that configuration knows; out comes an [`AgentHandle`] with its context, its
+//! turns, its sessions and its memory. The command line, the server and an embedding program all come through here. Nothing
+//! here prints, parses arguments or ends the process.
+//!
+//! The prompt of a directory, exactly as `chitin context --text` prints it:
+//!
+//! ```
+//! use chitin_runtime::Runtime;
+//! use chitin_runtime::context::TurnRequest;
+//! # let env = chitin_test::TestEnv::new();
+//! # env.files([("AGENTS.md", "Keep the harbor.\n")]);
+//! # let (home, directory) = (env.home(), env.workspace());
+//! let runtime = Runtime::builder().home(home).build()?;
+//! let agent = runtime.agent(directory)?;
+//! let context = agent.context(&TurnRequest::default())?;
+//! assert!(context.system_prompt().contains("Keep the harbor."));
+//! # Ok::<(), chitin_runtime::RuntimeError>(())
+//! ```
+//!
+//! One turn against a model that reads its replies from a script:
+//!
+//! ```
+//! use chitin_runtime::Runtime;
+//! # let env = chitin_test::TestEnv::new();
+//! # env.files([("AGENTS.md", "Keep the harbor.\n")]);
+//! # let (home, directory) = (env.home(), env.workspace());
+//! # let script = env.file("script.jsonl", r#"{"text": "Two boats."}"#);
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let model = format!("scripted/{}", script.display());
+//! let runtime = Runtime::builder().home(home).model(model).build()?;
+//! let agent = runtime.agent(directory)?;
+//! let report = agent.turn("What lies at the quay?").await?;
+//! assert_eq!(report.text, "Two boats.");
+//! # Ok::<(), chitin_runtime::RuntimeError>(())
+//! # }).unwrap();
+//! ```
+
 mod agent_cache;
 pub mod context;
 pub mod contracts;
@@ -6,13 +44,17 @@ mod directories;
 pub mod display;
 mod error;
 mod factory;
+mod handle;
 mod host;
 mod identity;
 mod mcp_servers;
 pub mod memory;
 mod models;
 mod notes;
+mod plugins;
 mod reset;
+mod runtime;
+mod runtime_file;
 mod setup;
 mod tools;
 mod workspace_copy;
@@ -21,11 +63,14 @@ pub use agent_cache::{AgentCache, ServeHost};
 pub use directories::{AdoptWhich, Adoption, adopt};
 pub use error::{ErrorKind, RuntimeError};
 pub use factory::{AgentFactory, AgentTemplate, HostClock, ModelSelection};
+pub use handle::{AgentHandle, TurnMessage, TurnStream};
 pub use host::Host;
 pub use identity::Identity;
 pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;
+pub use plugins::{adapter_registry, plugin_set};
+pub use runtime::{Runtime, RuntimeBuilder};
 pub use setup::{
     Configuration, Setup, Target, chitin_home, chosen_contract, config_file, guards, own_config,
     shown,

@@ -4,6 +4,7 @@ use crate::display::sentence;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::ModelSelection;
 use crate::host::Host;
+use crate::runtime_file;
 use crate::setup::Setup;
 use chitin_agent::turn::Candidate;
 use chitin_context::models::{self, Model, Prices};
@@ -14,6 +15,7 @@ use chitin_model::{Api, ModelError, RecordModel, Retention};
 use chitin_protocol::config::Price;
 use chitin_protocol::message::{CostShares, Usage};
 use chitin_workspace::agents;
+use chitin_workspace::extensions::suggestion::Suggestion;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -68,7 +70,8 @@ pub fn resolve_model(
     setup: &Setup,
 ) -> Result<ResolvedModel, RuntimeError> {
     with_sources(host, setup, |sources| {
-        let (name, kind, _) = first(said, sources, setup);
+        let suggestion = runtime_file::read(setup);
+        let (name, kind, _) = first(said, sources, setup, &suggestion);
         let resolved = resolve(&name, sources).map_err(|error| unresolved(kind, &error))?;
         Ok(trusting(resolved, host))
     })
@@ -91,21 +94,42 @@ fn with_sources<T>(host: &Host, setup: &Setup, work: impl FnOnce(&Sources<'_>) -
     })
 }
 
-/// Finds the name of the first model: what was typed, what is configured, what the environment offers. With it whose fault it is when there is
-/// no such model, and why it was picked when nobody named one.
+/// Finds the name of the first model: what was typed, what is configured, what the workspace suggests, what the environment
+/// offers. With it whose fault it is when there is no such model, and what people should know about the choice.
 fn first(
     said: Option<&str>,
     sources: &Sources<'_>,
     setup: &Setup,
-) -> (String, ErrorKind, Option<String>) {
+    suggestion: &Suggestion,
+) -> (String, ErrorKind, Vec<String>) {
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let configured = from_openclaw(setup.configuration.value(), setup);
-    match (said, own.model, configured.into_iter().next()) {
-        (Some(name), ..) => (name.to_owned(), ErrorKind::Usage, None),
-        (None, Some(name), _) | (None, None, Some(name)) => (name, ErrorKind::Config, None),
-        (None, None, None) => {
+    let (suggested, mut notes) = match runtime_file::model(suggestion, sources) {
+        Ok(name) => (name, Vec::new()),
+        Err(note) => (None, vec![note]),
+    };
+    let decided = match (said, own.model, configured.into_iter().next()) {
+        (Some(name), ..) => Some((name.to_owned(), ErrorKind::Usage)),
+        (None, Some(name), _) | (None, None, Some(name)) => Some((name, ErrorKind::Config)),
+        (None, None, None) => None,
+    };
+    match (decided, suggested) {
+        (Some((name, kind)), suggested) => {
+            if let Some(suggested) = suggested.filter(|suggested| *suggested != name) {
+                notes.push(format!(
+                    "`RUNTIME.md` suggests `{suggested}`; `{name}` is used, as you said"
+                ));
+            }
+            (name, kind, notes)
+        }
+        (None, Some(name)) => {
+            notes.push(format!("`RUNTIME.md` suggests `{name}`, which is used"));
+            (name, ErrorKind::Config, notes)
+        }
+        (None, None) => {
             let pick = pick_default(sources, local_models);
-            (pick.model, ErrorKind::Config, Some(pick.reason))
+            notes.push(pick.reason);
+            (pick.model, ErrorKind::Config, notes)
         }
     }
 }
@@ -119,8 +143,9 @@ fn choose_from(
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let said = wish.model;
     let configured = from_openclaw(setup.configuration.value(), setup);
-    let (first, kind, reason) = first(said, sources, setup);
-    let notes = reason.into_iter().collect();
+    let suggestion = runtime_file::read(setup);
+    let (first, kind, mut notes) = first(said, sources, setup, &suggestion);
+    notes.extend(suggestion.notes.iter().cloned());
     // Only what Chitin itself was told counts as named, as for `chitin context`.
     let named = said.is_some() || own.model.is_some();
     let mut wanted = vec![first];
@@ -157,6 +182,10 @@ fn choose_from(
             .max_output
             .or(resolved.max_tokens)
             .unwrap_or(COMMON_ANSWER);
+        // A workspace can only ask for less.
+        let answer = suggestion
+            .max_tokens
+            .map_or(answer, |most| most.min(answer));
         if let Some(endpoint) = &resolved.endpoint {
             chosen.secrets.extend(endpoint.key.clone());
             let headers = endpoint.headers.iter();

@@ -5,9 +5,11 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::identity::{self, Identity};
 use crate::notes::Notes;
+use crate::plugins::{adapter_registry, plugin_set};
+use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
-use chitin_protocol::settings::{ProviderSettings, ServerSettings};
+use chitin_protocol::settings::{PluginSettings, ProviderSettings, ServerSettings};
 use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, Precedence, compose};
 use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::config::{
@@ -42,6 +44,31 @@ pub struct Target {
     pub contract: Option<String>,
 }
 
+impl Target {
+    /// Means the agent of an id.
+    pub fn id(id: impl Into<String>) -> Self {
+        Self {
+            agent: Some(id.into()),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&Path> for Target {
+    fn from(directory: &Path) -> Self {
+        directory.to_path_buf().into()
+    }
+}
+
+impl From<PathBuf> for Target {
+    fn from(directory: PathBuf) -> Self {
+        Self {
+            directory: Some(directory),
+            ..Self::default()
+        }
+    }
+}
+
 /// The configuration, read once.
 #[derive(Debug, Clone)]
 pub struct Configuration {
@@ -55,6 +82,8 @@ pub struct Configuration {
     pub models: BTreeMap<String, ModelSettings>,
     /// What the user says about their providers.
     pub providers: BTreeMap<String, ProviderSettings>,
+    /// The user's plugins.
+    pub plugins: BTreeMap<String, PluginSettings>,
     /// What the user says about `chitin serve`.
     pub server: ServerSettings,
     /// What the user says about chat networks, without what `openclaw.json` says of them.
@@ -80,6 +109,8 @@ pub struct Setup {
     pub directory: PathBuf,
     /// Further workspaces that are composed with it, the strongest first.
     pub with: Vec<PathBuf>,
+    /// The user's plugins.
+    pub plugins: Arc<PluginSet>,
     /// Who makes agents of directories.
     pub adapters: Arc<AdapterRegistry>,
     /// How its files are read.
@@ -127,6 +158,7 @@ impl Configuration {
             contract,
             models: own.models,
             providers: own.providers,
+            plugins: own.plugins,
             server: own.server.unwrap_or_default(),
             laid_over: None,
             channels: own.channels,
@@ -215,13 +247,15 @@ impl Setup {
         let with = with.map(|other| given_directory(other, host, configuration.contract));
         let with = with.collect::<Result<Vec<_>, _>>()?;
         let options = load_options(&settings, host, configuration.contract)?;
+        let plugins = Arc::new(plugin_set(host, &configuration, notes));
         Ok(Self {
             configuration,
             agent,
             identity,
             directory,
             with,
-            adapters: Arc::new(AdapterRegistry::with_built_ins()),
+            adapters: Arc::new(adapter_registry(&plugins)),
+            plugins,
             options,
         })
     }
@@ -416,10 +450,12 @@ fn guards_are_clear(own: LoadedChitinConfig) -> Result<LoadedChitinConfig, Runti
     Ok(own)
 }
 
-/// Tells whether a setting says what an agent may reach: links, commands, tools.
+/// Tells whether a setting says what an agent may reach: links, commands, tools, plugins.
 pub fn guards(path: &str) -> bool {
     let mut steps = path.split('.');
-    steps.clone().any(|step| matches!(step, "exec" | "tools"))
+    steps
+        .clone()
+        .any(|step| matches!(step, "exec" | "tools" | "plugins"))
         || matches!(steps.next_back(), Some("links" | "hardlinks"))
 }
 

@@ -6,7 +6,7 @@ use crate::mcp_servers::{AgentMcpServers, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
 use crate::setup::Setup;
-use chitin_agent::turn::{Candidate, Screen};
+use chitin_agent::turn::Candidate;
 use chitin_gateway::trust::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
 use chitin_protocol::message::Usage;
@@ -26,20 +26,18 @@ use chitin_tools::web_fetch::WebFetchTool;
 use chitin_tools::{Offer, Toolbox};
 use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::extensions::mcp;
-use chitin_workspace::extensions::permissions::{self, Permissions};
 use chitin_workspace::guard::{ReadError, Root};
 use chitin_workspace::load::read_policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The tools that there are, whoever may use which, and the rules that every call must pass. Made once: commands that run
+/// The tools that there are, whoever may use which. Made once: commands that run
 /// in the background and tool servers belong to all turns of an agent.
 #[derive(Clone)]
 pub struct Tools {
     offers: Vec<Offer>,
-    mcp: Arc<McpToolset>,
-    screen: Screen,
+    mcp: Option<Arc<McpToolset>>,
 }
 
 /// Who wants to use tools.
@@ -77,7 +75,10 @@ pub(crate) struct ToolBuilder<'a> {
 impl Tools {
     /// Tries MCP servers again that could not be reached; tells whether there are other tools now.
     pub(crate) async fn refresh(&self, notes: &Notes) -> bool {
-        self.mcp.refresh(notes).await
+        match &self.mcp {
+            Some(mcp) => mcp.refresh(notes).await,
+            None => false,
+        }
     }
 
     /// Returns the tools that somebody may use.
@@ -88,7 +89,7 @@ impl Tools {
         redactor: &Arc<Redactor>,
         user: &User<'_>,
         notes: &Notes,
-    ) -> (Arc<Toolbox>, Screen) {
+    ) -> Arc<Toolbox> {
         let contract = setup.contract();
         let config =
             PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
@@ -103,7 +104,7 @@ impl Tools {
             input.by_sender.clone_from(&limits.sender);
         }
         let mut offers: Vec<Offer> = self.offers.iter().chain(user.more).cloned().collect();
-        offers.extend(self.mcp.offers());
+        offers.extend(self.mcp.iter().flat_map(|mcp| mcp.offers()));
         let rules = &contract.runtime.tools;
         let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
         for entry in toolbox.unknown_entries() {
@@ -113,10 +114,7 @@ impl Tools {
             notes.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
         }
         let output = own.tools.output.clone().unwrap_or_default();
-        (
-            Arc::new(toolbox.with_output(&output)),
-            Arc::clone(&self.screen),
-        )
+        Arc::new(toolbox.with_output(&output))
     }
 }
 
@@ -135,36 +133,38 @@ impl ToolBuilder<'_> {
         let memory = Some(&memory).filter(|_| self.memory.options.enabled);
         let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
         offers.extend(remembering.into_iter().map(Offer::Own));
-        let sandbox = Sandbox::new(sandbox_config(
-            self.host,
-            self.setup,
-            &self.own.exec,
-            self.state,
-        ))
-        .map_err(|error| {
-            RuntimeError::new(ErrorKind::User, "There is no sandbox for commands.").caused_by(error)
-        })?;
-        let sandbox = Arc::new(sandbox);
-        let gate = self.gate()?;
-        offers.extend(self.commands(&sandbox, &gate));
-        let mcp = Arc::new(self.servers(&sandbox).await?);
+        let sandbox = self.sandbox()?;
+        let gate = self.gate();
+        let mut mcp = None;
+        if let Some(sandbox) = &sandbox {
+            offers.extend(self.commands(sandbox, &gate));
+            mcp = Some(Arc::new(self.servers(sandbox).await?));
+        }
         let trust = self.host.trust();
         let tls = Arc::new(move || trust.tls());
         let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
         offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
-        Ok(Tools {
-            offers,
-            mcp,
-            screen: Arc::new(move |_, arguments| gate.rules().screened(arguments)),
-        })
+        Ok(Tools { offers, mcp })
     }
 
-    /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`, `PERMISSIONS.md`.
-    fn gate(&self) -> Result<Arc<Gate>, RuntimeError> {
+    /// Makes the sandbox of commands and tool servers; none in a program that has no helper for it.
+    fn sandbox(&self) -> Result<Option<Arc<Sandbox>>, RuntimeError> {
+        if self.host.helper.is_none() {
+            return Ok(None);
+        }
+        let config = sandbox_config(self.host, self.setup, &self.own.exec, self.state);
+        let sandbox = Sandbox::new(config).map_err(|error| {
+            RuntimeError::new(ErrorKind::User, "There is no sandbox for commands.").caused_by(error)
+        })?;
+        Ok(Some(Arc::new(sandbox)))
+    }
+
+    /// Puts together what commands are allowed: `openclaw.json`, `chitin.json5`. What `PERMISSIONS.md` says of them, the
+    /// agent's guard has judged before.
+    fn gate(&self) -> Arc<Gate> {
         let config = self.setup.configuration.value();
-        let permissions = self.permissions()?;
-        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, permissions);
-        Ok(Arc::new(Gate::new(rules)))
+        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, None);
+        Arc::new(Gate::new(rules))
     }
 
     /// Makes the tools that run commands, in the sandbox that the machine offers.
@@ -206,18 +206,6 @@ impl ToolBuilder<'_> {
             .mcp
             .tools(file, config, settings, &surroundings, redact, self.notes);
         Ok(tools.await)
-    }
-
-    /// Reads what `PERMISSIONS.md` allows. A file that is there and cannot be read allows nothing.
-    fn permissions(&self) -> Result<Option<Permissions>, RuntimeError> {
-        let Some(text) = self.read("PERMISSIONS.md")? else {
-            return Ok(None);
-        };
-        let parsed = permissions::parse(&text, self.setup.agent.as_str());
-        parsed.map(Some).map_err(|error| {
-            let what = "`PERMISSIONS.md` cannot be understood, so nothing is allowed.";
-            RuntimeError::new(ErrorKind::User, what).caused_by(error)
-        })
     }
 
     /// Reads an extension file of the workspace.
@@ -266,8 +254,8 @@ pub fn sandbox_config(
     state: &Path,
 ) -> SandboxConfig {
     let scratch = state.join("cache");
-    let mut sandbox =
-        SandboxConfig::new(Host::program(), &setup.directory, scratch).with_settings(exec);
+    let helper = host.helper.clone().unwrap_or_else(Host::program);
+    let mut sandbox = SandboxConfig::new(helper, &setup.directory, scratch).with_settings(exec);
     sandbox.hidden.push(state.to_owned());
     sandbox
         .hidden

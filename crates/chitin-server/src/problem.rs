@@ -185,6 +185,7 @@ impl From<Refusal> for Problem {
                 }
             }
             Refusal::BadSession { .. } => Self::new(StatusCode::BAD_REQUEST, "bad_session", said),
+            Refusal::ChannelShut { .. } => Self::new(StatusCode::FORBIDDEN, "channel_shut", said),
             Refusal::NoRoute(error) => {
                 Self::new(StatusCode::CONFLICT, "no_route", said).hint(error.hint())
             }

@@ -70,6 +70,8 @@ pub enum Step {
 pub enum Author {
     /// The model.
     Model,
+    /// A context engine, by its own means.
+    Engine,
     /// Nobody: the model could not, and this is what the records themselves say.
     Records {
         /// Why the model could not.
@@ -280,6 +282,7 @@ impl Plan {
         });
         match author {
             Author::Model => details["summaryBy"] = json!("model"),
+            Author::Engine => details["summaryBy"] = json!("engine"),
             Author::Records { reason } => {
                 details["summaryBy"] = json!("records");
                 details["summaryFailure"] = json!(reason);

@@ -52,6 +52,8 @@ pub(super) mod event {
     pub(in crate::journal) const COMPLETED: &str = "model.completed";
     pub(in crate::journal) const ARTIFACTS: &str = "trace.artifacts";
     pub(in crate::journal) const ENDED: &str = "session.ended";
+    /// Our own: a rule of the workspace refused the message or the reply.
+    pub(in crate::journal) const REFUSED: &str = "permission.refused";
     /// Our own: the bytes of a request.
     pub(in crate::journal) const REQUEST: &str = "model.request";
 }

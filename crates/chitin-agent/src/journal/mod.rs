@@ -168,6 +168,7 @@ impl Writers {
             | Moment::Answered { .. }
             | Moment::ToolCalled(_)
             | Moment::ToolDone { .. }
+            | Moment::Refused { .. }
             | Moment::Compacted
             | Moment::SessionAfter { .. } => {}
         }
@@ -264,6 +265,11 @@ impl Writers {
                 }
                 if let Some(stream) = raw_stream {
                     troubles.note(stream.tool_result(result, run, around));
+                }
+            }
+            Moment::Refused { part, by } => {
+                if let Some(trajectory) = trajectory {
+                    troubles.note(trajectory.refused(part, by, run, around));
                 }
             }
             Moment::Compacted => {

@@ -2,6 +2,7 @@
 
 use crate::limits::Spending;
 use chitin_model::{Prepared, StreamEvent};
+use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::{
     AssistantMessage, Message, StopReason, ToolCallBlock, ToolResultMessage,
 };
@@ -74,6 +75,13 @@ pub enum Moment<'a> {
         result: &'a ToolResultMessage,
         /// What it did, in a few words.
         summary: Option<&'a str>,
+    },
+    /// A rule of the workspace refused the message or the reply.
+    Refused {
+        /// Which of the two.
+        part: RefusedPart,
+        /// The rule.
+        by: &'a RuleRefusal,
     },
     /// The conversation was put into a summary.
     Compacted,

@@ -10,6 +10,7 @@ use super::request_text::Encoder;
 use super::run::{Run, Surroundings, instant};
 use super::switches::{TrajectorySwitch, beside, file_name};
 use super::trajectory_data as data;
+use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::{AssistantMessage, ToolCallBlock, ToolResultMessage, Usage};
 use chitin_protocol::rules::{TraceRules, TrajectoryPlace};
 use serde_json::{Map, Value, json};
@@ -213,6 +214,21 @@ impl Trajectory {
             run,
             around,
         )
+    }
+
+    pub(super) fn refused(
+        &mut self,
+        part: RefusedPart,
+        by: &RuleRefusal,
+        run: &Run,
+        around: &Surroundings,
+    ) -> Option<String> {
+        let mut data = Map::new();
+        data.insert("part".to_owned(), json!(part));
+        if let Value::Object(by) = json!(by) {
+            data.extend(by);
+        }
+        self.event(event::REFUSED, around.now(), data, run, around)
     }
 
     pub(super) fn end(

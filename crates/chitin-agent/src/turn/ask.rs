@@ -1,5 +1,6 @@
 //! Asks a model: builds the request to bytes, sends those bytes, tells the answer while it comes.
 
+use super::guarding::HeldReply;
 use super::{Candidate, Keeper, Running, TurnError};
 use crate::journal::Moment;
 use chitin_model::{EventStream, ModelError, Prepared, Request, StreamEvent};
@@ -61,6 +62,7 @@ impl Running<'_> {
     /// Asks the model, and the next one on the list where that may help. Records that are still to be written are written
     /// while the request is on its way; nothing of the answer is told before they are on the disk.
     pub(crate) async fn ask(&mut self, pending: Vec<EntryBody>) -> Result<Answer, TurnError> {
+        self.held = None;
         let now = self.agent.parts.clock.now();
         let mut pending = self.session.append_pending(pending, &now)?;
         if let Some(pending) = &pending {
@@ -173,6 +175,9 @@ impl Running<'_> {
         mut stream: EventStream,
     ) -> Result<Box<AssistantMessage>, TurnError> {
         let mut heard = String::new();
+        // A reply that a rule may refuse is shown to nobody before it is whole.
+        let is_judged = self.agent.parts.guard.judges_replies();
+        self.held = is_judged.then(HeldReply::default);
         // A model that does not heed the token must not keep us: it has one grace period, however much it still sends.
         let cancel = self.cancel.clone();
         let over = cancelled_for(&cancel, GRACE);
@@ -214,11 +219,15 @@ impl Running<'_> {
             match event {
                 StreamEvent::TextDelta { delta, .. } => {
                     heard.push_str(&delta);
-                    self.teller.tell(TurnEvent::TextDelta { delta }).await;
+                    match &mut self.held {
+                        Some(held) => held.text.push_str(&delta),
+                        None => self.teller.tell(TurnEvent::TextDelta { delta }).await,
+                    }
                 }
-                StreamEvent::ThinkingDelta { delta, .. } => {
-                    self.teller.tell(TurnEvent::ThinkingDelta { delta }).await;
-                }
+                StreamEvent::ThinkingDelta { delta, .. } => match &mut self.held {
+                    Some(held) => held.thinking.push_str(&delta),
+                    None => self.teller.tell(TurnEvent::ThinkingDelta { delta }).await,
+                },
                 StreamEvent::Done(message) | StreamEvent::Failed(message) => {
                     return Ok(Box::new(self.priced(*message)));
                 }

@@ -2,8 +2,9 @@
 
 use super::teller::Teller;
 use super::{Running, TurnError};
+use crate::guard::sentence;
 use crate::journal::Moment;
-use chitin_protocol::event::TurnEvent;
+use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::{
     AssistantMessage, Content, Extra, Message, ToolCallBlock, ToolResultMessage,
 };
@@ -106,8 +107,18 @@ impl Running<'_> {
                 );
             }
         };
-        if let Some(why) = (parts.screen)(&call.name, &arguments.to_string()) {
-            return ToolOutcome::error(format!("Not run: {why}"));
+        if let Some(by) = parts.guard.tool_call(&arguments) {
+            let part = RefusedPart::ToolCall;
+            let text = sentence(part, &by);
+            self.teller
+                .tell(TurnEvent::Refused {
+                    part,
+                    by,
+                    text: text.clone(),
+                    key: Some(call.id.clone()),
+                })
+                .await;
+            return ToolOutcome::error(format!("Not run: {text}"));
         }
         let teller = &self.teller;
         let progress = |text: &str| teller.progress(&call.id, text);

@@ -228,6 +228,7 @@ impl Agent {
             text: String::new(),
             usage: running.spent.spending.usage,
             error: None,
+            refused: None,
         }))
     }
 }

@@ -3,8 +3,10 @@
 use super::ask::Question;
 use super::conversation::Conversation;
 use super::{Agent, TurnError, TurnInput};
+use crate::guard::sentence;
 use crate::source::{Ask, RecallAsk};
 use chitin_model::Prepared;
+use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::Entry;
 use chitin_store::Branch;
@@ -63,9 +65,12 @@ impl Agent {
             messages: &messages,
             tools: &self.specs,
         };
+        let refused = self.admit(input).err();
+        let refused = refused.map(|by| sentence(RefusedPart::Message, &by));
+        let notes = recalled.notes.into_iter().chain(seen.notes);
         Ok(DryRun {
             prepared: question.prepare(candidate, &parts.contract.runtime.provider)?,
-            notes: recalled.notes.into_iter().chain(seen.notes).collect(),
+            notes: notes.chain(refused).collect(),
         })
     }
 }

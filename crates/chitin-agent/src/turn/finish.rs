@@ -57,6 +57,7 @@ impl Running<'_> {
                 .map(ToString::to_string)
                 .or_else(|| said.and_then(|last| last.error_message.clone())),
             stop_reason,
+            refused: self.refused.take(),
         };
         let failed = report.error.as_deref().map(|error| ("model", error));
         self.end_journal(&report.stop_reason, failed);

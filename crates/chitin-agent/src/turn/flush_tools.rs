@@ -6,7 +6,9 @@
 use super::Running;
 use super::calls::usable_arguments;
 use crate::compat::{LOOKING_TOOLS, WRITE_TOOL};
+use crate::guard::sentence;
 use crate::history::FlushPlan;
+use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::ToolCallBlock;
 use chitin_tools::ToolOutcome;
 use chitin_workspace::state::DailyNotes;
@@ -52,8 +54,9 @@ impl Running<'_> {
                     // The usual way says what is wrong with them; nothing is run.
                     return self.outcome(call, None).await.into();
                 };
-                if let Some(why) = (parts.screen)(WRITE_TOOL, &arguments.to_string()) {
-                    return ToolOutcome::error(format!("Not run: {why}")).into();
+                if let Some(by) = parts.guard.tool_call(&arguments) {
+                    let text = sentence(RefusedPart::ToolCall, &by);
+                    return ToolOutcome::error(format!("Not run: {text}")).into();
                 }
                 fence.append(&parts.workspace, &arguments).await
             }

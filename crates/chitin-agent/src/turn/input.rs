@@ -2,6 +2,7 @@
 
 use super::{Steer, Steering};
 use crate::compat;
+use crate::guard::MessageOrigin;
 use crate::source::Occasion;
 use chitin_protocol::message::{Block, Content, Extra, ImageBlock, Message, UserMessage};
 use serde_json::Value;
@@ -28,6 +29,8 @@ pub struct TurnInput {
     pub steering: Option<Steering>,
     /// Who keeps the words until the turn is over.
     pub keeper: Keeper,
+    /// Who sent the message, for the rules of the workspace. By default the owner did.
+    pub origin: MessageOrigin,
 }
 
 /// Who keeps somebody's words until the turn is over.
@@ -48,6 +51,7 @@ impl TurnInput {
             images: self.images.clone(),
             key: self.key.clone(),
             provenance: self.provenance.clone(),
+            written: None,
         };
         message_of(steer, now_ms)
     }

@@ -14,6 +14,7 @@ mod finish;
 mod flush;
 mod flush_mark;
 mod flush_tools;
+mod guarding;
 mod input;
 mod noted;
 mod parts;
@@ -24,7 +25,7 @@ mod teller;
 pub use conversation::{HistoryInputs, HistoryOptions, SentHistory, sent_history};
 pub use dry::DryRun;
 pub use input::{Keeper, TurnInput};
-pub use parts::{Candidate, Parts, ResetAsk, Screen, Surroundings};
+pub use parts::{Candidate, Parts, PriceOf, ResetAsk, Surroundings};
 pub use steering::{Steer, Steering};
 pub use teller::Events;
 
@@ -36,7 +37,7 @@ use crate::limits::Spent;
 use crate::source::{Ask, RecallAsk, Seen, SourceError, Trigger};
 use ask::{Answer, Question};
 use chitin_model::ModelError;
-use chitin_protocol::event::TurnEvent;
+use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message, StopReason, Usage};
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::EntryBody;
@@ -44,6 +45,7 @@ use chitin_store::{Begin, StoreError};
 use compact::Reason;
 use conversation::Conversation;
 use earlier::Earlier;
+use guarding::HeldReply;
 use input::message_of;
 use session::Held;
 use std::path::PathBuf;
@@ -96,6 +98,8 @@ pub struct TurnReport {
     pub usage: Usage,
     /// What went wrong, if something did.
     pub error: Option<String>,
+    /// What a rule of the workspace refused: the message, or the last reply.
+    pub refused: Option<(RefusedPart, RuleRefusal)>,
 }
 
 impl Agent {
@@ -146,6 +150,11 @@ impl Agent {
         teller: Teller,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
+        // Held until the turn is over: it counts as under way so long.
+        let _admission = match self.admit(input) {
+            Ok(admission) => admission,
+            Err(refusal) => return self.refuse(input, refusal, teller, &cancel).await,
+        };
         let mut running = Running::begin(self, input, teller, cancel).await?;
         let stop = running.cancel.clone();
         let (outcome, late) = {
@@ -217,6 +226,10 @@ pub(crate) struct Running<'a> {
     pub(crate) cost_before: f64,
     /// Whether the agent was asked in this turn to write down what it will forget.
     pub(crate) flush_tried: bool,
+    /// The reply that is held back until it is judged, where replies are judged.
+    pub(crate) held: Option<HeldReply>,
+    /// What a rule of the workspace refused.
+    pub(crate) refused: Option<(RefusedPart, RuleRefusal)>,
 }
 
 impl<'a> Running<'a> {
@@ -349,6 +362,8 @@ impl<'a> Running<'a> {
             last: None,
             cost_before,
             flush_tried: false,
+            held: None,
+            refused: None,
         })
     }
 
@@ -385,27 +400,41 @@ impl<'a> Running<'a> {
                 }
                 Answer::Message(message) => *message,
             };
+            let (answer, refused) = self.judged(answer).await;
             let wants_tools = answer.stop_reason == Some(StopReason::ToolUse)
                 && answer.tool_calls().next().is_some();
-            self.store(vec![EntryBody::Message(Message::Assistant(answer.clone()))])
+            let is_refused = refused.is_some();
+            let stored = EntryBody::Message(Message::Assistant(answer.clone()));
+            self.store(std::iter::once(stored).chain(refused).collect())
                 .await?;
             self.tell_said(&answer).await;
             self.last = Some(answer.clone());
+            if is_refused {
+                return Ok(());
+            }
             if wants_tools {
                 self.run_tools(&answer).await?;
             }
             if self.cancel.is_cancelled() {
                 return Ok(());
             }
-            let came = match &input.steering {
-                Some(steering) if wants_tools => steering.take(),
-                Some(steering) => steering.take_or_close(),
-                None => Vec::new(),
+            pending = loop {
+                let came = match &input.steering {
+                    Some(steering) if wants_tools => steering.take(),
+                    Some(steering) => steering.take_or_close(),
+                    None => Vec::new(),
+                };
+                if !wants_tools && came.is_empty() {
+                    return Ok(());
+                }
+                let bodies = self.heard(came, input).await;
+                let is_message = |body: &EntryBody| matches!(body, EntryBody::Message(_));
+                if wants_tools || bodies.iter().any(is_message) {
+                    break bodies;
+                }
+                // All that came was refused: the model has nothing to answer.
+                self.store(bodies).await?;
             };
-            if !wants_tools && came.is_empty() {
-                return Ok(());
-            }
-            pending = self.heard(came, input.key.as_deref()).await;
         }
     }
 
@@ -426,17 +455,21 @@ impl<'a> Running<'a> {
     }
 
     /// Makes records of words that came while the turn ran. They say which turn heard them.
-    async fn heard(&self, came: Vec<Steer>, turn: Option<&str>) -> Vec<EntryBody> {
+    async fn heard(&mut self, came: Vec<Steer>, input: &TurnInput) -> Vec<EntryBody> {
         let now_ms = self.agent.parts.clock.now_ms();
         let mut bodies = Vec::new();
         for steer in came {
+            if let Some(record) = self.judge_steered(&steer, input).await {
+                bodies.push(record);
+                continue;
+            }
             self.teller
                 .tell(TurnEvent::Steered {
                     key: steer.key.clone(),
                 })
                 .await;
             let mut message = message_of(steer, now_ms);
-            if let (Message::User(message), Some(turn)) = (&mut message, turn) {
+            if let (Message::User(message), Some(turn)) = (&mut message, input.key.as_deref()) {
                 let extra = &mut message.extra;
                 extra.insert(compat::STEERED_INTO.to_owned(), turn.into());
             }
@@ -532,12 +565,16 @@ impl<'a> Running<'a> {
         match parts.engine.assemble(session, assembly).await {
             Ok(context) => {
                 self.chosen = Some(context.messages);
+                self.system = self.seen.context.system();
                 if let Some(addition) = context.system_prompt_addition {
-                    self.system = format!("{}\n\n{addition}", self.seen.context.system());
+                    self.system.push_str("\n\n");
+                    self.system.push_str(&addition);
                 }
             }
             Err(error) => {
+                // Nothing of an earlier answer may stay behind, its addition to the system prompt least of all.
                 self.chosen = None;
+                self.system = self.seen.context.system();
                 self.teller.note(&error.to_string()).await;
             }
         }

@@ -3,6 +3,7 @@
 use super::HistoryOptions;
 use crate::clock::Clock;
 use crate::engine::ContextEngine;
+use crate::guard::MessageGuard;
 use crate::journal::Journal;
 use crate::limits::{TurnLimits, is_counted};
 use crate::source::ContextSource;
@@ -31,8 +32,8 @@ pub struct Parts {
     pub models: Vec<Candidate>,
     /// The tools.
     pub tools: Arc<Toolbox>,
-    /// Says why the workspace's own rules refuse a call, if they do: the tool, and its arguments as JSON.
-    pub screen: Screen,
+    /// Judges messages, replies and tool calls by the workspace's own rules.
+    pub guard: Arc<dyn MessageGuard>,
     /// Who is asked for permission.
     pub approver: Arc<dyn Approver>,
     /// Time and names.
@@ -64,8 +65,8 @@ pub struct Surroundings {
     pub invocation: Vec<String>,
 }
 
-/// Says why a call is refused, if it is: the tool, and its arguments as JSON.
-pub type Screen = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
+/// Works out what an answer cost; nothing where the model's price is unknown.
+pub type PriceOf = Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>;
 
 /// What decides whether a session starts afresh.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +89,7 @@ pub struct Candidate {
     /// How many tokens an answer may have.
     pub max_tokens: u64,
     /// Works out what an answer cost; nothing where the model's price is unknown.
-    pub price: Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>,
+    pub price: PriceOf,
     /// How deeply to think.
     pub thinking: Option<String>,
     /// How long the provider keeps the prefix.

@@ -29,6 +29,8 @@ pub struct Steer {
     pub key: Option<String>,
     /// Where they come from, when no person said them.
     pub provenance: Option<Value>,
+    /// What was written, where the words hold more than that.
+    pub written: Option<String>,
 }
 
 impl Steering {

@@ -154,7 +154,7 @@ impl Stage {
                 extra: serde_json::Map::new(),
             }],
             tools: Arc::new(tools),
-            screen: Arc::new(|_, _| None),
+            guard: Arc::new(chitin_agent::guard::NoRules),
             approver: Arc::new(Nobody),
             clock: Arc::new(Noon::default()),
             limits: TurnLimits::new(&setting.limits),

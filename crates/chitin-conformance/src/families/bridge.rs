@@ -190,6 +190,7 @@ fn load(input: &Value, expected: &Value) -> Result<Value> {
             let class = match error {
                 AdapterError::NoAdapter { .. } => "no-adapter",
                 AdapterError::InvalidArgument { .. } => "invalid-argument",
+                AdapterError::Unavailable { .. } => "unavailable",
             };
             return Ok(json!({ "ok": false, "errorClass": class }));
         }

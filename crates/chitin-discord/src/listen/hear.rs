@@ -65,6 +65,7 @@ fn may_pass(refusal: &Refusal) -> bool {
         | Refusal::TooLarge(_)
         | Refusal::UnknownAgent { .. }
         | Refusal::BadSession { .. }
+        | Refusal::ChannelShut { .. }
         | Refusal::NoRoute(_)
         | Refusal::QueueFull { .. }
         | Refusal::Host(_) => false,

@@ -45,16 +45,26 @@ impl Inner {
                 place: Place::Known,
             });
         }
+        if let Err(refusal) = self.must_reach(&noticed.incoming, &agent_id) {
+            self.forget(&job_id);
+            return Err(refusal);
+        }
         let settings = self.queue_settings(&noticed.incoming, &session_key, &agent_id);
         let sender = self.sender(&noticed, place, &agent_id);
         let words = spoken(&noticed, &sender, place, before);
         let incoming = noticed.incoming;
+        let written = if words == incoming.text {
+            Vec::new()
+        } else {
+            vec![incoming.text.clone()]
+        };
         let from = Address::of(&incoming.inbound);
         let answer_thread = self.answer_thread(&incoming);
         let job = Job {
             id: job_id,
             kind: JobKind::Message,
             words,
+            written,
             images: incoming.images,
             message_id: incoming.message_id,
             sender: Some(sender),
@@ -203,6 +213,18 @@ impl Inner {
         };
         self.must_be_known(route.agent_id.as_str())?;
         Ok((route.key().to_owned(), route.agent_id.to_string()))
+    }
+
+    /// Refuses a message on a channel that the agent's workspace shuts out.
+    fn must_reach(&self, incoming: &Incoming, agent_id: &str) -> Result<(), Refusal> {
+        let channel = incoming.inbound.channel.as_str();
+        match self.parts.host.channel_refusal(agent_id, channel) {
+            Some(reason) => Err(Refusal::ChannelShut {
+                channel: channel.to_owned(),
+                reason,
+            }),
+            None => Ok(()),
+        }
     }
 
     fn must_be_known(&self, id: &str) -> Result<(), Refusal> {

@@ -225,6 +225,7 @@ impl Inner {
             ),
             kind: JobKind::Announce,
             words,
+            written: Vec::new(),
             images: Vec::new(),
             from: run.origin.clone(),
             message_id: None,

@@ -224,6 +224,7 @@ impl Draft {
             agent_id: self.target.to_string(),
             kind: JobKind::Subagent,
             words,
+            written: Vec::new(),
             images: Vec::new(),
             from: run.bound.clone().or_else(|| run.origin.clone()),
             message_id: None,

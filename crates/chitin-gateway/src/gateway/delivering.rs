@@ -187,6 +187,13 @@ impl Delivery {
         self.answer = index + 1;
     }
 
+    /// A rule of the workspace refused a message. Its sender is told, where one waits for a reply.
+    pub(super) async fn refused(&mut self, key: &str, text: &str) {
+        if matches!(self.job.kind, JobKind::Message | JobKind::SessionSend) {
+            self.say(&format!("refused-{key}"), text, None).await;
+        }
+    }
+
     pub(super) async fn send_block(&mut self, block: &str) {
         // No two blocks of a turn have the same name.
         let part = format!("{}-block-{}", self.answer, self.block);
@@ -232,7 +239,7 @@ impl Delivery {
             JobKind::Announce | JobKind::Heartbeat | JobKind::Cron => false,
         };
         match (&outcome.status, &outcome.error) {
-            (Status::Failed, Some(error)) if waits => {
+            (Status::Failed, Some(error)) if waits && outcome.refused.is_none() => {
                 let text = format!("This did not work: {error}");
                 self.say("error", &text, None).await;
             }

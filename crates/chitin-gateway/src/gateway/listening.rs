@@ -6,7 +6,7 @@
 use super::What;
 use super::delivering::{Delivery, Writing};
 use crate::surface::Action;
-use chitin_protocol::event::TurnEvent;
+use chitin_protocol::event::{RefusedPart, TurnEvent};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -21,6 +21,7 @@ enum Heard {
     Began,
     Delta(String),
     Said { index: u32, text: String },
+    Refused { key: String, text: String },
     Step(String),
 }
 
@@ -48,6 +49,15 @@ impl Delivery {
                     TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),
                     TurnEvent::Said { index, text } if speaks => Some(Heard::Said {
                         index: *index,
+                        text: text.clone(),
+                    }),
+                    TurnEvent::Refused {
+                        part: RefusedPart::Message,
+                        text,
+                        key,
+                        ..
+                    } if speaks => Some(Heard::Refused {
+                        key: key.clone().unwrap_or_default(),
                         text: text.clone(),
                     }),
                     TurnEvent::ToolStarted { name, .. } if speaks => {
@@ -81,6 +91,7 @@ impl Delivery {
                 Some(Heard::Began) => self.refresh_typing(),
                 Some(Heard::Delta(delta)) => self.hear(&delta).await,
                 Some(Heard::Said { index, text }) => self.answered(index, &text).await,
+                Some(Heard::Refused { key, text }) => self.refused(&key, &text).await,
                 Some(Heard::Step(name)) => self.step(&name),
                 None => return,
             }

@@ -215,6 +215,14 @@ pub enum Refusal {
         /// Why.
         reason: String,
     },
+    /// The agent's workspace does not take messages from this channel.
+    #[error("{reason}")]
+    ChannelShut {
+        /// The channel.
+        channel: String,
+        /// Why, as a sentence that names the file.
+        reason: String,
+    },
     /// Nobody is there for it.
     #[error(transparent)]
     NoRoute(#[from] RouteError),

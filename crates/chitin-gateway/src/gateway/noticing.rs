@@ -86,11 +86,27 @@ impl Inner {
             before = None;
         }
         let told = noticed.clone();
-        let accepted = self.accept(noticed, place, before.as_deref()).await?;
+        let accepted = match self.accept(noticed, place, before.as_deref()).await {
+            Err(Refusal::ChannelShut { reason, .. }) => {
+                trust.turn_away(&told, &reason);
+                self.say_shut(&told, &reason).await;
+                return Ok(Notice::Ignored(reason));
+            }
+            accepted => accepted?,
+        };
         if accepted.place != Place::Known {
             trust.forget_overheard(&told, until);
         }
         Ok(Notice::Taken(accepted))
+    }
+
+    /// Tells a sender that the agent does not take messages there.
+    async fn say_shut(&self, noticed: &Noticed, reason: &str) {
+        let Some(place) = Address::of(&noticed.incoming.inbound) else {
+            return;
+        };
+        let key = format!("shut:{}", self.name(&noticed.incoming));
+        self.say_at(&place, &key, reason).await;
     }
 
     /// Tells whether a message begins the session of a thread, which is told the thread's past anyway.

@@ -188,11 +188,16 @@ impl Inner {
     /// Makes one job of several. They leave the ledger as the one enters it.
     async fn merged(&self, batch: Batch<Job>) -> Option<Job> {
         let words = batch.prompt();
+        let written: Vec<String> = batch.items.iter().flat_map(Job::written).collect();
         let mut jobs = batch.items.into_iter();
         let first = jobs.next()?;
         let others: Vec<Job> = jobs.collect();
         if others.is_empty() {
-            return Some(Job { words, ..first });
+            return Some(Job {
+                words,
+                written,
+                ..first
+            });
         }
         let last = others.last().unwrap_or(&first);
         let job = Job {
@@ -203,6 +208,7 @@ impl Inner {
                 .flat_map(|job| job.images.iter().cloned())
                 .collect(),
             words,
+            written,
             ..first.clone()
         };
         let mut changes = vec![opening(&job)];
@@ -256,6 +262,7 @@ impl Session {
             images: job.images.clone(),
             key: Some(job.id.clone()),
             provenance: job.provenance.clone(),
+            written: job.written.first().cloned(),
         };
         match active.steering.push(steer) {
             Ok(()) => {

@@ -6,8 +6,9 @@ use super::sessions::{Active, Marks, StopCause};
 use super::tree::{STOPPED, STOPPED_QUIETLY};
 use super::{Inner, What};
 use crate::host::AgentAsk;
-use crate::job::{Job, JobKind, Outcome, Status};
+use crate::job::{Job, JobKind, Outcome, RefusedOutcome, Status};
 use crate::trust;
+use chitin_agent::guard::{MessageOrigin, OriginKind, SenderRole};
 use chitin_agent::source::{Occasion, Trigger};
 use chitin_agent::turn::{Agent, Keeper, Steering, TurnError, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
@@ -230,6 +231,7 @@ impl Inner {
             } else {
                 Keeper::Asker
             },
+            origin: origin(job),
         }
     }
 
@@ -309,6 +311,9 @@ impl Inner {
                     + report.usage.cache_write,
                 output_tokens: report.usage.output,
                 runtime_ms,
+                refused: report
+                    .refused
+                    .map(|(part, by)| Box::new(RefusedOutcome { part, by })),
             },
             Err(error) => Outcome {
                 status: stopped.unwrap_or(Status::Failed),
@@ -317,8 +322,35 @@ impl Inner {
                 input_tokens: 0,
                 output_tokens: 0,
                 runtime_ms,
+                refused: None,
             },
         }
+    }
+}
+
+/// Says who a job's message comes from, for the rules of the agent's workspace.
+fn origin(job: &Job) -> MessageOrigin {
+    let sender = job.sender.as_ref();
+    let channel = job.from.as_ref().map_or("", |from| from.channel.as_str());
+    let (kind, written) = match job.kind {
+        JobKind::Message => (OriginKind::Person, job.written()),
+        JobKind::Subagent
+        | JobKind::Announce
+        | JobKind::SessionSend
+        | JobKind::Heartbeat
+        | JobKind::Cron => (OriginKind::Internal, Vec::new()),
+    };
+    MessageOrigin {
+        kind,
+        role: if sender.is_none_or(|sender| sender.is_owner) {
+            SenderRole::Owner
+        } else {
+            SenderRole::Guest
+        },
+        sender: sender
+            .and_then(|sender| sender.id.as_deref().or(sender.name.as_deref()))
+            .map(|id| format!("{channel}:{id}")),
+        written,
     }
 }
 

@@ -158,6 +158,7 @@ impl Inner {
                 letter.tool,
                 letter.words
             ),
+            written: Vec::new(),
             images: Vec::new(),
             from: None,
             message_id: None,

@@ -18,7 +18,7 @@ fn main_agent() -> AgentId {
 #[test]
 fn only_the_default_agent_beats_until_another_speaks_of_it() {
     let ids = |config: &Value| -> Vec<String> {
-        let agents = beating(config, &CANONICAL);
+        let agents = beating(config, &CANONICAL, || Some(main_agent()));
         agents.iter().map(ToString::to_string).collect()
     };
     assert_eq!(ids(&json!({})), ["main"]);

@@ -452,7 +452,7 @@ impl StageHost {
             }),
             models: vec![candidate],
             tools: Arc::new(tools),
-            screen: Arc::new(|_, _| None),
+            guard: Arc::new(chitin_agent::guard::NoRules),
             approver: Arc::new(Nobody),
             clock: Arc::clone(&clock) as _,
             limits: TurnLimits::new(&chitin_protocol::settings::LimitSettings::default()),

@@ -4,12 +4,13 @@ mod detect;
 mod openclaw;
 mod table;
 
-pub use detect::{Detected, detect};
-pub use openclaw::{OpenClawOptions, openclaw};
+pub use detect::{Detected, DetectedFile, DetectedKind, DetectedScope, detect};
+pub use openclaw::{OpenClawOptions, PRESETS, openclaw};
 pub use table::{ADAPTER_VERSION, Adapter, Support, Target, TargetKind, adapter, all};
 
 use crate::error::{ErrorClass, PackError};
-use serde_json::{Map, Value};
+use crate::warning::Warning;
+use serde_json::{Map, Value, json};
 
 /// What an adapter's object keeps (rule P12). Everything else in it belongs to the reader.
 const KEPT: [&str; 11] = [
@@ -26,31 +27,28 @@ const KEPT: [&str; 11] = [
     "runtimeVersionRange",
 ];
 
-/// Completes what a definition says of its adapter: `{"use": name, "options": {…}}` is that adapter with its defaults,
-/// anything else is taken as it stands, without the members that no config holds.
-pub fn expand(value: &Value) -> Result<Value, PackError> {
-    if let Some(named) = value.get("use") {
-        let name = named.as_str().unwrap_or_default();
-        let Some(known) = adapter(name) else {
-            let message = format!("`{}` is no adapter that is known here", name.escape_debug());
-            let names = all().iter().map(|known| known.name);
-            return Err(PackError::new(ErrorClass::UnsupportedAdapter, message)
-                .about(names.clone())
-                .hint(format!(
-                    "use one of: {}",
-                    names.collect::<Vec<_>>().join(", ")
-                )));
-        };
-        let nothing = Value::Object(Map::new());
-        let options = value.get("options").unwrap_or(&nothing);
-        return Ok(known.config(&OpenClawOptions::parse(options)?));
-    }
+/// Options that a definition cannot preset, and why.
+const OTHERS: [(&str, &str); 1] = [(
+    "workspaceRoot",
+    "the directory is chosen when the artifact is laid out",
+)];
+
+/// A warning: a member of the adapter is not used.
+const ADAPTER_OPTION_UNKNOWN: &str = "ADAPTER_OPTION_UNKNOWN";
+
+/// Completes what a definition says of its adapter. `{"use": name, "options": {…}}` is that adapter with its defaults, and
+/// options may stand beside `use` as well; anything else is taken as it stands, without the members that no config holds.
+/// What is not used is said.
+pub fn expand(value: &Value) -> Result<(Value, Vec<Warning>), PackError> {
     let Value::Object(members) = value else {
         return Err(PackError::new(
             ErrorClass::MissingAdapter,
             "the adapter is not a JSON object",
         ));
     };
+    if let Some(named) = members.get("use") {
+        return named_adapter(named.as_str().unwrap_or_default(), members);
+    }
     for needed in ["type", "runtime", "adapterVersion"] {
         match members.get(needed) {
             Some(Value::String(text)) if !text.is_empty() => {}
@@ -61,11 +59,78 @@ pub fn expand(value: &Value) -> Result<Value, PackError> {
             }
         }
     }
-    let kept = members
+    let is_kept = |name: &str| KEPT.contains(&name);
+    let others: Map<String, Value> = members
         .iter()
-        .filter(|(name, value)| KEPT.contains(&name.as_str()) && !value.is_null());
-    Ok(Value::Object(
-        kept.map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-    ))
+        .filter(|(name, _)| !is_kept(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let options = OpenClawOptions::parse(&Value::Object(others))?;
+    let mut kept: Map<String, Value> = members
+        .iter()
+        .filter(|(name, value)| is_kept(name) && !value.is_null())
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let presets = options.presets.iter().chain(
+        options
+            .workspace
+            .is_some()
+            .then(|| members.get_key_value("workspace"))
+            .flatten(),
+    );
+    for (name, value) in presets {
+        if let Value::Object(config) = kept.entry("config").or_insert_with(|| json!({})) {
+            config.insert(name.clone(), value.clone());
+        }
+    }
+    Ok((Value::Object(kept), unknown(&options)))
+}
+
+fn named_adapter(
+    name: &str,
+    members: &Map<String, Value>,
+) -> Result<(Value, Vec<Warning>), PackError> {
+    let Some(known) = adapter(name) else {
+        let message = format!("`{}` is no adapter that is known here", name.escape_debug());
+        let names = all().iter().map(|known| known.name);
+        return Err(PackError::new(ErrorClass::UnsupportedAdapter, message)
+            .about(names.clone())
+            .hint(format!(
+                "use one of: {}",
+                names.collect::<Vec<_>>().join(", ")
+            )));
+    };
+    let mut given = match members.get("options") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(options)) => options.clone(),
+        Some(other) => return OpenClawOptions::parse(other).map(|_| (Value::Null, Vec::new())),
+    };
+    for (name, value) in members {
+        if !matches!(name.as_str(), "use" | "options") && !given.contains_key(name) {
+            given.insert(name.clone(), value.clone());
+        }
+    }
+    let options = OpenClawOptions::parse(&Value::Object(given))?;
+    Ok((known.config(&options), unknown(&options)))
+}
+
+/// Says which names were not understood, and what was perhaps meant.
+fn unknown(options: &OpenClawOptions) -> Vec<Warning> {
+    const KNOWN: [&str; 4] = ["model", "modelParams", "workspace", "config"];
+    let warning = |name: &String| {
+        let reason = OTHERS.iter().find(|(known, _)| known == name);
+        let reason = match reason {
+            Some((_, reason)) => (*reason).to_owned(),
+            None => {
+                let known = KNOWN.into_iter().chain(PRESETS);
+                match chitin_workspace::nearest::nearest(name, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "nothing here knows it".to_owned(),
+                }
+            }
+        };
+        let message = format!("`adapter.{}` is not used: {reason}", name.escape_debug());
+        Warning::new(ADAPTER_OPTION_UNKNOWN, message)
+    };
+    options.unknown.iter().map(warning).collect()
 }

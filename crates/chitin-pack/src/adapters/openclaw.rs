@@ -4,8 +4,17 @@ use super::table::adapter;
 use crate::error::{ErrorClass, PackError};
 use serde_json::{Map, Value};
 
-/// What a definition may set. Options of the reader (`exact`, `writeSkills` and the like) are not among them: they belong
-/// to whoever lays the artifact out.
+/// Options of the one who lays the artifact out, which a definition may preset (rule P33). They travel in the adapter's
+/// `config`, where other tools look for hints only.
+pub const PRESETS: [&str; 5] = [
+    "exact",
+    "writeSkills",
+    "writeMemory",
+    "writeBootstrap",
+    "strictMissingSurfaces",
+];
+
+/// What a definition may set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpenClawOptions {
     /// The model that the agent was made for.
@@ -16,35 +25,42 @@ pub struct OpenClawOptions {
     pub workspace: Option<String>,
     /// Hints for the runtime.
     pub config: Map<String, Value>,
+    /// Options of the one who lays the artifact out, by name.
+    pub presets: Map<String, Value>,
+    /// Names that nothing here knows, sorted.
+    pub unknown: Vec<String>,
 }
 
 impl OpenClawOptions {
-    /// Reads options. Those of the reader are passed over.
+    /// Reads options.
     pub fn parse(value: &Value) -> Result<Self, PackError> {
-        let wrong = |name: &str| {
-            let message = format!("the adapter's option `{name}` has the wrong type");
-            PackError::new(ErrorClass::InvalidField, message)
-        };
-        if !value.is_object() {
+        let Value::Object(given) = value else {
             return Err(wrong("options"));
+        };
+        let mut options = Self::default();
+        for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
+            let text = || value.as_str().map(str::to_owned).ok_or_else(|| wrong(name));
+            let object = || value.as_object().cloned().ok_or_else(|| wrong(name));
+            match name.as_str() {
+                "model" => options.model = Some(text()?),
+                "modelParams" => options.model_params = Some(Value::Object(object()?)),
+                "workspace" => options.workspace = Some(text()?),
+                "config" => options.config = object()?,
+                preset if PRESETS.contains(&preset) => {
+                    value.as_bool().ok_or_else(|| wrong(name))?;
+                    options.presets.insert(name.clone(), value.clone());
+                }
+                _ => options.unknown.push(name.clone()),
+            }
         }
-        let text = |name: &str| match value.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(wrong(name)),
-        };
-        let object = |name: &str| match value.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Object(members)) => Ok(Some(members.clone())),
-            Some(_) => Err(wrong(name)),
-        };
-        Ok(Self {
-            model: text("model")?,
-            model_params: object("modelParams")?.map(Value::Object),
-            workspace: text("workspace")?,
-            config: object("config")?.unwrap_or_default(),
-        })
+        options.unknown.sort_unstable();
+        Ok(options)
     }
+}
+
+fn wrong(name: &str) -> PackError {
+    let message = format!("the adapter's option `{name}` has the wrong type");
+    PackError::new(ErrorClass::InvalidField, message)
 }
 
 /// Returns the OpenClaw adapter's object in a config (rule P33).

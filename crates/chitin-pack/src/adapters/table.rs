@@ -110,6 +110,7 @@ impl Adapter {
             })
             .collect();
         let mut config = options.config.clone();
+        config.extend(options.presets.clone());
         if let Some(workspace) = &options.workspace {
             config.insert("workspace".into(), json!(workspace));
         }

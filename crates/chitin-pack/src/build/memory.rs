@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 /// Changes when the bytes of a layer would: notes of other versions are not read.
-const VERSION: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// Which kind of build left a note.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +36,17 @@ pub(super) enum Purpose {
 struct Record {
     version: String,
     layers: BTreeMap<String, Remembered>,
+    #[serde(default)]
+    links: Option<RememberedLinks>,
+}
+
+/// Where the links of texts lead, so that texts that did not change need not be read for them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct RememberedLinks {
+    /// Names everything that was known about the texts, and about the files that their links lead to.
+    sources: Digest,
+    stamp: (i64, i64),
+    targets: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,6 +98,7 @@ impl<'b> Layers<'b> {
             now: Record {
                 version: VERSION.to_owned(),
                 layers: BTreeMap::new(),
+                links: None,
             },
             built: Vec::new(),
             reused: 0,
@@ -117,6 +129,40 @@ impl<'b> Layers<'b> {
         self.add(root, kind, std::slice::from_ref(file), || {
             write::document(store, root, kind, file, options)
         })
+    }
+
+    /// Returns where the links of texts lead, if neither they nor the files at the other end changed. `look` finds a file.
+    pub(super) fn remembered_links(
+        &self,
+        root: &Root,
+        texts: &[Source],
+        look: impl FnMut(&str) -> Option<Source>,
+    ) -> Option<Vec<String>> {
+        let found = self.before.links.as_ref()?;
+        let ends = found.targets.iter().map(String::as_str).filter_map(look);
+        let files: Vec<Source> = texts.iter().cloned().chain(ends).collect();
+        let holds = self.options.reuse == Reuse::Unchanged
+            && found.sources == digest(root, &files)
+            && files
+                .iter()
+                .all(|file| file.fingerprint.ctime < found.stamp);
+        holds.then(|| found.targets.clone())
+    }
+
+    /// Keeps where links lead, for the next build.
+    pub(super) fn remember_links(&mut self, root: &Root, files: &[Source], targets: Vec<String>) {
+        let sources = digest(root, files);
+        let before = self.before.links.as_ref();
+        let is_same =
+            |found: &&RememberedLinks| found.sources == sources && found.targets == targets;
+        self.now.links = match before.filter(is_same) {
+            Some(found) => Some(found.clone()),
+            None => self.stamp.map(|stamp| RememberedLinks {
+                sources,
+                stamp,
+                targets,
+            }),
+        };
     }
 
     /// Leaves a note for the next build, if it would say something new.

@@ -4,10 +4,13 @@
 //! ever whole in memory. Nothing is put under a tag here.
 
 mod content;
+mod documents;
+mod links;
 mod manifest;
 mod memory;
 mod options;
 mod other;
+mod own;
 mod project;
 mod refusal;
 mod tree;
@@ -15,8 +18,8 @@ mod workspace;
 mod write;
 
 pub use options::{
-    Annotations, BuildOptions, Built, BuiltLayer, LinkMode, MemoryFile, OutsidePaths, Reuse,
-    WorkspaceOptions,
+    Annotations, BuildOptions, Built, BuiltLayer, LinkMode, MemoryFile, OutsidePaths, OwnLayers,
+    Reuse, WorkspaceOptions,
 };
 pub use other::{build_profile, build_source};
 pub use project::build;

@@ -85,6 +85,16 @@ pub enum MemoryFile {
     Pack,
 }
 
+/// Whether what the format's map has no place for travels, in layers of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OwnLayers {
+    /// Extension files, skills below `.agents/skills`, and documents that the packed files link to.
+    #[default]
+    Pack,
+    /// Only what the format's map names.
+    Leave,
+}
+
 /// What packing a workspace is asked to do.
 #[derive(Debug, Clone, Default)]
 pub struct WorkspaceOptions {
@@ -92,6 +102,8 @@ pub struct WorkspaceOptions {
     pub build: BuildOptions,
     /// Whether `MEMORY.md` travels.
     pub memory_file: MemoryFile,
+    /// Whether what the format's map has no place for travels.
+    pub own_layers: OwnLayers,
 }
 
 /// What was built.

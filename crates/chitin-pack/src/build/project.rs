@@ -26,7 +26,7 @@ pub fn build(
     let root = open(project)?;
     let mut layers = Layers::begin(store, &root, Purpose::Project, options);
     let tree = Tree::new(&root, &tree_options(store, options)?)?;
-    let mut warnings = Vec::new();
+    let mut warnings = definition.warnings.clone();
     for (kind, path) in &definition.paths {
         let declared = Declared::find(&root, *kind, path, options)?;
         let place = declared.root(&root);

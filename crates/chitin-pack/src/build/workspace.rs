@@ -2,10 +2,10 @@
 
 use super::manifest::{self, Types};
 use super::memory::{Layers, Purpose};
-use super::options::{Built, LinkMode, MemoryFile, WorkspaceOptions};
+use super::options::{Built, LinkMode, MemoryFile, OwnLayers, WorkspaceOptions};
 use super::project::{link_mode, open, tree_options};
 use super::tree::{Collected, Source, Tree};
-use super::{content, refusal};
+use super::{content, documents, own, refusal};
 use crate::adapters::{OpenClawOptions, openclaw};
 use crate::compat::{AGENT, CONFIG, MEMORY_FILE, MEMORY_SURFACE, SURFACES};
 use crate::definition::{Definition, Identity};
@@ -13,8 +13,9 @@ use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::store::Store;
 use crate::warning::Warning;
-use chitin_workspace::guard::{EntryKind, Looked};
+use chitin_workspace::guard::{EntryKind, Looked, Root};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The file that makes a directory a workspace.
@@ -64,6 +65,22 @@ pub fn pack_workspace(
     for (_, collected) in &mut found.layers {
         collected.sort();
     }
+    let own = match options.own_layers {
+        OwnLayers::Pack => {
+            let mut own = own::collect(&root, &tree, &names, options)?;
+            let linking = linking(&found.layers, &own.layers);
+            let links = link_mode(LayerKind::Surfaces, &options.build);
+            let documents = documents::follow(&root, &tree, &linking, links, &mut layers)?;
+            found.skip_less(&root, &own.names, &documents.collected);
+            found.warnings.extend(own.warnings);
+            found.warnings.extend(documents.warnings);
+            if !documents.collected.files.is_empty() {
+                own.layers.push((LayerKind::Documents, documents.collected));
+            }
+            own.layers
+        }
+        OwnLayers::Leave => Vec::new(),
+    };
     let adapter = openclaw(&OpenClawOptions {
         model: identity.model.clone(),
         config: found
@@ -80,6 +97,9 @@ pub fn pack_workspace(
     for (kind, collected) in &found.layers {
         content::check(*kind, collected, content::Groups::Allow)?;
         found.warnings.extend(content::warnings(*kind, collected));
+        layers.archive(&root, *kind, &collected.files)?;
+    }
+    for (kind, collected) in &own {
         layers.archive(&root, *kind, &collected.files)?;
     }
     layers.remember();
@@ -102,6 +122,24 @@ pub fn pack_workspace(
         skipped: found.skipped,
         reused,
     })
+}
+
+/// The files whose links are followed, with their places in the workspace. What an agent remembers is not among them: notes
+/// of every day link to what was there on that day.
+fn linking(
+    layers: &[(LayerKind, Collected)],
+    own: &[(LayerKind, Collected)],
+) -> Vec<(String, Source)> {
+    let layers = layers.iter().chain(own);
+    layers
+        .filter(|(kind, _)| *kind != LayerKind::Memory)
+        .flat_map(|(kind, collected)| {
+            collected
+                .files
+                .iter()
+                .filter_map(|file| Some((kind.workspace_path(&file.path)?, file.clone())))
+        })
+        .collect()
 }
 
 /// What a workspace's root gave.
@@ -153,6 +191,19 @@ impl Found {
             self.layers.push((*kind, collected));
         }
         Ok(())
+    }
+
+    /// Takes back what was noted as left out and is packed after all; of directories that are packed in part, the rest is
+    /// named.
+    fn skip_less(&mut self, root: &Root, names: &[String], documents: &Collected) {
+        let packed = documents.files.iter();
+        let tops: BTreeSet<&str> = packed
+            .filter_map(|file| file.path.split('/').next())
+            .chain(names.iter().map(String::as_str))
+            .collect();
+        self.skipped.retain(|name| !tops.contains(name.as_str()));
+        self.skipped.extend(documents::beside(root, documents));
+        self.skipped.sort_unstable();
     }
 
     fn surfaces(&mut self) -> &mut Vec<Source> {

@@ -5,6 +5,7 @@ use super::field::{Members, given, members, wrong};
 use crate::adapters;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
+use crate::warning::Warning;
 use serde_json::{Map, Value, json};
 
 /// What a definition makes.
@@ -57,6 +58,8 @@ pub struct Definition {
     pub packages: Vec<Value>,
     /// Declarations of secrets.
     pub secrets: Vec<Value>,
+    /// What of it is not used.
+    pub warnings: Vec<Warning>,
 }
 
 /// Who an agent is that is packed straight from its workspace, without a definition.
@@ -104,11 +107,13 @@ impl Definition {
             let text = given(members, member).and_then(Value::as_str);
             text.unwrap_or_default().to_owned()
         };
+        let (config, warnings) = config(kind, members)?;
         Ok(Self {
             kind,
             name: word("name"),
             version: word("version"),
-            config: config(kind, members)?,
+            config,
+            warnings,
             paths: paths(members)?,
             packages: packages(members),
             secrets: secrets(members),
@@ -150,8 +155,9 @@ impl Definition {
     }
 }
 
-fn config(kind: DefinitionKind, document: &Members) -> Result<Value, PackError> {
+fn config(kind: DefinitionKind, document: &Members) -> Result<(Value, Vec<Warning>), PackError> {
     let mut config = Map::new();
+    let mut warnings = Vec::new();
     for member in ["specVersion", "name", "version", "description"] {
         config.insert(member.into(), document[member].clone());
     }
@@ -166,16 +172,20 @@ fn config(kind: DefinitionKind, document: &Members) -> Result<Value, PackError> 
         }
     }
     if kind == DefinitionKind::Agent {
-        config.insert("adapter".into(), adapters::expand(&document["adapter"])?);
+        let (adapter, unused) = adapters::expand(&document["adapter"])?;
+        config.insert("adapter".into(), adapter);
+        warnings.extend(unused);
         if let Some(Value::Array(fallback)) = given(document, "adapterFallback") {
-            let expanded: Vec<Value> = fallback
-                .iter()
-                .map(adapters::expand)
-                .collect::<Result<_, _>>()?;
+            let mut expanded = Vec::new();
+            for entry in fallback {
+                let (adapter, unused) = adapters::expand(entry)?;
+                expanded.push(adapter);
+                warnings.extend(unused);
+            }
             config.insert("adapterFallback".into(), Value::Array(expanded));
         }
     }
-    Ok(without_nulls(Value::Object(config)))
+    Ok((without_nulls(Value::Object(config)), warnings))
 }
 
 /// Members that are unset are left out, never null (rule P12).

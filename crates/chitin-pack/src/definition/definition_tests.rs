@@ -99,9 +99,41 @@ fn the_config_holds_what_was_given_and_no_null() {
         json!({
             "kind": "agent", "specVersion": "1.0.0", "name": "harbor-pilot", "version": "1.2.0",
             "description": "Guides ships.", "author": "Ines", "tags": ["sea"], "hints": {"b": 1},
-            "adapter": {"type": "t", "runtime": "r", "adapterVersion": "2.0.0"},
+            "adapter": {"type": "t", "runtime": "r", "adapterVersion": "2.0.0", "config": {"exact": true}},
         })
     );
+}
+
+#[test]
+fn options_of_the_reader_are_kept_wherever_they_stand_and_what_is_not_used_is_said() {
+    let beside = agent(json!({
+        "adapter": {"use": "openclaw", "model": "m", "writeMemory": false, "options": {"exact": false}},
+    }));
+    let read = Definition::parse(&beside).unwrap();
+    assert_eq!(read.warnings, []);
+    assert_eq!(read.config["adapter"]["model"], "m");
+    assert_eq!(
+        read.config["adapter"]["config"],
+        json!({"exact": false, "writeMemory": false})
+    );
+    let odd = agent(json!({
+        "adapter": {"use": "openclaw", "options": {"writeSkils": false, "workspaceRoot": "/x"}},
+    }));
+    let said = Definition::parse(&odd).unwrap().warnings;
+    let said: Vec<&str> = said
+        .iter()
+        .map(|warning| warning.message.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "`adapter.workspaceRoot` is not used: the directory is chosen when the artifact is laid out",
+            "`adapter.writeSkils` is not used: did you mean `writeSkills`?",
+        ]
+    );
+    let wrong = agent(json!({"adapter": {"use": "openclaw", "exact": "yes"}}));
+    let error = Definition::parse(&wrong).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::InvalidField);
 }
 
 #[test]

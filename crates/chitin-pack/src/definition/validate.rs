@@ -44,9 +44,21 @@ const PATHS: [LayerKind; 10] = [
     LayerKind::Memory,
 ];
 
-/// Looks at a definition file and at the paths it names. Contents are not read.
-pub fn validate(directory: &Path, named: Option<&str>) -> Validation {
+/// Looks at a definition file and at the paths it names. Contents are not read. Naming a directory as the definition file is
+/// wrong usage, and the only error.
+pub fn validate(directory: &Path, named: Option<&str>) -> Result<Validation, PackError> {
     let mut errors = Vec::new();
+    if let Some(named) = named
+        && Root::open(&directory.join(named)).is_ok()
+    {
+        let message = format!(
+            "`{}` is a directory, not a definition file",
+            named.escape_debug()
+        );
+        return Err(
+            PackError::new(ErrorClass::Usage, message).hint("name the file, such as `agent.json`")
+        );
+    }
     match Entry::load(directory, named) {
         Ok(entry) => {
             if let Some(members) = entry.value.as_object() {
@@ -67,10 +79,10 @@ pub fn validate(directory: &Path, named: Option<&str>) -> Validation {
             });
         }
     }
-    Validation {
+    Ok(Validation {
         errors,
         warnings: Vec::new(),
-    }
+    })
 }
 
 /// What is wrong with the definition itself is said of its file, by the name that the user knows it by.

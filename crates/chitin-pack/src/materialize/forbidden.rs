@@ -1,8 +1,12 @@
-//! What no artifact may write, whatever it holds: settings, credentials and state of a runtime.
+//! What no artifact may write, whatever it holds: settings, credentials and state of a runtime, and repositories.
 
 /// Tells whether a path belongs to the runtime. Spelling in another case does not help: not every file system minds.
-pub(super) fn is_forbidden(path: &str) -> bool {
+pub(crate) fn is_forbidden(path: &str) -> bool {
     let path = path.to_lowercase();
+    // Hooks in a repository are run by whoever works in it.
+    if path.split('/').any(|part| part == ".git") {
+        return true;
+    }
     let mut parts = path.split('/');
     let first = parts.next().unwrap_or_default();
     match first {
@@ -26,6 +30,8 @@ mod tests {
             "agents/a/b/Sessions",
             "sessions/x",
             ".openclaw/workspace-state.json",
+            "skills/a/.git/hooks/post-checkout",
+            ".Git/config",
         ] {
             assert!(is_forbidden(path), "{path}");
         }

@@ -18,7 +18,8 @@ mod write;
 
 pub use apply::{Applied, ApplyOptions, How, Overwrite, apply, clear_leftovers};
 pub use contents::Contents;
-pub use options::{MissingSurfaces, Mode, Options, WriteLayer};
+pub(crate) use forbidden::is_forbidden;
+pub use options::{Layout, MissingSurfaces, Mode, Options, WriteLayer};
 pub use plan::{Action, ActionKind, Content, Plan, PlannedFile};
 pub use select::{AdapterId, select};
 pub use targets::supported;

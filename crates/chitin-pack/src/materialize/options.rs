@@ -1,6 +1,10 @@
 //! What the one who lays out may choose (rule P33).
 
+use crate::adapters::PRESETS;
+use crate::artifact::Artifact;
+use crate::compat::PRESET;
 use crate::error::{ErrorClass, PackError};
+use crate::warning::Warning;
 use serde_json::{Map, Value};
 
 /// How true to the bytes the result must be.
@@ -30,9 +34,21 @@ pub enum WriteLayer {
     No,
 }
 
+/// How much of an agent a layout keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// All that the target has a place for: Chitin's own layers are laid out, the persona is composed into the file that the
+    /// runtime reads, skills stand where it finds them, and `BOOTSTRAP.md` is optional.
+    Whole,
+    /// What `stax` itself writes, file by file (rules P34–P39, P80).
+    Stax,
+}
+
 /// The adapter's options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
+    /// How much of the agent is kept.
+    pub layout: Layout,
     /// The adapter; without a name the artifact's own.
     pub adapter: Option<String>,
     /// The mode; without one the adapter's own: exact for OpenClaw, permissive for all others.
@@ -56,6 +72,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            layout: Layout::Whole,
             adapter: None,
             mode: None,
             skills: WriteLayer::Yes,
@@ -70,6 +87,39 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns the options that an artifact's maker preset, for a layout by the named adapter or, without a name, by the
+    /// artifact's own. What is about exactness holds for its own adapter only. With them comes what to tell the user.
+    pub fn preset(
+        artifact: &Artifact,
+        adapter: Option<&str>,
+    ) -> Result<(Self, Vec<Warning>), PackError> {
+        let made_for = &artifact.config["adapter"];
+        let is_own = adapter.is_none_or(|name| made_for["type"] == name);
+        let nothing = Map::new();
+        let config = made_for["config"].as_object().unwrap_or(&nothing);
+        let mut given = Map::new();
+        for (name, value) in config {
+            let is_about_layers = matches!(name.as_str(), "writeSkills" | "writeMemory");
+            if PRESETS.contains(&name.as_str()) && (is_own || is_about_layers) {
+                given.insert(name.clone(), value.clone());
+            }
+        }
+        let says = |(name, value): (&String, &Value)| {
+            let message = format!("the artifact's maker set `{name}` to `{value}`");
+            Warning::new(PRESET, message)
+        };
+        let warnings = given.iter().map(says).collect();
+        for name in ["model", "modelParams"] {
+            if let Some(value) = made_for.get(name).filter(|value| !value.is_null()) {
+                given.insert(name.to_owned(), value.clone());
+            }
+        }
+        given.insert("config".into(), Value::Object(config.clone()));
+        let mut options = Self::from_json(&Value::Object(given))?;
+        options.adapter = adapter.map(str::to_owned);
+        Ok((options, warnings))
+    }
+
     /// Reads the options as the contract spells them. Members that it does not know are passed over.
     pub fn from_json(value: &Value) -> Result<Self, PackError> {
         let mut options = Self::default();

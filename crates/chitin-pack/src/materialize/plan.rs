@@ -9,7 +9,7 @@ use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::warning::Warning;
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Read;
 
 /// More files than this are no workspace.
@@ -186,6 +186,12 @@ impl Draft {
                 path: file.path.clone(),
             },
         });
+    }
+
+    /// Returns the names of the files so far, in small letters: names that differ in case only are the same.
+    pub(super) fn names(&self) -> HashSet<String> {
+        let files = self.files.iter();
+        files.map(|file| file.path.to_lowercase()).collect()
     }
 
     pub(super) fn warn(&mut self, warning: Warning) {

@@ -57,21 +57,21 @@ fn parse(path: &str, document: &str) -> Rule {
         id: RuleFacts::read(document.as_bytes())
             .id
             .unwrap_or_else(|| name.strip_suffix(".md").unwrap_or(name).to_owned()),
-        scope: match value(head, "scope").as_deref() {
+        scope: match front_matter_value(head, "scope").as_deref() {
             Some("auto") => Scope::Auto,
             Some("glob") => Scope::Glob,
             Some("manual") => Scope::Manual,
             _ if !globs.is_empty() => Scope::Glob,
             _ => Scope::Always,
         },
-        description: value(head, "description"),
+        description: front_matter_value(head, "description"),
         globs,
         body: body.trim().to_owned(),
     }
 }
 
 /// Finds a plain value in a front matter block.
-fn value(head: &str, key: &str) -> Option<String> {
+pub(super) fn front_matter_value(head: &str, key: &str) -> Option<String> {
     let found = head.lines().find_map(|line| after_key(line, key))?;
     let plain = unquoted(found);
     (!plain.is_empty()).then(|| plain.to_owned())

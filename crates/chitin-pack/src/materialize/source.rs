@@ -195,8 +195,8 @@ fn list(
     let Some(merged) = contents.merged else {
         return Ok(found);
     };
-    if kind == LayerKind::Memory {
-        // What an agent remembers is its own.
+    if kind == LayerKind::Memory || kind.is_own() {
+        // What an agent remembers is its own, and so are its extension files and documents.
         found.retain(|file| file.source + 1 == contents.sources.len());
         return Ok(found);
     }

@@ -47,7 +47,7 @@ fn a_file_that_is_no_definition_is_told_apart_from_one_that_cannot_be_read() {
             ErrorClass::BadEntry,
             "{text}"
         );
-        let found = validate(&project.path(), Some("agent.json"));
+        let found = validate(&project.path(), Some("agent.json")).unwrap();
         assert_eq!(found.errors, [finding(code, "agent.json")], "{text}");
     }
 }
@@ -73,7 +73,7 @@ fn everything_wrong_is_reported_at_once_and_in_order() {
         ("skills/s/SKILL.md", "x"),
     ]));
     project.link("skills/s/l.md", "SKILL.md");
-    let found = validate(&project.path(), None);
+    let found = validate(&project.path(), None).unwrap();
     assert_eq!(
         found.errors,
         [

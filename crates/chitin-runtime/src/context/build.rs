@@ -49,6 +49,13 @@ pub struct TurnContext {
     pub mark_when_done: bool,
 }
 
+impl TurnContext {
+    /// Returns the system prompt, to the byte.
+    pub fn system_prompt(&self) -> String {
+        self.context.system()
+    }
+}
+
 /// What a turn that is about to run knows better than the command line.
 #[derive(Debug)]
 pub struct RunningTurn<'a> {

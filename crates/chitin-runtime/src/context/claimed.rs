@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::setup::{Setup, shown};
 use chitin_workspace::Workspace;
 use chitin_workspace::adapter::{
-    AdapterError, AgentDefinition, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME, WorkspaceAdapter,
+    AdapterError, AgentDefinition, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME,
 };
 use chitin_workspace::guard::{ReadError, ReadPolicy, Root};
 use chitin_workspace::load::decode;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub(super) enum Claim {
     /// The contract's own loader: it is an OpenClaw workspace, or the contract knows no other kind.
     Workspace,
-    /// Another adapter.
-    Adapter(Arc<dyn WorkspaceAdapter>),
+    /// Another adapter made a definition of it.
+    Adapter(Box<AgentDefinition>),
 }
 
 /// Finds who reads a directory.
@@ -31,42 +31,42 @@ pub(super) fn claim(
     if !setup.contract().loading.adapters {
         return Ok(Claim::Workspace);
     }
-    let Some(adapter) = setup.adapters.find(directory) else {
-        return Err(unclaimed(
-            host,
-            setup,
-            AdapterError::NoAdapter {
-                path: directory.to_owned(),
-                asked: setup.adapters.adapters().len(),
-            },
-        ));
-    };
     // A workspace that lost its AGENTS.md is still one: its other files are not given up for a readme.
     let has_files = || workspace.records().iter().any(|one| !is_missing(one));
-    let is_workspace = match adapter.name() {
-        OPENCLAW_NAME => true,
-        NATIVE_NAME => has_files(),
-        _ => false,
-    };
-    Ok(if is_workspace {
-        Claim::Workspace
-    } else {
-        Claim::Adapter(adapter)
-    })
+    let mut unavailable = None;
+    for adapter in setup.adapters.claimants(directory) {
+        let is_workspace = match adapter.name() {
+            OPENCLAW_NAME => true,
+            NATIVE_NAME => has_files(),
+            _ => false,
+        };
+        if is_workspace {
+            return Ok(Claim::Workspace);
+        }
+        match adapter.load(directory) {
+            Ok(definition) => return Ok(Claim::Adapter(Box::new(definition))),
+            // A plugin that fails was reported; the next adapter that claims the directory reads it.
+            Err(error @ AdapterError::Unavailable { .. }) => {
+                unavailable.get_or_insert(error);
+            }
+            Err(error) => return Err(unclaimed(host, setup, error)),
+        }
+    }
+    let error = unavailable.unwrap_or_else(|| AdapterError::NoAdapter {
+        path: directory.to_owned(),
+        asked: setup.adapters.adapters().len(),
+    });
+    Err(unclaimed(host, setup, error))
 }
 
-/// Loads the definition of a directory that another adapter claims, as records under the names of the parts that they are.
-pub(super) fn load(
-    host: &Host,
+/// Returns the texts of a definition as records, under the names of the parts that they are.
+pub(super) fn records(
     setup: &Setup,
-    adapter: &dyn WorkspaceAdapter,
+    definition: &AgentDefinition,
     root: &Root,
     policy: &ReadPolicy,
-) -> Result<(Workspace, AgentDefinition), RuntimeError> {
+) -> Workspace {
     let directory = root.path();
-    let definition = adapter
-        .load(directory)
-        .map_err(|error| unclaimed(host, setup, error))?;
     let parts = [
         ("AGENTS.md", &definition.operating_rules),
         ("SOUL.md", &definition.persona),
@@ -78,7 +78,7 @@ pub(super) fn load(
         if text.trim().is_empty() {
             continue;
         }
-        records.push(match adapter.name() {
+        records.push(match definition.adapter_name.as_str() {
             NATIVE_NAME => readme(root, policy),
             // Such a text need not be in any one file; the adapter is what it can be traced to.
             adapter => Record {
@@ -89,8 +89,7 @@ pub(super) fn load(
             },
         });
     }
-    let workspace = Workspace::from_records(directory, setup.contract(), records);
-    Ok((workspace, definition))
+    Workspace::from_records(directory, setup.contract(), records)
 }
 
 /// The readme as operating rules: their name decides what becomes of it, its path says where every byte came from.

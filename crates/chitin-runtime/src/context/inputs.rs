@@ -75,9 +75,8 @@ impl WorkspaceInputs {
         let mut name = None;
         match claimed::claim(host, setup, directory, &workspace)? {
             Claim::Workspace => {}
-            Claim::Adapter(adapter) => {
-                let (claimed, definition) =
-                    claimed::load(host, setup, adapter.as_ref(), &root, &policy)?;
+            Claim::Adapter(definition) => {
+                let claimed = claimed::records(setup, &definition, &root, &policy);
                 if claimed.records().is_empty() {
                     notes.push(format!(
                         "`{}` has neither an `AGENTS.md` nor a `README.md`; `chitin init` makes a workspace of it",
@@ -94,8 +93,11 @@ impl WorkspaceInputs {
         }
         let mut extras = match contract.rendering.layout {
             Layout::ProjectContext => added(setup, files, &root, &policy, &workspace, &mut notes),
-            Layout::Composition => composition::added(&root, &policy, directory),
+            Layout::Composition => composition::added(&setup.adapters, &root, &policy, directory),
         };
+        if contract.rendering.layout == Layout::ProjectContext && contract.rendering.skills_file {
+            extras.extend(composition::skills_file(&root, &policy, directory));
+        }
         let status = status(setup, &root, directory);
         workspace = composed::compose(host, setup, &workspace, &mut extras)?;
         if let FileSource::Edited(edit) = files {

@@ -48,5 +48,6 @@ pub(crate) fn outcome(entries: &[Entry], job_id: &str) -> Option<Outcome> {
         input_tokens: usage.input + usage.cache_read + usage.cache_write,
         output_tokens: usage.output,
         runtime_ms: 0,
+        refused: None,
     })
 }

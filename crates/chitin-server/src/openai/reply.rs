@@ -5,7 +5,7 @@ use crate::problem::{Problem, sentence};
 use chitin_gateway::gateway::What;
 use chitin_gateway::silent::spoken;
 use chitin_gateway::{Outcome, Status};
-use chitin_protocol::event::TurnEvent;
+use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::StopReason;
 use chitin_protocol::rules::OutboundRules;
 use hyper::StatusCode;
@@ -30,6 +30,8 @@ pub(crate) struct Heard {
     answers: Vec<Option<String>>,
     is_partial: bool,
     ran_out: bool,
+    /// Whether a rule of the workspace refused a reply.
+    refused: bool,
     cached: u64,
 }
 
@@ -40,6 +42,7 @@ impl Heard {
             answers: Vec::new(),
             is_partial: false,
             ran_out: false,
+            refused: false,
             cached: 0,
         }
     }
@@ -57,6 +60,13 @@ impl Heard {
             What::Turn {
                 event: TurnEvent::Said { text, .. },
             } => self.answers.push(self.shown(text)),
+            What::Turn {
+                event:
+                    TurnEvent::Refused {
+                        part: RefusedPart::Reply,
+                        ..
+                    },
+            } => self.refused = true,
             What::Turn {
                 event:
                     TurnEvent::TurnFinished {
@@ -85,7 +95,11 @@ impl Heard {
     }
 
     pub(crate) fn finish_reason(&self) -> &'static str {
-        if self.ran_out { "length" } else { "stop" }
+        match (self.refused, self.ran_out) {
+            (true, _) => "content_filter",
+            (false, true) => "length",
+            (false, false) => "stop",
+        }
     }
 
     pub(crate) fn usage(&self, outcome: &Outcome) -> Value {
@@ -156,6 +170,11 @@ pub(crate) fn well(end: End) -> Result<Outcome, Problem> {
             "the turn took too long",
         ),
         Status::Stopped => (StatusCode::CONFLICT, "stopped", "the turn was stopped"),
+        Status::Failed if outcome.refused.is_some() => (
+            StatusCode::FORBIDDEN,
+            "permission_denied",
+            "a rule of the workspace refused the message",
+        ),
         Status::Failed => (StatusCode::BAD_GATEWAY, "turn_failed", "the turn failed"),
     };
     let message = outcome.error.as_deref().unwrap_or(otherwise);

@@ -130,8 +130,13 @@ impl Rules {
     pub fn screened(&self, text: &str) -> Option<String> {
         match self.permissions.as_ref()?.screen_tool_arguments(text) {
             permissions::Decision::Admit => None,
-            permissions::Decision::Refuse { by, reason } => {
-                Some(format!("`PERMISSIONS.md` refuses it ({by}): {reason}."))
+            permissions::Decision::Refuse {
+                rule, line, reason, ..
+            } => {
+                let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+                Some(format!(
+                    "`PERMISSIONS.md` refuses it (rule `{rule}`{line}): {reason}."
+                ))
             }
         }
     }

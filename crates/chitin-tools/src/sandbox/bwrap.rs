@@ -1,5 +1,6 @@
 //! The arguments of `bwrap`: what the machine looks like from inside.
 
+use super::config::WorkspaceAccess;
 use super::door::{self, Kind};
 use super::policy::{INNER_HOME, INNER_TMP, Policy};
 use std::ffi::OsString;
@@ -33,7 +34,11 @@ pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<O
     for path in &policy.writable {
         bind("--bind-try", Some(path), path);
     }
-    bind("--bind", Some(&policy.workspace), &policy.workspace);
+    let workspace = match policy.workspace_access {
+        WorkspaceAccess::ReadWrite => "--bind",
+        WorkspaceAccess::ReadOnly => "--ro-bind",
+    };
+    bind(workspace, Some(&policy.workspace), &policy.workspace);
     for path in &policy.masked {
         match door::kind(path) {
             Some(Kind::Directory) => bind("--tmpfs", None, path),

@@ -1,9 +1,21 @@
 //! What a sandbox is made from.
 
 use chitin_protocol::settings::{ExecSettings, SandboxSetting};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+
+/// What commands may do in the workspace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkspaceAccess {
+    /// Read and write.
+    #[default]
+    ReadWrite,
+    /// Only read.
+    ReadOnly,
+}
 
 /// What a sandbox is made from. Everything comes from outside: this crate asks neither the environment nor the home.
 #[derive(Clone)]
@@ -32,6 +44,15 @@ pub struct SandboxConfig {
     pub pass_env: Vec<String>,
     /// Directories to look for programs in first.
     pub path_prepend: Vec<PathBuf>,
+    /// What commands may do in the workspace.
+    pub workspace_access: WorkspaceAccess,
+    /// What the user named for a program to be read, wherever it lies. Of a file its directory is opened too, unless that is
+    /// hidden or has something hidden in it; such a directory itself is refused.
+    pub programs: Vec<PathBuf>,
+    /// A directory that commands may write to, wherever it lies: Chitin made it for them.
+    pub data: Option<PathBuf>,
+    /// How much memory each process may have of its own. Enforced on Linux, as the limit on writable private memory.
+    pub memory_bytes: Option<u64>,
 }
 
 impl SandboxConfig {
@@ -54,6 +75,10 @@ impl SandboxConfig {
             writable: Vec::new(),
             pass_env: Vec::new(),
             path_prepend: Vec::new(),
+            workspace_access: WorkspaceAccess::ReadWrite,
+            programs: Vec::new(),
+            data: None,
+            memory_bytes: None,
         }
     }
 

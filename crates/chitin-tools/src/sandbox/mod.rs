@@ -23,7 +23,7 @@ mod reach;
 mod running;
 mod wire;
 
-pub use config::SandboxConfig;
+pub use config::{SandboxConfig, WorkspaceAccess};
 pub use environment::is_loader_variable;
 pub use helper::helper;
 pub use level::{Guard, SandboxLevel, SandboxReport};

@@ -1,6 +1,6 @@
 //! Which files a command may reach.
 
-use super::config::SandboxConfig;
+use super::config::{SandboxConfig, WorkspaceAccess};
 use super::door;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -101,6 +101,8 @@ pub(crate) struct Policy {
     pub(crate) home: PathBuf,
     pub(crate) network: bool,
     pub(crate) unix_sockets: bool,
+    pub(crate) workspace_access: WorkspaceAccess,
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 /// Why there is no policy.
@@ -123,6 +125,14 @@ pub enum PolicyError {
         /// The root.
         path: PathBuf,
         /// What hides it.
+        hidden: PathBuf,
+    },
+    /// A root has keys in it.
+    #[error("`{path}` can't be opened to commands: `{hidden}` in it stays hidden")]
+    Surrounds {
+        /// The root.
+        path: PathBuf,
+        /// What stays hidden.
         hidden: PathBuf,
     },
 }
@@ -162,11 +172,19 @@ impl Roots {
             }
             Ok(found)
         };
+        let mut readable = extra(&config.readable)?;
+        for program in &config.programs {
+            readable.extend(program_roots(program, &hidden)?);
+        }
+        let mut writable = extra(&config.writable)?;
+        if let Some(data) = &config.data {
+            writable.push(root(data)?);
+        }
         Ok(Self {
-            readable: extra(&config.readable)?,
-            writable: extra(&config.writable)?,
             workspace,
             hidden,
+            readable,
+            writable,
         })
     }
 }
@@ -214,6 +232,8 @@ impl Policy {
             home: private.join(HOME),
             network: config.network,
             unix_sockets: config.unix_sockets,
+            workspace_access: config.workspace_access,
+            memory_bytes: config.memory_bytes,
             readable,
             writable: writable.clone(),
             workspace: workspace.clone(),
@@ -241,6 +261,39 @@ fn present(paths: &[&str]) -> Vec<PathBuf> {
         .map(PathBuf::from)
         .filter(|path| door::kind(path).is_some())
         .collect()
+}
+
+/// Returns what is opened of a program. Of a file, its directory, because programs are often several files; the file alone
+/// where the directory must stay shut. A link is opened where it lies and where it leads.
+fn program_roots(program: &Path, hidden: &[PathBuf]) -> Result<Vec<PathBuf>, PolicyError> {
+    let resolved = root(program)?;
+    let shuts = |directory: &Path| {
+        directory.parent().is_none() || hidden.iter().any(|hidden| hidden.starts_with(directory))
+    };
+    if door::kind(&resolved) == Some(door::Kind::Directory) {
+        return match hidden.iter().find(|hidden| hidden.starts_with(&resolved)) {
+            Some(hidden) => Err(PolicyError::Surrounds {
+                path: resolved.clone(),
+                hidden: hidden.clone(),
+            }),
+            None => Ok(vec![resolved]),
+        };
+    }
+    let spelled = match (program.parent(), program.file_name()) {
+        (Some(parent), Some(name)) => root(parent)?.join(name),
+        _ => resolved.clone(),
+    };
+    let mut roots = Vec::new();
+    for file in [resolved, spelled] {
+        let opened = match file.parent() {
+            Some(directory) if !shuts(directory) => directory.to_path_buf(),
+            Some(_) | None => file,
+        };
+        if !roots.contains(&opened) {
+            roots.push(opened);
+        }
+    }
+    Ok(roots)
 }
 
 fn root(path: &Path) -> Result<PathBuf, PolicyError> {

@@ -13,6 +13,7 @@ use chitin_protocol::settings::SandboxSetting;
 use chitin_test::needs;
 use chitin_tools::sandbox::{
     Cause, ErrorOutput, Guard, PolicyError, Refusal, Request, Sandbox, SandboxLevel,
+    WorkspaceAccess,
 };
 use std::ffi::OsString;
 use std::fs;
@@ -70,6 +71,81 @@ fn the_strongest_level_is_taken_and_said_as_it_is() {
         [report.files, report.network, report.processes],
         [Guard::Missing; 3]
     );
+}
+
+#[test]
+fn a_workspace_that_is_read_only_is_read_and_not_written_to() {
+    for (level, choice) in offered() {
+        let lab = Lab::with(choice, |config| {
+            config.workspace_access = WorkspaceAccess::ReadOnly;
+        });
+        lab.env.files([("here.txt", "read me")]);
+        let (output, _) = lab.run(
+            "cat here.txt; (echo no > new) 2>/dev/null || printf ' shut'
+             (echo no > here.txt) 2>/dev/null || printf ' shut'; echo x > $TMPDIR/t && cat $TMPDIR/t",
+        );
+        assert_eq!(output, "read me shut shutx\n", "{level:?}");
+        assert!(!exists(&lab.env.workspace().join("new")), "{level:?}");
+        assert_eq!(lab.env.read("workspace/here.txt"), "read me", "{level:?}");
+    }
+}
+
+#[test]
+fn a_program_that_the_user_named_is_readable_in_a_hidden_place_and_nothing_beside_the_keys_is() {
+    for (level, choice) in offered() {
+        let lab = Lab::with(choice, |config| {
+            let home = config.hidden[0].clone();
+            fs::create_dir_all(home.join("plugins")).unwrap();
+            fs::create_dir_all(home.join("data")).unwrap();
+            fs::write(
+                home.join("plugins/run.sh"),
+                "cat $1/beside; cat $1/../keys.json",
+            )
+            .unwrap();
+            fs::write(home.join("plugins/beside"), "near ").unwrap();
+            config.programs = vec![home.join("plugins/run.sh")];
+            config.data = Some(home.join("data"));
+        });
+        let home = lab.env.home().join(".chitin");
+        let (plugins, data) = (home.join("plugins"), home.join("data"));
+        let command = format!(
+            "sh {0}/run.sh {0} 2>/dev/null; echo kept > {1}/file && cat {1}/file",
+            plugins.display(),
+            data.display()
+        );
+        let (output, _) = lab.run(&command);
+        assert_eq!(output, "near kept\n", "{level:?}");
+        assert!(!output.contains(KEY));
+    }
+    let shut = |programs: &[&str]| {
+        let env = chitin_test::TestEnv::new();
+        env.file("home/.chitin/keys.json", KEY);
+        let mut config = crate::sandbox_lab::config(&env, SandboxSetting::None);
+        config.programs = programs.iter().map(|one| env.home().join(one)).collect();
+        Sandbox::new(config).err()
+    };
+    assert!(matches!(
+        shut(&[".chitin"]),
+        Some(PolicyError::Surrounds { .. })
+    ));
+    assert!(matches!(shut(&[""]), Some(PolicyError::Surrounds { .. })));
+    assert!(matches!(
+        shut(&["nowhere"]),
+        Some(PolicyError::Unusable { .. })
+    ));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_is_limited_at_every_level() {
+    let levels = offered().into_iter().map(|(_, choice)| choice);
+    for choice in levels.chain([SandboxSetting::None]) {
+        let lab = Lab::with(choice, |config| config.memory_bytes = Some(64 << 20));
+        let (output, _) = lab.run("x=$(head -c 200000000 /dev/zero | tr '\\0' x) && echo got it");
+        assert!(!output.contains("got it"), "{choice:?}: {output}");
+        let (output, _) = lab.run("echo small");
+        assert_eq!(output, "small\n", "{choice:?}");
+    }
 }
 
 #[test]

@@ -31,6 +31,12 @@ pub trait WorkspaceAdapter: Send + Sync {
     fn priority(&self) -> i32 {
         DEFAULT_PRIORITY
     }
+
+    /// Returns the place in the order for one directory. An adapter that learns its priority from a program that runs
+    /// beside the directory says it here; for all others it is [`priority`](Self::priority).
+    fn priority_for(&self, _root: &Path) -> i32 {
+        self.priority()
+    }
 }
 
 /// Why there is no definition.
@@ -52,6 +58,16 @@ pub enum AdapterError {
         /// The adapter that was called.
         adapter: String,
         /// What is wrong, in words.
+        reason: String,
+    },
+    /// The adapter could not answer. The next one that claims the path is asked.
+    #[error("the adapter `{adapter}` could not load `{}`: {reason}", path.display())]
+    Unavailable {
+        /// The path.
+        path: PathBuf,
+        /// The adapter that was called.
+        adapter: String,
+        /// What went wrong, in words.
         reason: String,
     },
 }
@@ -129,22 +145,50 @@ impl AdapterRegistry {
 
     /// Returns the first adapter that claims a path.
     pub fn find(&self, path: &Path) -> Option<Arc<dyn WorkspaceAdapter>> {
-        self.adapters()
-            .iter()
-            .find(|adapter| adapter.supports(path))
-            .cloned()
+        self.claimants(path).next()
     }
 
-    /// Loads a directory with the first adapter that claims it.
+    /// Returns the adapters that claim a path, in order. Each is asked only when the iterator gets to it.
+    pub fn claimants(&self, path: &Path) -> impl Iterator<Item = Arc<dyn WorkspaceAdapter>> {
+        let claims = move |adapter: &Arc<dyn WorkspaceAdapter>| adapter.supports(path);
+        self.in_order(path).into_iter().filter(claims)
+    }
+
+    /// Loads a directory with the first adapter that claims it. Where that one is unavailable, the next that claims it
+    /// loads it; an adapter's definition is never used in part.
     pub fn load(&self, path: &Path) -> Result<AgentDefinition, AdapterError> {
-        let adapters = self.adapters();
-        match adapters.iter().find(|adapter| adapter.supports(path)) {
-            Some(adapter) => adapter.load(path),
-            None => Err(AdapterError::NoAdapter {
-                path: path.into(),
-                asked: adapters.len(),
-            }),
+        let adapters = self.in_order(path);
+        let asked = adapters.len();
+        let mut unavailable = None;
+        for adapter in adapters {
+            if !adapter.supports(path) {
+                continue;
+            }
+            match adapter.load(path) {
+                Err(error @ AdapterError::Unavailable { .. }) => {
+                    unavailable.get_or_insert(error);
+                }
+                loaded => return loaded,
+            }
         }
+        Err(unavailable.unwrap_or_else(|| AdapterError::NoAdapter {
+            path: path.into(),
+            asked,
+        }))
+    }
+
+    /// Returns the adapters in the order in which they are asked about a path.
+    fn in_order(&self, path: &Path) -> Vec<Arc<dyn WorkspaceAdapter>> {
+        let adapters = self.adapters();
+        let mut ordered: Vec<_> = adapters
+            .iter()
+            .map(|adapter| (adapter.priority_for(path), adapter))
+            .collect();
+        ordered.sort_by_key(|(priority, _)| *priority);
+        ordered
+            .into_iter()
+            .map(|(_, adapter)| Arc::clone(adapter))
+            .collect()
     }
 
     fn has(&self, name: &str) -> bool {

@@ -9,6 +9,7 @@ mod base64;
 mod budget;
 mod commands;
 mod encoding;
+mod extensions;
 mod finding;
 mod fix;
 mod front_matter;
@@ -24,6 +25,7 @@ mod rules;
 mod sarif;
 mod secrets;
 mod skills;
+mod skills_file;
 mod subject;
 mod templates;
 
@@ -67,6 +69,8 @@ pub struct Input<'a> {
     pub shortened: &'a [(String, String)],
     /// Permission bits of the directory.
     pub directory_mode: Option<u32>,
+    /// The providers of models that are known; without any, what `RUNTIME.md` says of them is not judged.
+    pub providers: &'a [String],
     /// Codes that nobody wants to hear of.
     pub ignore: &'a [String],
 }
@@ -85,6 +89,7 @@ impl<'a> Input<'a> {
             limits: Limits::of(workspace.contract()),
             shortened: &[],
             directory_mode: None,
+            providers: &[],
             ignore: &[],
         }
     }
@@ -159,9 +164,11 @@ pub fn check(input: &Input<'_>) -> Report {
         if let Some(skill) = input.skills.iter().find(|skill| skill.path == file.path) {
             skills::check(&subject, skill, &mut findings);
         }
+        extensions::check(&subject, Some(input.skills), input.providers, &mut findings);
         check_subject(&subject, input, &mut findings);
         findings.end_of(&subject);
     }
+    extensions::check_unread(input, &mut findings);
     // Skills from outside the workspace come with their text only.
     for skill in input.skills {
         if input.files.iter().any(|file| file.path == skill.path) {
@@ -202,6 +209,7 @@ impl Summary {
 pub fn text_findings(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Findings::new(&[]);
     let subject = Subject::new(path, Role::of(path), text, None);
+    extensions::check(&subject, None, &[], &mut findings);
     text_rules(&subject, &mut findings);
     templates::check(&subject, &[], &mut findings);
     findings.end_of(&subject);

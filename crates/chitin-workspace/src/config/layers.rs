@@ -160,6 +160,8 @@ pub struct ChitinSettings {
     pub mcp: McpSettings,
     /// What is remembered, and how it is found again.
     pub memory: MemorySettings,
+    /// The context engine; none leaves it to `openclaw.json`.
+    pub context_engine: Option<String>,
     /// How long sessions last.
     pub sessions: SessionSettings,
     /// What becomes of sessions that others began.
@@ -344,6 +346,7 @@ impl Layers {
             exec: self.setting("exec", agent).unwrap_or_default(),
             mcp: self.setting("mcp", agent).unwrap_or_default(),
             memory: self.merged("memory", agent).unwrap_or_default(),
+            context_engine: self.setting("contextEngine", agent),
             sessions: self.setting("sessions", agent).unwrap_or_default(),
             subagents: self.merged("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use super::include::read_with_includes;
 use super::keys::networks::{NAMES, OTHERS};
 use super::load::{ConfigError, placed, user_path};
-use super::own_run::{PROVIDER, RUN};
+use super::own_run::{PLUGIN, PROVIDER, RUN};
 use super::shape::{COUNT, Field, Shape, TEXTS};
 use super::source::ConfigFile;
 use super::validate::{self, Finding};
@@ -104,6 +104,7 @@ const CHITIN: Shape = Shape::Object(&[
         // What each takes is judged by [`super::channel_issues`], and by the network itself.
         ("channels", Shape::Partly(&[NAMES], &[OTHERS])),
         ("models", Shape::Map(&Shape::Object(&[MODEL]))),
+        ("plugins", Shape::Map(&Shape::Object(&[PLUGIN]))),
         ("providers", Shape::Map(&Shape::Object(&[PROVIDER]))),
         ("server", Shape::Object(&[SERVER])),
     ],

@@ -217,6 +217,7 @@ const TRACE: Shape = Shape::Object(&[&[
 
 /// What may be said for all agents and for single ones.
 pub(super) const RUN: &[Field] = &[
+    ("contextEngine", Shape::SomeText),
     ("exec", EXEC),
     ("fallbacks", TEXTS),
     ("history", HISTORY),
@@ -229,6 +230,18 @@ pub(super) const RUN: &[Field] = &[
     ("thinking", Shape::OneOf(&["off", "low", "medium", "high"])),
     ("tools", TOOLS),
     ("trace", TRACE),
+];
+
+/// A program of the user's own.
+pub(super) const PLUGIN: &[Field] = &[
+    ("command", Shape::Required(&Shape::List(&Shape::SomeText))),
+    ("enabled", Shape::Flag),
+    ("env", TEXTS),
+    ("memoryMb", Shape::Whole(16, 1 << 20)),
+    ("priority", Shape::Whole(-2_147_483_648, 2_147_483_646)),
+    ("readable", TEXTS),
+    ("sandbox", Shape::Flag),
+    ("timeoutSeconds", Shape::Whole(1, 600)),
 ];
 
 /// How a model provider is reached.

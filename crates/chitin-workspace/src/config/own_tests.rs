@@ -21,6 +21,21 @@ fn the_table_knows_exactly_the_keys_of_the_type() {
 }
 
 #[test]
+fn the_table_knows_exactly_what_is_said_about_plugins() {
+    let schema = schemars::schema_for!(chitin_protocol::settings::PluginSettings).to_value();
+    let mut typed: Vec<_> = schema["properties"]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let mut known: Vec<_> = names(&[PLUGIN]).collect();
+    typed.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(known, typed);
+}
+
+#[test]
 fn the_table_knows_exactly_what_is_said_about_models() {
     let schema = schemars::schema_for!(chitin_protocol::config::ModelSettings).to_value();
     let mut typed: Vec<_> = schema["properties"]

@@ -139,6 +139,7 @@ pub const CANONICAL: Contract = Contract {
         extras_last: true,
         missing_marked: MissingMarked::NotOptional,
         memory_results: true,
+        skills_file: true,
         ..RENDERING_2026_4
     },
     agents: Agents {
@@ -170,6 +171,7 @@ const RENDERING_2026_4: Rendering = Rendering {
     dynamic_heartbeat: true,
     boundary: true,
     memory_results: false,
+    skills_file: false,
 };
 
 const AGENTS_2026_4: Agents = Agents {

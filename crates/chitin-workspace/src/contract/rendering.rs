@@ -36,6 +36,8 @@ pub struct Rendering {
     pub boundary: bool,
     /// Whether search results of memory have a block of their own (CN12).
     pub memory_results: bool,
+    /// Whether the text of `SKILLS.md` is in the prompt.
+    pub skills_file: bool,
 }
 
 /// What the block of files looks like.

@@ -5,7 +5,7 @@
 //! | `CHANNELS.md` | [`channels`] | names of channels |
 //! | `MCP.md` | [`mcp`] | servers to connect to |
 //! | `PERMISSIONS.md` | [`permissions`] | policies, and decisions about messages |
-//! | `RUNTIME.md` | [`runtime`] | model settings of one agent |
+//! | `RUNTIME.md` | [`runtime`], [`suggestion`] | model settings of one agent; what of them this program takes |
 //! | `SKILLS.md` | [`skills`] | the prompt that the agent runs with |
 //!
 //! All of them are Markdown for people; what counts is found line by line, by one shared grammar.
@@ -15,13 +15,17 @@ mod agent_settings;
 pub mod channels;
 mod compat;
 mod letters;
-mod line;
+pub(crate) mod line;
+mod live;
 pub mod mcp;
 pub mod permissions;
 pub mod runtime;
 mod secret;
 pub mod skills;
+pub mod suggestion;
 mod uri;
 
 pub use agent_settings::AgentSettings;
+pub use line::Position;
+pub use live::{LiveFile, LiveText};
 pub use secret::Secret;

@@ -49,8 +49,7 @@ pub struct SeedRequest<'a> {
 
 impl SeedRequest<'_> {
     fn templates(&self) -> Cow<'_, Templates> {
-        self.templates
-            .map_or_else(Cow::default, |templates| Cow::Borrowed(templates))
+        self.templates.map_or_else(Cow::default, Cow::Borrowed)
     }
 }
 

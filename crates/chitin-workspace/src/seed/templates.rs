@@ -85,7 +85,7 @@ impl Templates {
         for name in &names {
             match root.read(Path::new(name), &ReadPolicy::inside(MAX_TEMPLATE_BYTES)) {
                 Ok(read) => {
-                    own.insert(*name, read.bytes.to_vec());
+                    own.insert(*name, read.bytes);
                 }
                 Err(error) if error.is_missing() => {}
                 Err(source) => {

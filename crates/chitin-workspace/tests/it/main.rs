@@ -6,6 +6,7 @@ mod channels;
 mod check;
 mod config;
 mod daily_notes;
+mod extension_files;
 mod extras;
 mod filter;
 mod guard;

@@ -14,9 +14,11 @@ mod credentials;
 mod judge;
 mod open;
 mod plan;
+mod shut;
 
 pub(crate) use compat::{Secret, Which};
 pub(crate) use credentials::{FILE, Secrets, forget, keep};
 pub(crate) use judge::{Wrong, lacks, secrets_elsewhere, secrets_in_clear, unusable};
 pub(crate) use open::{Opened, Problem, open};
 pub(crate) use plan::{ModelSelection, Origin, Plan, plans};
+pub(crate) use shut::{shut_out, workspaces};

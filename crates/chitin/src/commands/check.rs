@@ -4,6 +4,7 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{self, Paint, Printer, Render};
+use chitin_model::providers::TABLE;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::{FileSource, TurnRequest};
@@ -158,6 +159,7 @@ struct Loaded {
     skills: Vec<SkillFile>,
     limits: Limits,
     shortened: Vec<(String, String)>,
+    providers: Vec<String>,
 }
 
 impl Loaded {
@@ -173,6 +175,7 @@ impl Loaded {
             limits: self.limits,
             shortened: &self.shortened,
             directory_mode: root.and_then(|root| root.permissions(Path::new(""))),
+            providers: &self.providers,
             ignore,
             ..Input::new(&self.workspace)
         })
@@ -234,7 +237,18 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         skills,
         limits,
         shortened,
+        providers: providers(setup),
     })
+}
+
+/// Lists the providers of models that are known: built in, and configured.
+fn providers(setup: &Setup) -> Vec<String> {
+    let built_in = TABLE.iter().map(|provider| provider.id.to_owned());
+    let own = setup.configuration.providers.keys().cloned();
+    let models = setup.configuration.value().pointer("/models/providers");
+    let openclaw = models.and_then(Value::as_object);
+    let openclaw = openclaw.into_iter().flat_map(|providers| providers.keys());
+    built_in.chain(own).chain(openclaw.cloned()).collect()
 }
 
 /// What a first turn leaves out of files by the user's own limits and plans.

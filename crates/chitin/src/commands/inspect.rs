@@ -3,7 +3,9 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{Finder, NetworkArgs, count, known_as, short, size, until_interrupted};
+use crate::ship::{
+    Finder, NetworkArgs, Origin, RefreshArgs, count, known_as, short, size, until_interrupted,
+};
 use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::reference::Reference;
@@ -41,6 +43,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    refresh: RefreshArgs,
 }
 
 #[derive(Debug, Serialize)]
@@ -48,7 +53,15 @@ pub(crate) struct Args {
 enum Shown {
     Raw(Value),
     Tags(Tags),
-    Facts(Box<Inspection>),
+    Facts(Box<Facts>),
+}
+
+/// What is in it, and where it was looked at.
+#[derive(Debug, Serialize)]
+struct Facts {
+    source: Origin,
+    #[serde(flatten)]
+    inspection: Inspection,
 }
 
 #[derive(Debug, Serialize)]
@@ -62,7 +75,7 @@ impl Args {
         if self.tags {
             return printer.result(&Shown::Tags(self.list_tags(host)?));
         }
-        let finder = Finder::new(host, &self.network, printer)?;
+        let finder = Finder::new(host, &self.network, printer)?.refreshing(self.refresh);
         let found = finder.find(&self.artifact)?;
         let artifact = &found.artifact;
         if self.raw {
@@ -76,7 +89,10 @@ impl Args {
         let subject = trust::subject_of(artifact);
         // Whose they are is `verify`'s to say; whether they hold can be said without a key.
         let signatures = trust::check(&subject, &found.signatures, &[]);
-        let facts = inspect(artifact, depth, signatures)?;
+        let facts = Facts {
+            source: found.origin,
+            inspection: inspect(artifact, depth, signatures)?,
+        };
         printer.result(&Shown::Facts(Box::new(facts)))
     }
 }
@@ -115,7 +131,7 @@ impl Render for Shown {
                     count(found.tags.len(), "tag")
                 )
             }
-            Self::Facts(facts) => facts_text(facts, out, paint),
+            Self::Facts(facts) => facts_text(&facts.inspection, out, paint),
         }
     }
 }

@@ -15,6 +15,7 @@ mod login;
 pub(crate) mod memory;
 mod pack;
 mod pairing;
+mod plugins;
 mod pull;
 mod push;
 mod run;
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     Pack(Box<pack::Args>),
     /// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
     Pairing(pairing::Args),
+    /// List the plugins with what each offers, or try one out.
+    Plugins(plugins::Args),
     /// Bring an artifact and its signatures from a registry into the local store.
     Pull(pull::Args),
     /// Send an artifact and its signatures to a registry.
@@ -117,6 +120,7 @@ impl Command {
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
             Self::Pairing(args) => args.run(host, printer),
+            Self::Plugins(args) => args.run(host, printer),
             Self::Run(args) => args.run(host, printer),
             Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),

@@ -7,8 +7,8 @@ use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{self, Finder, NetworkArgs, count, short, size};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{
-    Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, Reuse, WorkspaceOptions,
-    build, build_profile, build_source, pack_workspace,
+    Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, OwnLayers, Reuse,
+    WorkspaceOptions, build, build_profile, build_source, pack_workspace,
 };
 use chitin_pack::compat::LOCK_FILE;
 use chitin_pack::definition::{Entry, Identity, is_name, portable};
@@ -28,9 +28,10 @@ use std::sync::Arc;
 
 /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
 ///
-/// The seven workspace files, `skills/` and `memory/` go in, byte for byte; state, sessions, credentials and whatever else
-/// lies in the directory never do. The artifact is kept in the local store under NAME:VERSION. An unchanged workspace is not
-/// read again.
+/// The seven workspace files, `skills/` and `memory/` go in, byte for byte, and in layers of Chitin's own the extension files
+/// (PERMISSIONS.md, MCP.md, CHANNELS.md, RUNTIME.md, SKILLS.md), `.agents/skills/`, and documents that the packed files link
+/// to; other tools pass over those. State, sessions, credentials and whatever else lies in the directory never go in. The
+/// artifact is kept in the local store under NAME:VERSION. An unchanged workspace is not read again.
 #[derive(Debug, clap::Args)]
 #[command(
     disable_version_flag = true,
@@ -79,6 +80,10 @@ pub(crate) struct Args {
     /// Take `MEMORY.md` along.
     #[arg(long)]
     memory_file: bool,
+
+    /// Pack only what stax's own format maps: no extension files, no `.agents/skills/`, no linked documents.
+    #[arg(long, conflicts_with_all = ["definition", "profile", "source"])]
+    stax: bool,
 
     /// Pack the files that links lead to in their place, where the format allows that; otherwise links are refused.
     #[arg(long)]
@@ -233,6 +238,11 @@ impl Args {
                 MemoryFile::Pack
             } else {
                 MemoryFile::Leave
+            },
+            own_layers: if self.stax {
+                OwnLayers::Leave
+            } else {
+                OwnLayers::Pack
             },
         };
         Ok(pack_workspace(

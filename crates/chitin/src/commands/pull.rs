@@ -14,7 +14,8 @@ use std::fmt;
 /// Bring an artifact and its signatures from a registry into the local store.
 ///
 /// Every blob is checked against its digest before it is kept; what is here already is not fetched again. A transfer that
-/// was cut goes on where it stopped, also in the next run.
+/// was cut goes on where it stopped, also in the next run. Packages that the agent builds on come along. `inspect`, `verify`,
+/// `unpack` and `diff` then use what is here; `pull` again, or their `--refresh`, asks the registry.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin pull registry.example/team/my-agent:1.2.0
@@ -45,6 +46,8 @@ struct Pulled {
     digest: Digest,
     tags: Vec<String>,
     layers: usize,
+    /// How many packages came along.
+    packages: usize,
     signature: Option<Verdict>,
     warnings: Vec<Warning>,
 }
@@ -69,6 +72,13 @@ impl Args {
         for tag in &self.tag {
             finder.store.tag(tag, &manifest)?;
         }
+        // An agent that is here shall be usable here, with its packages; without them it is still what was asked for.
+        let packages = ship::bring_packages(&finder, &found.artifact).unwrap_or_else(|error| {
+            printer.note(&format!(
+                "warning: the packages it builds on were not brought: {error}"
+            ));
+            0
+        });
         drop(adding);
         ship::warn(printer, &verdict.warnings);
         printer.result(&Pulled {
@@ -78,6 +88,7 @@ impl Args {
                 .chain(self.tag.iter().cloned())
                 .collect(),
             layers: found.artifact.manifest.layers.len(),
+            packages,
             warnings: verdict.warnings.clone(),
             signature: Some(verdict).filter(|verdict| !verdict.signatures.is_empty()),
         })
@@ -91,9 +102,13 @@ impl Render for Pulled {
             Some(_) => ", signed by somebody you do not know",
             None => "",
         };
+        let packages = match self.packages {
+            0 => String::new(),
+            some => format!(" and {}", count(some, "package")),
+        };
         writeln!(
             out,
-            "Pulled {}, {}{verified}.",
+            "Pulled {}, {}{packages}{verified}.",
             paint.bold(&self.reference),
             count(self.layers, "layer")
         )?;

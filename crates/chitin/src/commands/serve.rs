@@ -1,6 +1,7 @@
 //! `chitin serve`: the gateway over HTTP and WebSocket.
 
 use crate::args::TargetArgs;
+use crate::channels::shut_out;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::memory::{give_back, resident};
@@ -159,7 +160,8 @@ impl Args {
         )?;
         let agents = Arc::new(agents);
         let desk = ServeDesk::new(&agents, host);
-        let names = agents.agents().into_iter().map(|agent| agent.id).collect();
+        let served = agents.agents();
+        let names = served.iter().map(|agent| agent.id.clone()).collect();
         let most_open = configuration.server.max_open_jobs;
         let say = printer.clone();
         let files = self.files(host, &configuration)?;
@@ -168,6 +170,14 @@ impl Args {
         surfaces = networks.add_to(surfaces);
         if let Some(files) = &files {
             surfaces = surfaces.with(Arc::new(files.clone()));
+        }
+        let channels: Vec<String> = surfaces.iter().map(|one| one.id().to_owned()).collect();
+        for agent in &served {
+            let channels = channels.iter().map(String::as_str);
+            let workspace = Path::new(&agent.workspace);
+            for note in shut_out(&agent.id, workspace, configuration.contract, channels) {
+                printer.note(&note);
+            }
         }
         let config = Arc::new(configuration.value().clone());
         let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(HostClock));

@@ -3,11 +3,13 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{self, Finder, NetworkArgs, TrustArgs, Whole, count, size, with_packages};
+use crate::ship::{
+    self, Finder, NetworkArgs, Origin, RefreshArgs, TrustArgs, Whole, count, size, with_packages,
+};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::MEMORY_SURFACE;
 use chitin_pack::materialize::{
-    Action, ActionKind, ApplyOptions, How, MissingSurfaces, Mode, Options, Overwrite, Plan,
+    Action, ActionKind, ApplyOptions, How, Layout, MissingSurfaces, Mode, Options, Overwrite, Plan,
     WriteLayer, apply, plan,
 };
 use chitin_pack::trust::Verdict;
@@ -29,7 +31,18 @@ use std::path::PathBuf;
   chitin unpack registry.example/team/agent:1.2.0 ./agent --require-signature
   chitin unpack my-agent:1.2.0 ./project --adapter claude-code
 
-Adapters: openclaw (exact), claude-code, codex, cursor, github-copilot, windsurf, opencode, generic.
+Adapters, and where the agent goes:
+  openclaw        every file under its own name, byte for byte; extension files, `.agents/skills/` and documents too
+  claude-code     CLAUDE.md; skills in .claude/skills/, servers in .mcp.json, subagents in .claude/agents/
+  codex           AGENTS.md; skills in .agents/skills/, servers in .codex/config.toml
+  cursor          AGENTS.md; persona and rules in .cursor/rules/*.mdc, skills in .cursor/skills/, servers in .cursor/mcp.json
+  github-copilot  .github/copilot-instructions.md; rules in .github/instructions/, skills in .github/skills/
+  windsurf        AGENTS.md; rules in .windsurf/rules/, skills in .windsurf/skills/
+  opencode        AGENTS.md; skills in .opencode/skills/, servers in opencode.jsonc, subagents in .opencode/agent/
+  generic         INSTRUCTIONS.md; skills in skills/
+SOUL.md, IDENTITY.md, USER.md and TOOLS.md become sections of the instructions file, but for openclaw and cursor.
+Linked documents keep their paths in every layout.
+
 Exit codes: 0 done; 1 wrong arguments; 2 conflicts, damage or a hostile archive; 3 the registry failed; 4 packages
 cannot be resolved; 5 artifact and target do not fit; 6 no good signature.")]
 pub(crate) struct Args {
@@ -55,9 +68,17 @@ pub(crate) struct Args {
     #[arg(long)]
     permissive: bool,
 
-    /// Fail when one of the seven workspace files is not in the artifact.
+    /// Fail when a workspace file is not in the artifact; BOOTSTRAP.md may be absent.
     #[arg(long)]
     strict: bool,
+
+    /// Lay out exactly what stax itself would: nothing composed, no layers of Chitin's own.
+    #[arg(long)]
+    stax: bool,
+
+    /// Pass over the options that the artifact's maker set, such as `writeMemory`.
+    #[arg(long)]
+    ignore_options: bool,
 
     /// Replace files that have other content.
     #[arg(long)]
@@ -79,7 +100,7 @@ pub(crate) struct Args {
     #[arg(long)]
     memory_file: bool,
 
-    /// The lock file for packages; left out, what their references stand for now.
+    /// The lock file for packages; left out, what was pulled under their references, or what these stand for now.
     #[arg(long, value_name = "FILE")]
     lock: Option<PathBuf>,
 
@@ -88,6 +109,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    refresh: RefreshArgs,
 }
 
 /// What was done, or would be.
@@ -95,6 +119,7 @@ pub(crate) struct Args {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Unpacked {
     artifact: String,
+    source: Origin,
     digest: Digest,
     #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     directory: PathBuf,
@@ -114,20 +139,23 @@ pub(crate) struct Unpacked {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let finder = Finder::new(host, &self.network, printer)?;
+        let finder = Finder::new(host, &self.network, printer)?.refreshing(self.refresh);
         let adding = finder.store.adding()?;
         let found = finder.find(&self.artifact)?;
         let verdict = self.trust.judge(host, &found)?;
         finder.keep(&found)?;
         let digest = found.artifact.digest;
         let whole = with_packages(&finder, found.artifact, self.lock.as_deref())?;
-        let plan = plan(whole.contents(), &self.options(whole.agent()))?;
-        let mut warnings = whole.warnings().to_vec();
+        let (options, preset) = self.options(whole.agent())?;
+        let plan = plan(whole.contents(), &options)?;
+        let mut warnings = preset;
+        warnings.extend(whole.warnings().iter().cloned());
         warnings.extend(plan.warnings.iter().cloned());
         warnings.extend(verdict.warnings.iter().cloned());
         let directory = host.env.resolve(&self.directory);
         let mut unpacked = Unpacked {
             artifact: found.name,
+            source: found.origin,
             digest,
             adapter: plan.adapter,
             fidelity: plan.fidelity,
@@ -184,38 +212,46 @@ impl Args {
         Ok(())
     }
 
-    fn options(&self, artifact: &Artifact) -> Options {
-        let layer = |off: bool| if off { WriteLayer::No } else { WriteLayer::Yes };
-        let mut config = artifact
-            .config
-            .pointer("/adapter/config")
-            .and_then(serde_json::Value::as_object)
-            .cloned()
-            .unwrap_or_default();
+    /// What the artifact's maker set, and over it what the command line says.
+    fn options(&self, artifact: &Artifact) -> Result<(Options, Vec<Warning>), CliError> {
+        let adapter = self.adapter.as_deref();
+        let (preset, mut warnings) = Options::preset(artifact, adapter)?;
+        let mut options = preset;
+        if self.ignore_options {
+            options = Options {
+                adapter: options.adapter,
+                config: options.config,
+                ..Options::default()
+            };
+            warnings.clear();
+        }
+        if self.stax {
+            options.layout = Layout::Stax;
+        }
+        match (self.exact, self.permissive) {
+            (true, _) => options.mode = Some(Mode::Exact),
+            (_, true) => options.mode = Some(Mode::Permissive),
+            _ => {}
+        }
+        for (off, layer) in [
+            (self.no_skills, &mut options.skills),
+            (self.no_memory, &mut options.memory),
+            (self.no_bootstrap, &mut options.bootstrap),
+        ] {
+            if off {
+                *layer = WriteLayer::No;
+            }
+        }
+        if self.strict {
+            options.missing = MissingSurfaces::Refuse;
+        }
         if self.memory_file {
-            config.insert(
+            options.config.insert(
                 "memoryFile".into(),
                 json!(format!("surfaces/{MEMORY_SURFACE}")),
             );
         }
-        Options {
-            adapter: self.adapter.clone(),
-            mode: match (self.exact, self.permissive) {
-                (true, _) => Some(Mode::Exact),
-                (_, true) => Some(Mode::Permissive),
-                _ => None,
-            },
-            skills: layer(self.no_skills),
-            memory: layer(self.no_memory),
-            bootstrap: layer(self.no_bootstrap),
-            missing: if self.strict {
-                MissingSurfaces::Refuse
-            } else {
-                MissingSurfaces::Warn
-            },
-            config,
-            ..Options::default()
-        }
+        Ok((options, warnings))
     }
 }
 

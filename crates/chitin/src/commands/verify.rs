@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{self, Finder, NetworkArgs, TrustArgs, short};
+use crate::ship::{self, Finder, NetworkArgs, Origin, RefreshArgs, TrustArgs, short};
 use chitin_pack::Digest;
 use chitin_pack::trust::{Status, Verdict};
 use chitin_runtime::Host;
@@ -30,11 +30,15 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    refresh: RefreshArgs,
 }
 
 #[derive(Debug, Serialize)]
 struct Verified {
     artifact: String,
+    source: Origin,
     digest: Digest,
     #[serde(flatten)]
     verdict: Verdict,
@@ -42,13 +46,20 @@ struct Verified {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let finder = Finder::new(host, &self.network, printer)?;
+        let finder = Finder::new(host, &self.network, printer)?.refreshing(self.refresh);
         let found = finder.find(&self.artifact)?;
         found.artifact.verify()?;
-        let verdict = self.trust.judge_strictly(host, &found)?;
+        let verdict = self.trust.judge_strictly(host, &found).map_err(|error| {
+            if found.was_pulled() {
+                error.hint("what was pulled before was looked at; with `--refresh` newer signatures are fetched")
+            } else {
+                error
+            }
+        })?;
         ship::warn(printer, &verdict.warnings);
         printer.result(&Verified {
             artifact: found.name,
+            source: found.origin,
             digest: found.artifact.digest,
             verdict,
         })

@@ -82,7 +82,7 @@ impl Repository {
         let env = Env::new(self.env.workspace())
             .with("PATH", path())
             .with("HOME", self.env.home().to_string_lossy());
-        Host { env }
+        Host::embedded(env)
     }
 
     pub(super) fn open(&self, revision: &str) -> Revision {
@@ -536,7 +536,7 @@ fn where_there_is_no_revision_the_reason_is_said() {
     fs::set_permissions(git, fs::Permissions::from_mode(0o755)).unwrap();
     let workspace = repository.env.workspace();
     let told_in = |env: Env| {
-        let error = open(&Host { env }, &workspace, "HEAD", &[]).unwrap_err();
+        let error = open(&Host::embedded(env), &workspace, "HEAD", &[]).unwrap_err();
         repository.env.redact(&told(&error))
     };
     insta::assert_snapshot!(told_in(Env::new(&workspace).with("PATH", ".:")), @r"

@@ -23,8 +23,29 @@ pub(crate) struct Found {
     pub(crate) target: Option<String>,
     /// Its signatures, wherever they were.
     pub(crate) signatures: Vec<Candidate>,
-    /// Whether it was brought from a registry just now.
-    is_remote: bool,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+}
+
+/// Where an artifact came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    /// A file or directory that the user named.
+    File,
+    /// The local store.
+    Store,
+    /// A registry, just now.
+    Registry,
+}
+
+impl Found {
+    /// Tells whether it is what an earlier pull left in the store.
+    pub(crate) fn was_pulled(&self) -> bool {
+        let reference = self.name.parse::<Reference>();
+        self.origin == Origin::Store
+            && reference.is_ok_and(|reference| reference.registry.is_some())
+    }
 }
 
 /// Finds artifacts.
@@ -33,6 +54,22 @@ pub(crate) struct Finder<'a> {
     pub(super) host: &'a Host,
     network: &'a NetworkArgs,
     printer: &'a Printer,
+    refresh: Refresh,
+}
+
+/// Whether a registry is asked for what was pulled before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refresh {
+    Never,
+    Always,
+}
+
+/// Whether what was pulled before is fetched again.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct RefreshArgs {
+    /// Ask the registry, although the local store has what was pulled before.
+    #[arg(long, help_heading = "Registry")]
+    refresh: bool,
 }
 
 impl<'a> Finder<'a> {
@@ -46,11 +83,72 @@ impl<'a> Finder<'a> {
             host,
             network,
             printer,
+            refresh: Refresh::Never,
         })
     }
 
-    /// Finds an artifact; one in a registry is brought into the store, with its signatures.
+    /// Asks registries for what was pulled before, if the user said so.
+    pub(crate) const fn refreshing(mut self, arguments: RefreshArgs) -> Self {
+        if arguments.refresh {
+            self.refresh = Refresh::Always;
+        }
+        self
+    }
+
+    /// Finds an artifact. One in a registry is taken from the store if it was pulled before; otherwise, or when the user
+    /// asks for that, it is brought into the store, with its signatures.
     pub(crate) fn find(&self, word: &str) -> Result<Found, CliError> {
+        if let Some(found) = self.find_pulled(word)? {
+            self.printer.note(&format!(
+                "{} is taken from the local store; `--refresh` asks the registry",
+                found.name
+            ));
+            return Ok(found);
+        }
+        self.find_now(word)
+    }
+
+    /// Finds what was pulled before, in the store. Nothing is asked of the network.
+    fn find_pulled(&self, word: &str) -> Result<Option<Found>, CliError> {
+        let places = OnDisk {
+            base: self.host.env.working_directory().to_path_buf(),
+        };
+        let Located::Remote(reference) = locate(word, &places)? else {
+            return Ok(None);
+        };
+        if self.refresh == Refresh::Always {
+            return Ok(None);
+        }
+        let name = reference.to_string();
+        let tagged = self.store.tags()?.into_iter().find(|tag| tag.name == name);
+        // A digest names one content for ever; what a tag stands for was written down when it was pulled.
+        let digest = match (tagged, reference.digest) {
+            (Some(tag), None) => tag.manifest.digest,
+            (_, Some(digest)) => digest,
+            (None, None) => return Ok(None),
+        };
+        let Ok(artifact) = self.store.artifact(&digest) else {
+            return Ok(None);
+        };
+        let is_whole = artifact
+            .manifest
+            .layers
+            .iter()
+            .all(|layer| self.store.has(layer));
+        if !is_whole {
+            return Ok(None);
+        }
+        Ok(Some(Found {
+            signatures: self.store.signatures_of(&digest)?,
+            artifact,
+            target: found::target_of(&name),
+            name,
+            origin: Origin::Store,
+        }))
+    }
+
+    /// Finds an artifact as it is now: a reference is asked of its registry.
+    pub(crate) fn find_now(&self, word: &str) -> Result<Found, CliError> {
         let base = self.host.env.working_directory();
         let places = OnDisk {
             base: base.to_path_buf(),
@@ -69,13 +167,16 @@ impl<'a> Finder<'a> {
             name: word.to_owned(),
             target: found.target,
             signatures: found.signatures,
-            is_remote: false,
+            origin: match located {
+                Located::Layout(..) | Located::Archive(..) => Origin::File,
+                Located::Stored(_) | Located::Digest(_) | Located::Remote(_) => Origin::Store,
+            },
         })
     }
 
     /// Gives what came out of a registry its reference as a name in the store, now that it may be used.
     pub(crate) fn keep(&self, found: &Found) -> Result<(), CliError> {
-        if found.is_remote {
+        if found.origin == Origin::Registry {
             let bytes = &found.artifact.manifest_bytes;
             let manifest = self.store.put_manifest_bytes(bytes)?;
             self.store.tag(&found.name, &manifest)?;
@@ -107,7 +208,7 @@ impl<'a> Finder<'a> {
             artifact,
             name: reference.to_string(),
             target: found::target_of(&reference.to_string()),
-            is_remote: true,
+            origin: Origin::Registry,
         })
     }
 }

@@ -6,9 +6,9 @@ mod packages;
 mod progress;
 mod trust;
 
-pub(crate) use find::{Finder, Found};
+pub(crate) use find::{Finder, Found, Origin, RefreshArgs};
 pub(crate) use network::{NetworkArgs, place, read_file, until_interrupted};
-pub(crate) use packages::{Whole, resolved, with_packages};
+pub(crate) use packages::{Whole, bring_packages, resolved, with_packages};
 pub(crate) use progress::{Bar, Moved};
 pub(crate) use trust::TrustArgs;
 
@@ -16,7 +16,6 @@ pub(crate) use crate::commands::{count, size};
 
 use crate::error::{CliError, Kind};
 use crate::printer::Printer;
-use chitin_pack::compat::{MEMORY_FILE, MEMORY_SURFACE, SURFACES};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, Warning};
@@ -55,13 +54,13 @@ pub(crate) fn warn(printer: &Printer, warnings: &[Warning]) {
 
 /// Returns what the author knows a file of a layer by: surfaces stand for files of the workspace.
 pub(crate) fn known_as(layer: Option<LayerKind>, path: &str) -> String {
-    let surface = |(name, _): &(&str, &str)| layer == Some(LayerKind::Surfaces) && *name == path;
-    let known = SURFACES
-        .into_iter()
-        .chain([(MEMORY_SURFACE, MEMORY_FILE)])
-        .find(surface);
-    match known {
-        Some((_, file)) => format!("{path} ({file})"),
-        None => path.to_owned(),
+    match layer {
+        Some(kind @ (LayerKind::Surfaces | LayerKind::AgentsSkills)) => {
+            match kind.workspace_path(path) {
+                Some(file) => format!("{path} ({file})"),
+                None => path.to_owned(),
+            }
+        }
+        Some(_) | None => path.to_owned(),
     }
 }

@@ -84,19 +84,52 @@ pub(crate) fn resolved(
     let mut source = Source {
         finder,
         found: BTreeMap::new(),
+        freshness: Freshness::Any,
     };
     let resolution = resolve_dependencies(&read_list(layer)?, &mut source, lock.as_ref())?;
     Ok((resolution, source.found))
 }
 
+/// Brings the packages of an agent into the store, as they are in their registries now, and keeps them under their
+/// references; so the agent can be laid out later without a network. Returns how many there are.
+pub(crate) fn bring_packages(finder: &Finder<'_>, agent: &Artifact) -> Result<usize, CliError> {
+    let Some(layer) = agent.json(LayerKind::Packages)? else {
+        return Ok(0);
+    };
+    let mut source = Source {
+        finder,
+        found: BTreeMap::new(),
+        freshness: Freshness::Now,
+    };
+    resolve_dependencies(&read_list(&layer)?, &mut source, None)?;
+    Ok(source.found.len())
+}
+
+/// Whether packages that were pulled before will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Freshness {
+    /// They will.
+    Any,
+    /// Registries are asked, and what they give is kept.
+    Now,
+}
+
 struct Source<'a> {
     finder: &'a Finder<'a>,
     found: BTreeMap<String, Artifact>,
+    freshness: Freshness,
 }
 
 impl PackageSource for Source<'_> {
     fn locate(&mut self, reference: &str) -> Result<Digest, PackError> {
-        let found = self.finder.find(reference).map_err(missing(reference))?;
+        let found = match self.freshness {
+            Freshness::Any => self.finder.find(reference),
+            Freshness::Now => {
+                let found = self.finder.find_now(reference);
+                found.and_then(|found| self.finder.keep(&found).map(|()| found))
+            }
+        };
+        let found = found.map_err(missing(reference))?;
         let digest = found.artifact.digest;
         self.found.insert(reference.to_owned(), found.artifact);
         Ok(digest)

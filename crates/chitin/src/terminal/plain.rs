@@ -87,6 +87,7 @@ impl PlainText {
             | TurnEvent::ApprovalNeeded { .. }
             | TurnEvent::Said { .. }
             | TurnEvent::Steered { .. }
+            | TurnEvent::Refused { .. }
             | TurnEvent::Stored { .. } => {}
         }
         Ok(())

@@ -174,7 +174,10 @@ impl View {
                 self.said = false;
                 self.crowded = false;
             }
-            TurnEvent::Said { .. } | TurnEvent::Steered { .. } | TurnEvent::Stored { .. } => {}
+            TurnEvent::Said { .. }
+            | TurnEvent::Steered { .. }
+            | TurnEvent::Refused { .. }
+            | TurnEvent::Stored { .. } => {}
         }
         Ok(())
     }

@@ -98,8 +98,16 @@ fn arrows_point_one_way() {
         ours("chitin-memory"),
         ["chitin-protocol", "chitin-workspace"]
     );
+    let mut below_plugin = [&["chitin-agent"], below_agent.as_slice()].concat();
+    below_plugin.sort_unstable();
+    assert_eq!(ours("chitin-plugin"), below_plugin);
     let mut below_runtime = [
-        &["chitin-gateway", "chitin-memory", "chitin-pack"],
+        &[
+            "chitin-gateway",
+            "chitin-memory",
+            "chitin-pack",
+            "chitin-plugin",
+        ],
         below_gateway.as_slice(),
     ]
     .concat();
@@ -112,6 +120,7 @@ fn arrows_point_one_way() {
             "chitin-gateway",
             "chitin-memory",
             "chitin-pack",
+            "chitin-plugin",
             "chitin-registry",
             "chitin-runtime",
             "chitin-server",

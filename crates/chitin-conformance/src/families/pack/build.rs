@@ -1,13 +1,13 @@
 //! Definitions, adapters, builds and packed workspaces.
 
-use super::{bytes, files, judge_error};
+use super::{bytes, detected, files, judge_error};
 use crate::{Check, Outcome};
 use anyhow::{Context, Result};
 use chitin_pack::adapters::{self, OpenClawOptions};
 use chitin_pack::archive;
 use chitin_pack::artifact::{Artifact, Descriptor};
 use chitin_pack::build::{
-    self, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, WorkspaceOptions,
+    self, BuildOptions, Built, LinkMode, MemoryFile, OwnLayers, WorkspaceOptions,
 };
 use chitin_pack::definition::{self, DocumentKind, Entry, Identity};
 use chitin_pack::layer::{Format, LayerKind};
@@ -27,7 +27,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
     let judged = match check.case.op.as_str() {
         "definition" => Ok(definition(check)),
         "adapter-config" => Ok(adapter_config(check)),
-        "detect" => detect(check),
+        "detect" => detected::run(check),
         "profile" => profile(check),
         "validate" => validate(check),
         "pack-workspace" => pack_workspace(check),
@@ -191,9 +191,6 @@ fn build_options(input: &Value) -> BuildOptions {
             "--symlink-mode" if arguments.get(at + 1) == Some(&"flatten") => {
                 options.links = LinkMode::Flatten;
             }
-            flag if flag.starts_with("--") && flag.contains("outside") => {
-                options.outside = OutsidePaths::Allow;
-            }
             _ => {}
         }
     }
@@ -224,22 +221,6 @@ fn adapter_config(check: &Check<'_>) -> Outcome {
     }
 }
 
-fn detect(check: &Check<'_>) -> Result<Outcome> {
-    let directory = tempfile::tempdir()?;
-    let (workspace, home) = (directory.path().join("ws"), directory.path().join("home"));
-    for (root, tree) in [(&workspace, "workspace"), (&home, "home")] {
-        files::write(root, &check.input[tree])?;
-    }
-    let mut expected = check.expected.clone();
-    for file in expected["files"].as_array_mut().into_iter().flatten() {
-        if let Some(text) = file.as_str() {
-            *file = json!(text.replace("<DIR>/", "").replace("<HOME>/", "~/"));
-        }
-    }
-    let actual = serde_json::to_value(adapters::detect(&workspace, &home))?;
-    Ok(Outcome::judge(&expected, &actual))
-}
-
 fn profile(check: &Check<'_>) -> Result<Outcome> {
     let directory = tempfile::tempdir()?;
     let store = Arc::new(Store::create(directory.path())?);
@@ -264,7 +245,11 @@ fn validate(check: &Check<'_>) -> Result<Outcome> {
     let directory = tempfile::tempdir()?;
     let project = directory.path().join("project");
     stage(&project, check.input, EntryFile::refused_in(check.expected))?;
-    let found = definition::validate(&project, named_entry(check.input).as_deref());
+    let named = arguments(check.input).first().map(|name| ours(name));
+    let found = match definition::validate(&project, named.as_deref()) {
+        Ok(found) => found,
+        Err(error) => return Ok(judge_error(check.expected, &error)),
+    };
     let exit = u8::from(!found.errors.is_empty());
     let theirs = |findings: &[definition::Finding]| -> Vec<Value> {
         findings
@@ -308,6 +293,8 @@ fn pack_workspace(check: &Check<'_>) -> Result<Outcome> {
         } else {
             MemoryFile::Leave
         },
+        // The cases speak of the format's own layers.
+        own_layers: OwnLayers::Leave,
         ..WorkspaceOptions::default()
     };
     let built = match build::pack_workspace(&workspace, &identity, &options, &store) {
@@ -365,6 +352,9 @@ fn add_warnings(built: &Built, expected: &Value, actual: &mut Value) {
 }
 
 fn built(check: &Check<'_>) -> Result<Outcome> {
+    if let Err(error) = super::cli::check_arguments("build", &arguments(check.input)) {
+        return Ok(judge_error(check.expected, &error));
+    }
     let case = match built_with(check.input, EntryFile::refused_in(check.expected))? {
         Ok(case) => case,
         Err(error) => return Ok(judge_error(check.expected, &error)),
@@ -406,6 +396,12 @@ fn described(store: &Arc<Store>, built: &Built, expected: &Value) -> Result<Valu
         "configKind": artifact.config["kind"],
         "config": artifact.config,
     });
+    if let Some(wanted) = expected["configIncludes"].as_object() {
+        let members = wanted
+            .keys()
+            .map(|name| (name.clone(), artifact.config[name.as_str()].clone()));
+        actual["configIncludes"] = members.collect();
+    }
     let given = expected["layers"].as_array().map_or(&[][..], Vec::as_slice);
     let mut layers = Vec::new();
     let mut texts = Map::new();
@@ -440,6 +436,11 @@ fn described(store: &Arc<Store>, built: &Built, expected: &Value) -> Result<Valu
         }
         keep_given(&mut layer, given.get(at));
         layers.push(layer);
+    }
+    if layers.is_empty() {
+        // Readers pass over the descriptor that stands for none; the manifest itself has it.
+        let raw: Value = serde_json::from_slice(&artifact.manifest_bytes)?;
+        layers.extend(raw["layers"].as_array().into_iter().flatten().cloned());
     }
     actual["layers"] = json!(layers);
     add_partial(&mut actual, expected, (&texts, &modes, &names));

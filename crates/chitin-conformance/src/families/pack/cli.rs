@@ -46,13 +46,13 @@ const VERBS: &[Verb] = &[
     verb(
         "build",
         (0, 1),
-        &["--json"],
-        &["--symlink-mode", "--out", "--output"],
+        &["--json", "--all-personas"],
+        &["--symlink-mode", "--out", "--output", "--persona"],
     ),
     verb("build-source", (1, 1), &["--json"], &["--out", "--output"]),
     verb("validate", (0, 1), &["--json"], &[]),
     verb("inspect", (1, 1), &["--json"], &[]),
-    verb("extract", (1, 2), &["--json"], &["--out"]),
+    verb("extract", (2, 2), &["--json"], &[]),
     verb("diff", (2, 2), &["--json"], &[]),
     verb(
         "materialize",
@@ -159,12 +159,34 @@ fn parse<'a>(arguments: &[&'a str]) -> Result<Line<'a>, PackError> {
     if !line.help && (line.given.len() < verb.needs || line.given.len() > verb.takes) {
         return Err(usage(format!("`{name}` takes other arguments")));
     }
+    line.check_values()?;
     Ok(line)
+}
+
+/// Judges the arguments of a verb, without doing what they ask for.
+pub(super) fn check_arguments(verb: &str, arguments: &[&str]) -> Result<(), PackError> {
+    let line: Vec<&str> = std::iter::once(verb)
+        .chain(arguments.iter().copied())
+        .collect();
+    parse(&line).map(drop)
 }
 
 impl Line<'_> {
     fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|(given, _)| *given == flag)
+    }
+
+    /// Flags that exclude each other, and flags that take a few words only.
+    fn check_values(&self) -> Result<(), PackError> {
+        if self.has("--persona") && self.has("--all-personas") {
+            return Err(usage("`--persona` and `--all-personas` exclude each other"));
+        }
+        for (flag, value) in &self.flags {
+            if *flag == "--symlink-mode" && !matches!(value, Some("reject" | "flatten")) {
+                return Err(usage("`--symlink-mode` is `reject` or `flatten`"));
+            }
+        }
+        Ok(())
     }
 
     fn act(&self, place: &Path, input: &Value) -> Result<(), PackError> {

@@ -3,6 +3,7 @@
 mod build;
 mod bytes;
 mod cli;
+mod detected;
 mod files;
 mod lay;
 mod packages;

@@ -9,7 +9,7 @@ use chitin_pack::reference::Reference;
 use chitin_pack::store::Store;
 use chitin_pack::trust::{Policy, verify};
 use chitin_pack::{Digest, PackError};
-use chitin_registry::{Keychain, Options, Registry, Silent};
+use chitin_registry::{Keychain, Options, Registry, Retries, Silent};
 use chitin_test::registry::{RegistryServer, Setup};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -17,6 +17,10 @@ use std::sync::Arc;
 use tokio::runtime::Builder;
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
+    if check.input.get("args").is_some() {
+        return unreachable_host(check)
+            .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}\n")));
+    }
     let Some(server) = RegistryServer::start(Setup::Tls) else {
         return Outcome::NotYet;
     };
@@ -29,6 +33,33 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         runtime.block_on(go(check, &case, &server))
     };
     steps().unwrap_or_else(|error| Outcome::Failed(format!("{error:#}\n")))
+}
+
+/// A command line that names a host where nothing listens: the real client tries it.
+fn unreachable_host(check: &Check<'_>) -> Result<Outcome> {
+    let arguments = check.input["args"].as_array();
+    let mut arguments = arguments.into_iter().flatten().filter_map(Value::as_str);
+    let (Some("pull"), Some(reference)) = (arguments.next(), arguments.next()) else {
+        bail!("the command line is not known");
+    };
+    let reference: Reference = reference.parse()?;
+    let directory = tempfile::tempdir()?;
+    let store = Arc::new(Store::create(directory.path())?);
+    let options = Options {
+        retries: Retries {
+            attempts: 0,
+            ..Retries::default()
+        },
+        ..Options::default()
+    };
+    let registry = Registry::new(options, Keychain::default())?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    Ok(
+        match runtime.block_on(registry.pull(&reference, &store, &Silent)) {
+            Ok(_) => Outcome::Failed("ours succeeded\n".to_owned()),
+            Err(error) => judge_error(check.expected, &error),
+        },
+    )
 }
 
 /// What a step is about.

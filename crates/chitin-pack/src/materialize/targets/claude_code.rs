@@ -1,11 +1,11 @@
 //! Claude Code: one instructions file with sections, skills, servers and agents in files of their own.
 
 use super::shared::{
-    INSTRUCTIONS, Kinds, agents, document, json_servers, other_surfaces, pretty, section, settings,
-    skills, surface, text_part,
+    INSTRUCTIONS, Kinds, agents, description, document, json_servers, model, model_of,
+    other_surfaces, pretty, section, settings, skills, surface, text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::Options;
+use crate::materialize::options::{Layout, Options};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::servers;
@@ -24,40 +24,50 @@ pub(super) fn lay_out(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    let mut text = text_part(source, draft)?;
+    let mut text = text_part(source, options, draft)?;
     section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
-    for (name, title) in SECTIONS {
+    let sections = match options.layout {
+        Layout::Stax => &SECTIONS[..],
+        Layout::Whole => &[],
+    };
+    for (name, title) in sections {
         if let Some(content) = surface(source, name)?.filter(|content| !content.is_empty()) {
             section(&mut text, format!("## {title}").as_bytes());
             section(&mut text, &content);
             draft.lose();
         }
     }
-    document(draft, "CLAUDE.md", text);
+    document(draft, options, "CLAUDE.md", text);
     let mut preferences = Map::new();
-    if let Some(model) = &options.model {
-        preferences.insert("model".into(), Value::from(model.as_str()));
+    if let Some(model) = model_of("anthropic", options, draft) {
+        preferences.insert("model".into(), Value::from(model));
     }
-    draft.document(".claude/settings.json", pretty(&preferences)?);
+    if options.layout == Layout::Stax || !preferences.is_empty() {
+        draft.document(".claude/settings.json", pretty(&preferences)?);
+    }
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
         let written = json_servers(&servers, Kinds::Transport);
         draft.document(".mcp.json", settings("mcpServers", &written)?);
     }
-    skills(source, options, ".claude/skills/", draft);
+    skills(source, options, ".claude/skills/", draft)?;
     agents(
         source,
         draft,
         |name| format!(".claude/agents/{name}.md"),
-        |name, agent| {
-            format!(
+        |name, agent| match options.layout {
+            Layout::Stax => format!(
                 "# {name}\n\n{}\n\n{}",
                 agent.description, agent.instructions
-            )
+            ),
+            Layout::Whole => {
+                let head = format!("name: {name}\n{}{}", description(agent), model(agent));
+                format!("---\n{head}---\n\n{}\n", agent.instructions)
+            }
         },
     )?;
     let mut held = vec![INSTRUCTIONS];
     held.extend(SECTIONS.iter().map(|(name, _)| *name));
-    other_surfaces(source, &held, draft);
+    other_surfaces(source, options, &held, draft);
     Ok(())
 }

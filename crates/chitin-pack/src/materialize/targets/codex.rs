@@ -1,8 +1,8 @@
 //! Codex: one instructions file with the rules in it, skills, and servers in TOML.
 
-use super::shared::{INSTRUCTIONS, document, other_surfaces, section, skills, text_part};
+use super::shared::{INSTRUCTIONS, document, model_of, other_surfaces, section, skills, text_part};
 use crate::error::PackError;
-use crate::materialize::options::Options;
+use crate::materialize::options::{Layout, Options};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::{Server, servers};
@@ -16,15 +16,22 @@ pub(super) fn lay_out(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    let mut text = text_part(source, draft)?;
+    let mut text = text_part(source, options, draft)?;
     section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
-    document(draft, "AGENTS.md", text);
+    document(draft, options, "AGENTS.md", text);
     let servers = servers(source.mcp.as_ref())?;
-    if !servers.is_empty() {
-        draft.document(".codex/config.toml", settings(&servers));
+    let model = match options.layout {
+        Layout::Whole => model_of("openai", options, draft),
+        Layout::Stax => None,
+    };
+    // The format's own tool writes its settings even when there is nothing to set.
+    if options.layout == Layout::Stax || !servers.is_empty() || model.is_some() {
+        let model = model.map(|model| format!("model = {}\n", quoted(&model)));
+        let text = model.unwrap_or_default() + &settings(&servers);
+        draft.document(".codex/config.toml", text);
     }
-    skills(source, options, ".agents/skills/", draft);
-    other_surfaces(source, &[INSTRUCTIONS], draft);
+    skills(source, options, ".agents/skills/", draft)?;
+    other_surfaces(source, options, &[INSTRUCTIONS], draft);
     Ok(())
 }
 

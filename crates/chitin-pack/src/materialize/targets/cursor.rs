@@ -1,11 +1,12 @@
 //! Cursor: one instructions file, each rule in a file that says when it applies.
 
+use super::compose::{self, Section};
 use super::shared::{
-    INSTRUCTIONS, Kinds, document, file_stem, json_servers, other_surfaces, settings, skills,
-    text_part,
+    INSTRUCTIONS, Kinds, document, file_stem, json_servers, model_not_written, other_surfaces,
+    settings, skills, text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::Options;
+use crate::materialize::options::{Layout, Options};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Rule, Scope};
 use crate::materialize::servers::servers;
@@ -18,8 +19,22 @@ pub(super) fn lay_out(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    let text = text_part(source, draft)?;
-    document(draft, "AGENTS.md", text);
+    match options.layout {
+        Layout::Stax => {
+            let text = text_part(source, options, draft)?;
+            document(draft, options, "AGENTS.md", text);
+        }
+        Layout::Whole => {
+            let text = compose::instructions(source, draft)?;
+            document(draft, options, "AGENTS.md", text);
+            for section in compose::sections(source, options)? {
+                let path = format!(".cursor/rules/{}.mdc", section.slug);
+                draft.document(path, always(&section));
+                draft.lose();
+            }
+        }
+    }
+    model_not_written(options, draft);
     for rule in rules::read(source)? {
         draft.document(
             format!(".cursor/rules/{}.mdc", file_stem(&rule.id)),
@@ -32,9 +47,16 @@ pub(super) fn lay_out(
         let written = json_servers(&servers, Kinds::Transport);
         draft.document(".cursor/mcp.json", settings("mcpServers", &written)?);
     }
-    skills(source, options, ".cursor/skills/", draft);
-    other_surfaces(source, &[INSTRUCTIONS], draft);
+    skills(source, options, ".cursor/skills/", draft)?;
+    other_surfaces(source, options, &[INSTRUCTIONS], draft);
     Ok(())
+}
+
+/// A part of the persona as a rule that is always there.
+fn always(section: &Section) -> Vec<u8> {
+    let description = Value::from(format!("{} of the agent ({})", section.title, section.file));
+    let head = format!("---\ndescription: {description}\nalwaysApply: true\n---\n\n");
+    [head.as_bytes(), &section.body, b"\n"].concat()
 }
 
 fn written(rule: &Rule) -> String {

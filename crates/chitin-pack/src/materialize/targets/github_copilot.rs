@@ -2,12 +2,12 @@
 
 use super::shared::{
     INSTRUCTIONS, Kinds, agents, description, document, file_stem, json_servers, model,
-    other_surfaces, settings, skills, text_part,
+    model_not_written, other_surfaces, settings, skills, text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::Options;
+use crate::materialize::options::{Layout, Options};
 use crate::materialize::plan::Draft;
-use crate::materialize::rules;
+use crate::materialize::rules::{self, Scope};
 use crate::materialize::servers::servers;
 use crate::materialize::source::Source;
 use serde_json::Value;
@@ -17,14 +17,29 @@ pub(super) fn lay_out(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    let text = text_part(source, draft)?;
-    document(draft, ".github/copilot-instructions.md", text.clone());
-    document(draft, "AGENTS.md", text);
+    let text = text_part(source, options, draft)?;
+    // Copilot reads both files: the same text twice would cost twice.
+    if options.layout == Layout::Stax {
+        document(
+            draft,
+            options,
+            ".github/copilot-instructions.md",
+            text.clone(),
+        );
+        document(draft, options, "AGENTS.md", text);
+    } else {
+        document(draft, options, ".github/copilot-instructions.md", text);
+    }
+    model_not_written(options, draft);
     for rule in rules::read(source)? {
         let mut written = String::new();
-        if !rule.globs.is_empty() {
-            let globs = Value::from(rule.globs.join(","));
-            written = format!("---\napplyTo: {globs}\n---\n\n");
+        let globs = match (rule.globs.is_empty(), options.layout) {
+            (false, _) => Some(rule.globs.join(",")),
+            (true, Layout::Whole) if rule.scope == Scope::Always => Some("**".to_owned()),
+            (true, Layout::Whole | Layout::Stax) => None,
+        };
+        if let Some(globs) = globs {
+            written = format!("---\napplyTo: {}\n---\n\n", Value::from(globs));
         }
         written.push_str(&rule.body);
         let path = format!(
@@ -39,7 +54,7 @@ pub(super) fn lay_out(
         let written = json_servers(&servers, Kinds::Type);
         draft.document(".vscode/mcp.json", settings("servers", &written)?);
     }
-    skills(source, options, ".github/skills/", draft);
+    skills(source, options, ".github/skills/", draft)?;
     agents(
         source,
         draft,
@@ -49,6 +64,6 @@ pub(super) fn lay_out(
             format!("---\n{head}---\n\n{}", agent.instructions)
         },
     )?;
-    other_surfaces(source, &[INSTRUCTIONS], draft);
+    other_surfaces(source, options, &[INSTRUCTIONS], draft);
     Ok(())
 }

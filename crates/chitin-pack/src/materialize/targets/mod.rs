@@ -2,15 +2,18 @@
 
 mod claude_code;
 mod codex;
+mod compose;
 mod cursor;
 mod generic;
 mod github_copilot;
 mod openclaw;
 mod opencode;
+mod own;
 mod shared;
+mod skill_layout;
 mod windsurf;
 
-use super::options::{Mode, Options};
+use super::options::{Layout, Mode, Options};
 use super::plan::Draft;
 use super::select::AdapterId;
 use super::source::Source;
@@ -90,8 +93,13 @@ impl Target {
     }
 
     /// Tells whether the adapter says that it has no place for a layer.
-    pub(super) fn lacks(self, layer: LayerKind) -> bool {
+    pub(super) fn lacks(self, layer: LayerKind, layout: Layout) -> bool {
         match layer {
+            LayerKind::Rules | LayerKind::Skills | LayerKind::Persona
+                if self == Self::Generic && layout == Layout::Whole =>
+            {
+                false
+            }
             // The only part that no adapter speaks of.
             LayerKind::Memory => self != Self::OpenClaw,
             _ => self
@@ -127,16 +135,20 @@ impl Target {
             Self::GithubCopilot => github_copilot::lay_out(source, options, draft)?,
             Self::Windsurf => windsurf::lay_out(source, options, draft)?,
             Self::OpenCode => opencode::lay_out(source, options, draft)?,
-            Self::Generic => generic::lay_out(source, draft),
+            Self::Generic => generic::lay_out(source, options, draft)?,
         }
         for layer in LayerKind::ALL {
-            if REPORTED.contains(&layer) && self.lacks(layer) {
+            if REPORTED.contains(&layer) && self.lacks(layer, options.layout) {
                 shared::unsupported(source, layer, draft);
             }
         }
         if self == Self::OpenClaw && mode == Mode::Permissive && source.has(LayerKind::Mcp) {
             let message = "OpenClaw keeps MCP servers in its own settings, which are never written";
             shared::remark(LayerKind::Mcp, message, draft);
+        }
+        if options.layout == Layout::Whole {
+            own::lay_out(self, source, options, draft);
+            shared::model_params_not_written(options, draft);
         }
         shared::left_behind(source, draft)
     }

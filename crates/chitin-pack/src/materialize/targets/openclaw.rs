@@ -1,22 +1,26 @@
 //! OpenClaw: every surface in a file of its own, byte for byte (rules P32–P39).
 
-use super::shared::{BLANK_LINE, INSTRUCTIONS, append, persona_summary, skills, surface};
+use super::shared::{
+    BLANK_LINE, INSTRUCTIONS, append, memory_surface, model_not_written, persona_summary,
+    plain_skills, surface,
+};
 use crate::compat::{
     MEMORY_FILE, PROMPT_NOT_MATERIALIZED, RULES_NOT_MATERIALIZED, SURFACE_MISSING,
     SURFACE_SYNTHESIZED, SURFACES,
 };
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
-use crate::materialize::options::{MissingSurfaces, Mode, Options, WriteLayer};
+use crate::materialize::options::{Layout, MissingSurfaces, Mode, Options, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
+use crate::materialize::servers::one_line;
 use crate::materialize::source::Source;
 use crate::warning::Warning;
 use serde_json::Value;
 
 const PERSONA: &str = "persona.md";
+const IDENTITY: &str = "identity.md";
 const BOOTSTRAP: &str = "bootstrap.md";
-const SURFACE_DIRECTORY: &str = "surfaces/";
 
 pub(super) fn lay_out(
     source: &Source<'_>,
@@ -24,12 +28,15 @@ pub(super) fn lay_out(
     mode: Mode,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
+    let is_there = |surface: &str| source.file(LayerKind::Surfaces, surface).is_some();
+    // The first conversation uses it up: an agent without it is a healthy one, unless the format's own word counts.
+    let bootstrap = options.bootstrap == WriteLayer::Yes
+        && (options.layout == Layout::Stax || is_there(BOOTSTRAP));
     let expected = || {
         SURFACES
             .into_iter()
-            .filter(|(surface, _)| *surface != BOOTSTRAP || options.bootstrap == WriteLayer::Yes)
+            .filter(|(surface, _)| *surface != BOOTSTRAP || bootstrap)
     };
-    let is_there = |surface: &str| source.file(LayerKind::Surfaces, surface).is_some();
     if options.missing == MissingSurfaces::Refuse {
         let missing: Vec<_> = expected()
             .filter(|(surface, _)| !is_there(surface))
@@ -43,18 +50,25 @@ pub(super) fn lay_out(
         }
     }
     for (name, file) in expected() {
-        if let Some(made) = made(source, name, mode, draft)? {
+        if let Some(made) = made(source, name, mode, options, draft)? {
             draft.document(file, made);
         } else if let Some(found) = source.file(LayerKind::Surfaces, name) {
             draft.archived(file, LayerKind::Surfaces, found);
         } else {
-            let message =
-                format!("{file} not materialized; OpenClaw may inject a missing-file marker");
+            let message = if options.layout == Layout::Whole && synthesized(source, name).is_some()
+            {
+                format!(
+                    "{file} is not in the artifact and exact mode does not make it up; `--permissive` writes it from the persona layer"
+                )
+            } else {
+                format!("{file} not materialized; OpenClaw may inject a missing-file marker")
+            };
             draft.warn(Warning::new(SURFACE_MISSING, message).target(file));
         }
     }
     let memory_surface = memory_file(source, options, draft)?;
-    skills(source, options, "skills/", draft);
+    plain_skills(source, options, "skills/", draft);
+    model_not_written(options, draft);
     if options.memory == WriteLayer::Yes {
         for file in source.files(LayerKind::Memory) {
             draft.archived(format!("memory/{}", file.path), LayerKind::Memory, file);
@@ -69,28 +83,57 @@ fn made(
     source: &Source<'_>,
     name: &str,
     mode: Mode,
+    options: &Options,
     draft: &mut Draft,
 ) -> Result<Option<Vec<u8>>, PackError> {
     if mode == Mode::Exact {
         return Ok(None);
     }
-    match (name, &source.persona) {
-        (INSTRUCTIONS, _) => instructions(source, draft),
-        (PERSONA, Some(persona)) if source.file(LayerKind::Surfaces, PERSONA).is_none() => {
-            let message = "SOUL.md synthesized from persona; byte-exact preservation not possible";
-            draft.warn(Warning::new(SURFACE_SYNTHESIZED, message).target("SOUL.md"));
-            draft.lose();
+    if name == INSTRUCTIONS {
+        return instructions(source, draft);
+    }
+    let made = match options.layout {
+        Layout::Whole => synthesized(source, name),
+        // The format's own tool makes no identity of a persona.
+        Layout::Stax => synthesized(source, name).filter(|_| name == PERSONA),
+    };
+    if let (Some(_), Some((_, file))) = (&made, SURFACES.iter().find(|(known, _)| *known == name)) {
+        let message =
+            format!("{file} synthesized from persona; byte-exact preservation not possible");
+        draft.warn(Warning::new(SURFACE_SYNTHESIZED, message).target(*file));
+        draft.lose();
+    }
+    Ok(made)
+}
+
+/// Makes `SOUL.md` or `IDENTITY.md` of the persona layer, where no surface speaks for it (rule P36).
+fn synthesized(source: &Source<'_>, name: &str) -> Option<Vec<u8>> {
+    let persona = source.persona.as_ref()?;
+    if source.file(LayerKind::Surfaces, name).is_some() {
+        return None;
+    }
+    let member = |pointer: &str| persona.pointer(pointer).and_then(Value::as_str);
+    match name {
+        PERSONA => {
             let mut text = persona_summary(persona).into_bytes();
             append(
                 &mut text,
-                persona["background"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .as_bytes(),
+                member("/background").unwrap_or_default().as_bytes(),
             );
-            Ok(Some(text))
+            Some(text)
         }
-        _ => Ok(None),
+        IDENTITY => {
+            let lines = [
+                ("Name", member("/displayName")),
+                ("Role", member("/role")),
+                ("Vibe", member("/personality/communicationStyle")),
+            ];
+            let lines = lines.into_iter().filter_map(|(label, value)| {
+                Some(format!("- **{label}:** {}\n", one_line(value?)))
+            });
+            Some(lines.collect::<String>().into_bytes())
+        }
+        _ => None,
     }
 }
 
@@ -120,26 +163,13 @@ fn memory_file(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<Option<String>, PackError> {
-    let chosen = options.config.get("memoryFile");
-    let chosen = match chosen.or_else(|| source.adapter_config().get("memoryFile")) {
-        None | Some(Value::Null) => return Ok(None),
-        Some(chosen) => chosen,
+    let Some(name) = memory_surface(source, options)? else {
+        return Ok(None);
     };
-    let name = chosen
-        .as_str()
-        .and_then(|path| path.strip_prefix(SURFACE_DIRECTORY))
-        .filter(|name| !name.contains('/') && SURFACES.iter().all(|(known, _)| known != name));
-    let Some(name) = name else {
-        return Err(PackError::new(
-            ErrorClass::InvalidField,
-            "`memoryFile` does not name a surface that is free for it",
-        )
-        .hint("write `surfaces/memory.md`"));
-    };
-    if let Some(file) = source.file(LayerKind::Surfaces, name) {
+    if let Some(file) = source.file(LayerKind::Surfaces, &name) {
         draft.archived(MEMORY_FILE, LayerKind::Surfaces, file);
     }
-    Ok(Some(name.to_owned()))
+    Ok(Some(name))
 }
 
 /// Says what did not come through.
@@ -157,7 +187,7 @@ fn report(source: &Source<'_>, mode: Mode, memory_surface: Option<&str>, draft: 
             draft.warn(warning.layer(LayerKind::Rules.name()));
             draft.lose();
         }
-        if source.persona.is_some() && source.file(LayerKind::Surfaces, PERSONA).is_none() {
+        if synthesized(source, PERSONA).is_some() {
             draft.lose();
         }
     }

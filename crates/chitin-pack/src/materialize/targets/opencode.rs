@@ -5,7 +5,7 @@ use super::shared::{
     text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::Options;
+use crate::materialize::options::{Layout, Options};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::{Server, servers};
@@ -42,9 +42,9 @@ pub(super) fn lay_out(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    let mut text = text_part(source, draft)?;
+    let mut text = text_part(source, options, draft)?;
     section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
-    document(draft, "AGENTS.md", text);
+    document(draft, options, "AGENTS.md", text);
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() || options.model.is_some() {
         let settings = Settings {
@@ -57,7 +57,11 @@ pub(super) fn lay_out(
         };
         draft.document("opencode.jsonc", pretty(&settings)?);
     }
-    skills(source, options, ".opencode/skill/", draft);
+    let below = match options.layout {
+        Layout::Whole => ".opencode/skills/",
+        Layout::Stax => ".opencode/skill/",
+    };
+    skills(source, options, below, draft)?;
     agents(
         source,
         draft,
@@ -67,7 +71,7 @@ pub(super) fn lay_out(
             format!("---\n{head}---\n\n{}", agent.instructions)
         },
     )?;
-    other_surfaces(source, &[INSTRUCTIONS], draft);
+    other_surfaces(source, options, &[INSTRUCTIONS], draft);
     Ok(())
 }
 

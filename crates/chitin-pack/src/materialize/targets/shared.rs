@@ -1,9 +1,10 @@
 //! What several layouts do alike.
 
-use crate::compat::{ADAPTER_WARNING, UNSUPPORTED_FEATURE};
-use crate::error::PackError;
+use super::{compose, skill_layout};
+use crate::compat::{ADAPTER_WARNING, MODEL_NOT_MATERIALIZED, SURFACES, UNSUPPORTED_FEATURE};
+use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
-use crate::materialize::options::{Options, WriteLayer};
+use crate::materialize::options::{Layout, Options, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::servers::{Server, Subagent, subagents};
 use crate::materialize::source::Source;
@@ -13,12 +14,22 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(super) const INSTRUCTIONS: &str = "instructions.md";
+const SURFACE_DIRECTORY: &str = "surfaces/";
 
 /// Two parts of a merged document stand this far apart.
 pub(super) const BLANK_LINE: &[u8] = b"\n\n";
 
-/// Puts the general text together: instructions, prompt, and a few words on the persona.
-pub(super) fn text_part(source: &Source<'_>, draft: &mut Draft) -> Result<Vec<u8>, PackError> {
+/// Puts the general text together: instructions, prompt, and the persona: a few words on it, or all that there is.
+pub(super) fn text_part(
+    source: &Source<'_>,
+    options: &Options,
+    draft: &mut Draft,
+) -> Result<Vec<u8>, PackError> {
+    if options.layout == Layout::Whole {
+        let mut text = compose::instructions(source, draft)?;
+        compose::add(&mut text, &compose::sections(source, options)?, draft);
+        return Ok(text);
+    }
     let mut text = surface(source, INSTRUCTIONS)?.unwrap_or_default();
     let persona = source.persona.as_ref().map(persona_summary);
     for part in source.prompt.iter().chain(&persona) {
@@ -47,11 +58,20 @@ pub(super) fn section(document: &mut Vec<u8>, part: &[u8]) {
     }
 }
 
-/// Adds a document unless there is nothing in it.
-pub(super) fn document(draft: &mut Draft, path: &str, bytes: Vec<u8>) {
-    if !bytes.is_empty() {
-        draft.document(path, bytes);
+/// Adds a document unless there is nothing in it. One of ours ends with its last line.
+pub(super) fn document(draft: &mut Draft, options: &Options, path: &str, mut bytes: Vec<u8>) {
+    if bytes.is_empty() {
+        return;
     }
+    if options.layout == Layout::Whole {
+        if bytes.starts_with(BLANK_LINE) {
+            bytes.drain(..BLANK_LINE.len());
+        }
+        if !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+    }
+    draft.document(path, bytes);
 }
 
 /// Reads a surface.
@@ -73,8 +93,22 @@ pub(super) fn persona_summary(persona: &Value) -> String {
     )
 }
 
-/// Lays whole skill directories out below a directory.
-pub(super) fn skills(source: &Source<'_>, options: &Options, below: &str, draft: &mut Draft) {
+/// Lays skills out below a directory: where and as the runtime finds them, or as they are.
+pub(super) fn skills(
+    source: &Source<'_>,
+    options: &Options,
+    below: &str,
+    draft: &mut Draft,
+) -> Result<(), PackError> {
+    if options.layout == Layout::Whole {
+        return skill_layout::skills(source, options, below, draft);
+    }
+    plain_skills(source, options, below, draft);
+    Ok(())
+}
+
+/// Lays whole skill directories out below a directory, as they are.
+pub(super) fn plain_skills(source: &Source<'_>, options: &Options, below: &str, draft: &mut Draft) {
     if options.skills == WriteLayer::Yes {
         for file in source.files(LayerKind::Skills) {
             draft.archived(format!("{below}{}", file.path), LayerKind::Skills, file);
@@ -190,7 +224,7 @@ pub(super) fn settings(member: &str, servers: &impl Serialize) -> Result<String,
 
 pub(super) fn pretty(value: &impl Serialize) -> Result<String, PackError> {
     serde_json::to_string_pretty(value).map_err(|error| {
-        let class = crate::error::ErrorClass::InvalidField;
+        let class = ErrorClass::InvalidField;
         PackError::new(class, "a settings file cannot be written").caused_by(error)
     })
 }
@@ -226,9 +260,85 @@ pub(super) fn left_behind(source: &Source<'_>, draft: &mut Draft) -> Result<(), 
     Ok(())
 }
 
+/// Returns the surface that stands for `MEMORY.md`, where one was chosen (rule P32).
+pub(super) fn memory_surface(
+    source: &Source<'_>,
+    options: &Options,
+) -> Result<Option<String>, PackError> {
+    let chosen = options.config.get("memoryFile");
+    let chosen = match chosen.or_else(|| source.adapter_config().get("memoryFile")) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(chosen) => chosen,
+    };
+    let name = chosen
+        .as_str()
+        .and_then(|path| path.strip_prefix(SURFACE_DIRECTORY))
+        .filter(|name| !name.contains('/') && SURFACES.iter().all(|(known, _)| known != name));
+    match name {
+        Some(name) => Ok(Some(name.to_owned())),
+        None => Err(PackError::new(
+            ErrorClass::InvalidField,
+            "`memoryFile` does not name a surface that is free for it",
+        )
+        .hint("write `surfaces/memory.md`")),
+    }
+}
+
+/// Returns the model as a runtime knows it that has one provider's models only; says so where it is another's.
+pub(super) fn model_of(provider: &str, options: &Options, draft: &mut Draft) -> Option<String> {
+    let model = options.model.as_deref()?;
+    if options.layout == Layout::Stax {
+        return Some(model.to_owned());
+    }
+    match model.split_once('/') {
+        None => Some(model.to_owned()),
+        Some((named, model)) if named == provider => Some(model.to_owned()),
+        Some(_) => {
+            model_not_written(options, draft);
+            None
+        }
+    }
+}
+
+/// Says that a layout has no place for the model that the artifact names.
+pub(super) fn model_not_written(options: &Options, draft: &mut Draft) {
+    if let (Some(model), Layout::Whole) = (&options.model, options.layout) {
+        let message = format!(
+            "the model `{}` is not written: the layout has no place for it; choose it in the runtime's own settings",
+            model.escape_debug()
+        );
+        draft.warn(Warning::new(MODEL_NOT_MATERIALIZED, message));
+    }
+}
+
+/// Says that no layout has a place for parameters of the model.
+pub(super) fn model_params_not_written(options: &Options, draft: &mut Draft) {
+    if options.layout == Layout::Whole && !options.model_params.is_empty() {
+        let names: Vec<_> = options
+            .model_params
+            .keys()
+            .map(|name| format!("`{}`", name.escape_debug()))
+            .collect();
+        let message = format!(
+            "the model's parameters {} are not written: they belong into the runtime's own settings",
+            names.join(", ")
+        );
+        draft.warn(Warning::new(MODEL_NOT_MATERIALIZED, message));
+    }
+}
+
 /// Reports the surfaces that a layout has no place for.
-pub(super) fn other_surfaces(source: &Source<'_>, held: &[&str], draft: &mut Draft) {
-    for (surface, _) in crate::compat::SURFACES {
+pub(super) fn other_surfaces(
+    source: &Source<'_>,
+    options: &Options,
+    held: &[&str],
+    draft: &mut Draft,
+) {
+    let held = match options.layout {
+        Layout::Whole => &compose::HELD,
+        Layout::Stax => held,
+    };
+    for (surface, _) in SURFACES {
         if !held.contains(&surface) && source.file(LayerKind::Surfaces, surface).is_some() {
             let message = format!("the surface `{surface}` has no place in this layout");
             let warning = Warning::new(ADAPTER_WARNING, message);

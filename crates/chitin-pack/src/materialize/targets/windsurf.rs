@@ -1,12 +1,13 @@
 //! Windsurf: one instructions file, rules with a trigger, skills as workflows of one file each.
 
 use super::shared::{
-    INSTRUCTIONS, document, file_stem, other_surfaces, remark, settings, text_part,
+    INSTRUCTIONS, document, file_stem, model_not_written, other_surfaces, remark, settings, skills,
+    text_part,
 };
 use crate::compat::SKILL_FILE;
 use crate::error::PackError;
 use crate::layer::LayerKind;
-use crate::materialize::options::{Options, WriteLayer};
+use crate::materialize::options::{Layout, Options, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Rule, Scope};
 use crate::materialize::servers::{Server, servers};
@@ -24,8 +25,9 @@ pub(super) fn lay_out(
     options: &Options,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    let text = text_part(source, draft)?;
-    document(draft, "AGENTS.md", text);
+    let text = text_part(source, options, draft)?;
+    document(draft, options, "AGENTS.md", text);
+    model_not_written(options, draft);
     for rule in rules::read(source)? {
         draft.document(
             format!(".windsurf/rules/{}.md", file_stem(&rule.id)),
@@ -33,8 +35,10 @@ pub(super) fn lay_out(
         );
         draft.lose();
     }
-    if options.skills == WriteLayer::Yes {
-        workflows(source, draft)?;
+    match (options.layout, options.skills) {
+        (Layout::Whole, _) => skills(source, options, ".windsurf/skills/", draft)?,
+        (Layout::Stax, WriteLayer::Yes) => workflows(source, draft)?,
+        (Layout::Stax, WriteLayer::No) => {}
     }
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
@@ -42,7 +46,7 @@ pub(super) fn lay_out(
         let message = "Windsurf reads MCP servers from the user's home only; the file is laid out here to be put there by hand";
         remark(LayerKind::Mcp, message, draft);
     }
-    other_surfaces(source, &[INSTRUCTIONS], draft);
+    other_surfaces(source, options, &[INSTRUCTIONS], draft);
     Ok(())
 }
 

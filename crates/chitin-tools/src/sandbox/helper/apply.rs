@@ -49,6 +49,14 @@ fn become_command(apply: &Apply) -> Result<(), String> {
     };
     rustix::process::setrlimit(Resource::Core, none)
         .map_err(|error| said("core files can't be turned off")(error.into()))?;
+    if let Some(bytes) = apply.policy.memory_bytes {
+        let limit = Rlimit {
+            current: Some(bytes),
+            maximum: Some(bytes),
+        };
+        rustix::process::setrlimit(Resource::Data, limit)
+            .map_err(|error| said("memory can't be limited")(error.into()))?;
+    }
     close_the_rest();
     std::env::set_current_dir(&apply.workdir).map_err(said("the directory can't be entered"))?;
     let facts = restrict(apply)?;

@@ -1,5 +1,6 @@
 //! Landlock: files by path, and signals from newer kernels on.
 
+use super::super::config::WorkspaceAccess;
 use super::super::policy::Policy;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr,
@@ -27,15 +28,21 @@ fn restrict(policy: &Policy) -> Result<u8, String> {
     // Devices could be made by root, and lead around every rule.
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let said = |error: landlock::RulesetError| error.to_string();
+    let (workspace_read, workspace_written) = match policy.workspace_access {
+        WorkspaceAccess::ReadWrite => (None, Some(&policy.workspace)),
+        WorkspaceAccess::ReadOnly => (Some(&policy.workspace), None),
+    };
     let reading = policy
         .system
         .iter()
         .chain(&policy.machine)
-        .chain(&policy.readable);
+        .chain(&policy.readable)
+        .chain(workspace_read);
     let writing = policy
         .writable
         .iter()
-        .chain([&policy.workspace, &policy.tmp, &policy.home]);
+        .chain([&policy.tmp, &policy.home])
+        .chain(workspace_written);
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))

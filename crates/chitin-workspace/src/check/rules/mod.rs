@@ -1,11 +1,13 @@
 //! The table of rules. One table feeds text, JSON, SARIF, `--explain` and the reference page.
 
 mod content;
+mod extensions;
 mod files;
 mod skills;
 
 use super::finding::Severity;
 pub(crate) use content::*;
+pub(crate) use extensions::*;
 pub(crate) use files::*;
 use serde::Serialize;
 pub(crate) use skills::*;
@@ -78,6 +80,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("CH5", "Skills and commands"),
     ("CH6", "Secrets"),
     ("CH7", "Hidden and injected instructions"),
+    ("CH8", "Extension files"),
 ];
 
 /// Every rule, in the order of their codes.
@@ -134,6 +137,18 @@ pub static RULES: &[&Rule] = &[
     &ENCODED_TEXT,
     &AUTO_READ,
     &EXFILTRATION_IMAGE,
+    &BROKEN_PERMISSION,
+    &UNKNOWN_KEY,
+    &CONTRADICTING_PERMISSIONS,
+    &REPEATED_KEY,
+    &NO_PERMISSIONS,
+    &UNKNOWN_ROLE,
+    &RUNTIME_SECRET,
+    &RUNTIME_MODEL,
+    &RUNTIME_VALUE,
+    &UNKNOWN_CHANNEL,
+    &BAD_SERVER,
+    &ABSENT_SKILL,
 ];
 
 /// Returns the rule of that code, in any case of letters.

@@ -50,9 +50,19 @@ pub enum Decision {
     Refuse {
         /// The name of the first policy that refused it.
         by: String,
+        /// The key of the line that refused it, such as `deny`.
+        rule: &'static str,
+        /// That line, counted from one.
+        line: Option<usize>,
         /// Why, in words that do not give the rule away.
         reason: String,
     },
+}
+
+/// Why a rule refuses, and which of its lines.
+struct Objection {
+    at: usize,
+    reason: String,
 }
 
 impl Permissions {
@@ -87,6 +97,34 @@ impl Permissions {
         decision
     }
 
+    /// Decides about a message that no person wrote: a task of a subagent, a heartbeat, news of a run. What such messages
+    /// say and for whom is judged. How long they are, how many come and when is the program's own doing: what follows from
+    /// a message that was let in is finished, and schedules have hours of their own.
+    pub fn decide_internal(&self, request: Request<'_>, usage: &Usage) -> Decision {
+        let applies = |policy: &&Policy| match policy.rule {
+            Rule::DenyList { .. } | Rule::Authorization { .. } | Rule::KillSwitch => true,
+            Rule::AllowList { .. }
+            | Rule::MessageLength { .. }
+            | Rule::RateLimit { .. }
+            | Rule::ConcurrencyLimit { .. }
+            | Rule::TimeWindow(_) => false,
+        };
+        self.policies
+            .iter()
+            .filter(applies)
+            .find_map(|policy| {
+                let objection = objection(&policy.rule, request, usage)?;
+                Some(refuse(policy, &objection))
+            })
+            .unwrap_or(Decision::Admit)
+    }
+
+    /// Tells whether any rule judges replies. Where none does, they need not be held back.
+    pub fn judges_replies(&self) -> bool {
+        let judges = |policy: &Policy| matches!(policy.rule, Rule::DenyList { .. });
+        self.policies.iter().any(judges)
+    }
+
     /// Decides about the model's answer: only deny lists look at it.
     pub fn screen_answer(&self, answer: &str) -> Decision {
         self.screen(answer)
@@ -96,9 +134,13 @@ impl Permissions {
     pub fn screen_tool_arguments(&self, arguments: &str) -> Decision {
         let screens = |policy: &&Policy| matches!(policy.rule, Rule::DenyList { .. });
         match self.policies.iter().find(screens) {
-            Some(policy) if arguments.len() > SCREENED_ARGUMENTS => {
-                refuse(policy, "the arguments are too long to screen")
-            }
+            Some(policy) if arguments.len() > SCREENED_ARGUMENTS => refuse(
+                policy,
+                &Objection {
+                    at: 0,
+                    reason: "the arguments are too long to screen".to_owned(),
+                },
+            ),
             _ => self.screen(arguments),
         }
     }
@@ -106,9 +148,9 @@ impl Permissions {
     fn screen(&self, text: &str) -> Decision {
         for policy in &self.policies {
             if let Rule::DenyList { patterns } = &policy.rule
-                && is_denied(patterns, text)
+                && let Some(objection) = denied(patterns, text)
             {
-                return refuse(policy, "something in it is denied");
+                return refuse(policy, &objection);
             }
         }
         Decision::Admit
@@ -117,40 +159,42 @@ impl Permissions {
     /// Returns the decision and the policies that had let the message through by then.
     fn ask(&self, request: Request<'_>, usage: &Usage) -> (Decision, &[Policy]) {
         for (at, policy) in self.policies.iter().enumerate() {
-            if let Some(reason) = objection(&policy.rule, request, usage) {
-                return (refuse(policy, &reason), &self.policies[..at]);
+            if let Some(objection) = objection(&policy.rule, request, usage) {
+                return (refuse(policy, &objection), &self.policies[..at]);
             }
         }
         (Decision::Admit, &self.policies)
     }
 }
 
-fn refuse(policy: &Policy, reason: &str) -> Decision {
+fn refuse(policy: &Policy, objection: &Objection) -> Decision {
     Decision::Refuse {
         by: policy.name.clone(),
-        reason: reason.to_owned(),
+        rule: policy.rule.key(objection.at),
+        line: policy.lines.get(objection.at).copied(),
+        reason: objection.reason.clone(),
     }
 }
 
 /// Returns what a rule has against a message.
-fn objection(rule: &Rule, request: Request<'_>, usage: &Usage) -> Option<String> {
-    let say = |objects: bool, reason: &str| objects.then(|| reason.to_owned());
+fn objection(rule: &Rule, request: Request<'_>, usage: &Usage) -> Option<Objection> {
+    let say = |objects: bool, reason: String| objects.then_some(Objection { at: 0, reason });
     match rule {
-        Rule::DenyList { patterns } => say(
-            is_denied(patterns, request.message),
-            "something in it is denied",
-        ),
+        Rule::DenyList { patterns } => denied(patterns, request.message),
         Rule::AllowList { patterns } => say(
             !is_allowed(patterns, request.message),
-            "nothing in it is on the list of what is allowed",
+            "it contains nothing on the allow list".to_owned(),
         ),
         Rule::Authorization { roles } => roles
             .iter()
-            .find(|role| !request.roles.contains(&role.as_str()))
-            .map(|role| format!("the role `{role}` is needed")),
+            .position(|role| !request.roles.contains(&role.as_str()))
+            .map(|at| Objection {
+                at,
+                reason: format!("the role `{}` is required", roles[at]),
+            }),
         Rule::MessageLength { max_chars } => say(
             utf16_len(request.message) > *max_chars as usize,
-            "it is too long",
+            format!("it is longer than {max_chars} characters"),
         ),
         Rule::RateLimit {
             limit,
@@ -158,22 +202,38 @@ fn objection(rule: &Rule, request: Request<'_>, usage: &Usage) -> Option<String>
         } => {
             let since = window_start(request.now, *window_seconds);
             let used = usage.recent.iter().filter(|at| **at >= since).count();
-            say(used >= *limit as usize, "too many came in a short time")
+            say(
+                used >= *limit as usize,
+                format!("the limit of {limit} messages in {window_seconds} s is reached"),
+            )
         }
-        Rule::ConcurrencyLimit { max_concurrent } => {
-            say(usage.in_flight >= *max_concurrent, "too many are under way")
-        }
-        Rule::TimeWindow(window) => say(!window.contains(request.now), "it is not the time for it"),
-        Rule::KillSwitch => usage.killed.clone(),
+        Rule::ConcurrencyLimit { max_concurrent } => say(
+            usage.in_flight >= *max_concurrent,
+            format!("the limit of {max_concurrent} messages at a time is reached"),
+        ),
+        Rule::TimeWindow(window) => say(
+            !window.contains(request.now),
+            "it is outside the time window".to_owned(),
+        ),
+        Rule::KillSwitch => usage
+            .killed
+            .clone()
+            .map(|reason| Objection { at: 0, reason }),
     }
 }
 
 /// A blank text is never denied. A search that was given up counts as found.
-fn is_denied(patterns: &[Pattern], text: &str) -> bool {
-    !is_blank(text)
-        && patterns
-            .iter()
-            .any(|pattern| pattern.search(text) != Match::Absent)
+fn denied(patterns: &[Pattern], text: &str) -> Option<Objection> {
+    if is_blank(text) {
+        return None;
+    }
+    let at = patterns
+        .iter()
+        .position(|pattern| pattern.search(text) != Match::Absent)?;
+    Some(Objection {
+        at,
+        reason: "it contains something on the deny list".to_owned(),
+    })
 }
 
 /// A blank text is never allowed. A search that was given up counts as not found.

@@ -13,7 +13,7 @@ mod time_window;
 mod translate;
 
 pub use decide::{Decision, Request, Usage};
-pub use parse::{PermissionsError, parse};
+pub use parse::{KEYS, PermissionsError, PermissionsProblem, parse, problem};
 pub use pattern::Pattern;
 pub use policy::{Permissions, Policy, Rule};
 pub use time_window::{TimeWindow, WORKING_DAYS, Zone};

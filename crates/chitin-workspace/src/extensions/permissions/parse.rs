@@ -1,7 +1,7 @@
 //! From the text of a `PERMISSIONS.md` to policies.
 
 use super::super::compat::{KILL_SWITCH, POLICY_VERSION};
-use super::super::line::settings;
+use super::super::line::{Position, settings};
 use super::pattern::{Pattern, PatternError};
 use super::policy::{Permissions, Policy, Rule};
 use super::time_window::{TimeWindow, TimeWindowError};
@@ -11,9 +11,35 @@ use thiserror::Error;
 /// The most patterns in one list; each costs memory and time at every message.
 const MAX_PATTERNS: usize = 1000;
 
+/// The keys that mean something; any other key is prose.
+pub const KEYS: [&str; 11] = [
+    "deny",
+    "deny-regex",
+    "allow",
+    "allow-regex",
+    "require-role",
+    "role",
+    "message-length",
+    "rate-limit",
+    "concurrency-limit",
+    "time-window",
+    "kill-switch",
+];
+
 /// A control that cannot be installed as it stands. The load fails.
 #[derive(Debug, Error)]
-pub enum PermissionsError {
+#[error("{position}: {problem}")]
+pub struct PermissionsError {
+    /// Where the value is.
+    pub position: Position,
+    /// What is wrong with it.
+    #[source]
+    pub problem: PermissionsProblem,
+}
+
+/// What is wrong with a control.
+#[derive(Debug, Error)]
+pub enum PermissionsProblem {
     /// A limit is not a positive whole number.
     #[error("`{key}: {value}` is not a positive whole number")]
     Limit {
@@ -61,80 +87,125 @@ struct Lines<'a> {
     deny_regex: Vec<&'a str>,
     allow: Vec<&'a str>,
     allow_regex: Vec<&'a str>,
-    roles: Vec<String>,
+    roles: Vec<&'a str>,
     message_length: Option<&'a str>,
     rate_limit: Option<&'a str>,
     concurrency_limit: Option<&'a str>,
     time_window: Option<&'a str>,
-    kill_switch: bool,
+    kill_switch: Option<&'a str>,
+}
+
+/// Puts policies together, each with the lines that it comes from.
+struct Builder<'a> {
+    text: &'a str,
+    agent: &'a str,
+    policies: Vec<Policy>,
+}
+
+impl<'a> Builder<'a> {
+    fn install(&mut self, kind: &str, rule: Rule, values: &[&str]) {
+        let name = match rule {
+            Rule::KillSwitch => KILL_SWITCH.to_owned(),
+            Rule::DenyList { .. }
+            | Rule::AllowList { .. }
+            | Rule::Authorization { .. }
+            | Rule::MessageLength { .. }
+            | Rule::RateLimit { .. }
+            | Rule::ConcurrencyLimit { .. }
+            | Rule::TimeWindow(_) => format!("workspace-{kind}-{}", self.agent),
+        };
+        let lines = values
+            .iter()
+            .map(|value| Position::of(self.text, value).line);
+        self.policies.push(Policy {
+            name,
+            source: format!("permissions:{}", self.agent),
+            version: POLICY_VERSION.to_owned(),
+            rule,
+            lines: lines.collect(),
+        });
+    }
+
+    /// Says where a broken control is.
+    fn placed<T>(
+        &self,
+        value: &str,
+        read: Result<T, PermissionsProblem>,
+    ) -> Result<T, PermissionsError> {
+        read.map_err(|problem| PermissionsError {
+            position: Position::of(self.text, value),
+            problem,
+        })
+    }
+
+    /// Reads a list; nothing when it has no lines.
+    fn list(
+        &self,
+        (phrase_key, phrases): (&'static str, &[&'a str]),
+        (regex_key, expressions): (&'static str, &[&'a str]),
+    ) -> Result<Option<(Vec<Pattern>, Vec<&'a str>)>, PermissionsError> {
+        let values = [phrases, expressions].concat();
+        if let Some(extra) = values.get(MAX_PATTERNS) {
+            return self.placed(extra, Err(PermissionsProblem::TooMany { key: phrase_key }));
+        }
+        let mut patterns: Vec<_> = phrases
+            .iter()
+            .map(|phrase| Pattern::phrase(*phrase))
+            .collect();
+        for expression in expressions {
+            patterns.push(self.placed(expression, pattern(regex_key, expression))?);
+        }
+        Ok((!patterns.is_empty()).then_some((patterns, values)))
+    }
 }
 
 /// Reads the policies of an agent.
 pub fn parse(text: &str, agent: &str) -> Result<Permissions, PermissionsError> {
     let lines = gather(text);
-    let mut policies = Vec::new();
-    let mut install = |name: String, rule| {
-        policies.push(Policy {
-            name,
-            source: format!("permissions:{agent}"),
-            version: POLICY_VERSION.to_owned(),
-            rule,
-        });
+    let mut builder = Builder {
+        text,
+        agent,
+        policies: Vec::new(),
     };
-    if let Some(patterns) = patterns(("deny", &lines.deny), ("deny-regex", &lines.deny_regex))? {
-        install(
-            format!("workspace-deny-{agent}"),
-            Rule::DenyList { patterns },
-        );
+    let deny = builder.list(("deny", &lines.deny), ("deny-regex", &lines.deny_regex))?;
+    if let Some((patterns, values)) = deny {
+        builder.install("deny", Rule::DenyList { patterns }, &values);
     }
-    if let Some(patterns) = patterns(("allow", &lines.allow), ("allow-regex", &lines.allow_regex))?
-    {
-        install(
-            format!("workspace-allow-{agent}"),
-            Rule::AllowList { patterns },
-        );
+    let allow = builder.list(("allow", &lines.allow), ("allow-regex", &lines.allow_regex))?;
+    if let Some((patterns, values)) = allow {
+        builder.install("allow", Rule::AllowList { patterns }, &values);
     }
     if !lines.roles.is_empty() {
-        let roles = lines.roles;
-        install(
-            format!("workspace-authz-{agent}"),
-            Rule::Authorization { roles },
-        );
+        let roles = lines.roles.iter().map(|&role| role.to_owned()).collect();
+        builder.install("authz", Rule::Authorization { roles }, &lines.roles);
     }
-    if let Some(value) = lines.message_length {
-        let max_chars = limit("message-length", value)?;
-        install(
-            format!("workspace-message-length-{agent}"),
-            Rule::MessageLength { max_chars },
-        );
-    }
-    if let Some(value) = lines.rate_limit {
-        install(format!("workspace-rate-limit-{agent}"), rate(value)?);
-    }
-    if let Some(value) = lines.concurrency_limit {
-        let max_concurrent = limit("concurrency-limit", value)?;
-        install(
-            format!("workspace-concurrency-limit-{agent}"),
-            Rule::ConcurrencyLimit { max_concurrent },
-        );
-    }
-    if let Some(value) = lines.time_window {
-        let window = TimeWindow::parse(value).map_err(|source| PermissionsError::TimeWindow {
-            value: value.to_owned(),
-            source,
-        })?;
-        install(
-            format!("workspace-time-window-{agent}"),
-            Rule::TimeWindow(window),
-        );
-    }
-    if lines.kill_switch {
-        install(KILL_SWITCH.to_owned(), Rule::KillSwitch);
+    let single = [
+        ("message-length", lines.message_length),
+        ("rate-limit", lines.rate_limit),
+        ("concurrency-limit", lines.concurrency_limit),
+        ("time-window", lines.time_window),
+        ("kill-switch", lines.kill_switch),
+    ];
+    for (key, value) in single {
+        if let Some(value) = value
+            && let Some(rule) = builder.placed(value, single_valued(key, value))?
+        {
+            builder.install(key, rule, &[value]);
+        }
     }
     Ok(Permissions {
-        says_nothing: policies.is_empty() && !is_blank(text),
-        policies,
+        says_nothing: builder.policies.is_empty() && !is_blank(text),
+        policies: builder.policies,
     })
+}
+
+/// Says what is wrong with one line. A key that means nothing is prose, and nothing is wrong with prose.
+pub fn problem(key: &str, value: &str) -> Option<PermissionsProblem> {
+    match key {
+        "deny-regex" => pattern("deny-regex", value).err(),
+        "allow-regex" => pattern("allow-regex", value).err(),
+        _ => single_valued(key, value).err(),
+    }
 }
 
 /// Lists add up; of a single-valued key the last line counts. Unknown keys are prose.
@@ -146,57 +217,64 @@ fn gather(text: &str) -> Lines<'_> {
             "deny-regex" => lines.deny_regex.push(value),
             "allow" => lines.allow.push(value),
             "allow-regex" => lines.allow_regex.push(value),
-            "require-role" | "role" if lines.roles.iter().any(|role| role == value) => {}
-            "require-role" | "role" => lines.roles.push(value.to_owned()),
+            "require-role" | "role" if lines.roles.contains(&value) => {}
+            "require-role" | "role" => lines.roles.push(value),
             "message-length" => lines.message_length = Some(value),
             "rate-limit" => lines.rate_limit = Some(value),
             "concurrency-limit" => lines.concurrency_limit = Some(value),
             "time-window" => lines.time_window = Some(value),
-            "kill-switch" => lines.kill_switch = true,
+            "kill-switch" => lines.kill_switch = Some(value),
             _ => {}
         }
     }
     lines
 }
 
-fn patterns(
-    (phrase_key, phrases): (&'static str, &[&str]),
-    (regex_key, expressions): (&'static str, &[&str]),
-) -> Result<Option<Vec<Pattern>>, PermissionsError> {
-    if phrases.len() + expressions.len() > MAX_PATTERNS {
-        return Err(PermissionsError::TooMany { key: phrase_key });
-    }
-    let mut patterns: Vec<_> = phrases
-        .iter()
-        .map(|phrase| Pattern::phrase(*phrase))
-        .collect();
-    for expression in expressions {
-        let pattern =
-            Pattern::expression(expression).map_err(|source| PermissionsError::Pattern {
-                key: regex_key,
-                value: (*expression).to_owned(),
+/// Reads the value of a key that counts once; nothing for other keys.
+fn single_valued(key: &str, value: &str) -> Result<Option<Rule>, PermissionsProblem> {
+    Ok(Some(match key {
+        "message-length" => Rule::MessageLength {
+            max_chars: limit("message-length", value)?,
+        },
+        "rate-limit" => rate(value)?,
+        "concurrency-limit" => Rule::ConcurrencyLimit {
+            max_concurrent: limit("concurrency-limit", value)?,
+        },
+        "time-window" => {
+            let window = TimeWindow::parse(value);
+            Rule::TimeWindow(window.map_err(|source| PermissionsProblem::TimeWindow {
+                value: value.to_owned(),
                 source,
-            })?;
-        patterns.push(pattern);
-    }
-    Ok((!patterns.is_empty()).then_some(patterns))
+            })?)
+        }
+        "kill-switch" => Rule::KillSwitch,
+        _ => return Ok(None),
+    }))
 }
 
-fn limit(key: &'static str, value: &str) -> Result<u32, PermissionsError> {
-    positive(value).ok_or_else(|| PermissionsError::Limit {
+fn pattern(key: &'static str, value: &str) -> Result<Pattern, PermissionsProblem> {
+    Pattern::expression(value).map_err(|source| PermissionsProblem::Pattern {
+        key,
+        value: value.to_owned(),
+        source,
+    })
+}
+
+fn limit(key: &'static str, value: &str) -> Result<u32, PermissionsProblem> {
+    positive(value).ok_or_else(|| PermissionsProblem::Limit {
         key,
         value: value.to_owned(),
     })
 }
 
-fn rate(value: &str) -> Result<Rule, PermissionsError> {
+fn rate(value: &str) -> Result<Rule, PermissionsProblem> {
     let parts = value.split_once('/').and_then(|(limit, window)| {
         Some(Rule::RateLimit {
             limit: positive(strip(limit))?,
             window_seconds: positive(strip(window))?,
         })
     });
-    parts.ok_or_else(|| PermissionsError::Rate {
+    parts.ok_or_else(|| PermissionsProblem::Rate {
         value: value.to_owned(),
     })
 }

@@ -72,6 +72,19 @@ impl Pattern {
         &self.source
     }
 
+    /// Tells whether it is a literal phrase.
+    pub const fn is_phrase(&self) -> bool {
+        match self.matcher {
+            Matcher::Phrase => true,
+            Matcher::Expression(_) => false,
+        }
+    }
+
+    /// Tells whether it is found in a text.
+    pub fn finds(&self, text: &str) -> bool {
+        self.search(text) == Match::Found
+    }
+
     pub(super) fn search(&self, text: &str) -> Match {
         let found = match &self.matcher {
             Matcher::Phrase => Ok(contains_ignoring_ascii_case(text, &self.source)),

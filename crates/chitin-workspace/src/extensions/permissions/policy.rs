@@ -26,6 +26,9 @@ pub struct Policy {
     /// What it demands.
     #[serde(flatten)]
     pub rule: Rule,
+    /// The lines of the file that it comes from, counted from one: one per pattern or role, otherwise one.
+    #[serde(skip)]
+    pub lines: Vec<usize>,
 }
 
 /// What a policy demands of a message.
@@ -81,6 +84,23 @@ impl Rule {
             Self::DenyList { .. } => "deny-list",
             Self::AllowList { .. } => "allow-list",
             Self::Authorization { .. } => "authorization",
+            Self::MessageLength { .. } => "message-length",
+            Self::RateLimit { .. } => "rate-limit",
+            Self::ConcurrencyLimit { .. } => "concurrency-limit",
+            Self::TimeWindow(_) => "time-window",
+            Self::KillSwitch => "kill-switch",
+        }
+    }
+
+    /// Returns the key that the file spells the policy with; of a list, the one of the pattern at that place.
+    pub fn key(&self, at: usize) -> &'static str {
+        let is_phrase = |patterns: &[Pattern]| patterns.get(at).is_none_or(Pattern::is_phrase);
+        match self {
+            Self::DenyList { patterns } if is_phrase(patterns) => "deny",
+            Self::DenyList { .. } => "deny-regex",
+            Self::AllowList { patterns } if is_phrase(patterns) => "allow",
+            Self::AllowList { .. } => "allow-regex",
+            Self::Authorization { .. } => "require-role",
             Self::MessageLength { .. } => "message-length",
             Self::RateLimit { .. } => "rate-limit",
             Self::ConcurrencyLimit { .. } => "concurrency-limit",

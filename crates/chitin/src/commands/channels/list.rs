@@ -1,7 +1,7 @@
 //! `chitin channels list`.
 
 use super::surroundings;
-use crate::channels::{ModelSelection, Origin, Plan, Problem, open, plans};
+use crate::channels::{ModelSelection, Origin, Plan, Problem, open, plans, shut_out, workspaces};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
@@ -45,9 +45,18 @@ pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         };
         Row::of(plan, problems.unwrap_or_default())
     });
-    printer.result(&Listed {
-        channels: channels.collect(),
-    })
+    let channels: Vec<Row> = channels.collect();
+    let connected = || {
+        let connected = channels.iter().filter(|row| row.wish == ModelSelection::On);
+        connected.map(|row| row.channel)
+    };
+    for (agent, workspace) in workspaces(host, &configuration) {
+        let contract = configuration.contract;
+        for note in shut_out(agent.as_str(), &workspace, contract, connected()) {
+            printer.note(&note);
+        }
+    }
+    printer.result(&Listed { channels })
 }
 
 impl Row {

@@ -6,7 +6,7 @@ use super::context::{Comparison, Lines};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{Finder, NetworkArgs, count, known_as, size};
+use crate::ship::{Finder, NetworkArgs, RefreshArgs, count, known_as, size};
 use chitin_pack::diff::{Change, Depth, Difference, FileChange, diff};
 use chitin_pack::layer::LayerKind;
 use chitin_runtime::Host;
@@ -47,6 +47,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     network: NetworkArgs,
+
+    #[command(flatten)]
+    refresh: RefreshArgs,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,7 +67,7 @@ struct Compared {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let finder = Finder::new(host, &self.network, printer)?;
+        let finder = Finder::new(host, &self.network, printer)?.refreshing(self.refresh);
         let _adding = finder.store.adding()?;
         let left = Side::find(&self.left, &finder, host)?;
         let right = Side::find_like(&self.right, &left, &finder, host)?;

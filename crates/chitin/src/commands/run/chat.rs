@@ -12,6 +12,7 @@ use crate::terminal::slash::{self, Input, Slash};
 use crate::terminal::words;
 use chitin_agent::turn::{Candidate, TurnError, TurnReport};
 use chitin_model::ModelError;
+use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::StopReason;
 use chitin_runtime::display::sentence;
 use chitin_store::{SessionStore, StoreError};
@@ -231,6 +232,10 @@ async fn turn(
 
 /// Says how a turn ended.
 fn ended(report: &TurnReport) -> Result<Exit, CliError> {
+    if let (Some((RefusedPart::Message, _)), Some(error)) = (&report.refused, &report.error) {
+        return Err(CliError::new(Kind::Refused, error.clone())
+            .hint("rules are in `PERMISSIONS.md` of the workspace; an edit holds at once"));
+    }
     match (&report.stop_reason, &report.error) {
         (StopReason::Aborted, _) => Ok(Exit::Interrupted),
         (StopReason::Error, error) => Err(CliError::new(

@@ -5,14 +5,20 @@
 )]
 
 mod bad_input;
+mod definitions;
+mod layouts;
+mod offline;
 mod registry;
 mod story;
+mod whole_agent;
 
 use chitin_test::TestEnv;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 /// The workspaces that this repository shows.
 const EXAMPLES: [&str; 2] = ["harbor", "minimal"];
@@ -53,20 +59,20 @@ fn tree(directory: &Path) -> BTreeMap<String, (bool, Vec<u8>)> {
     found
 }
 
-/// What of a workspace is an agent: the seven files, `skills/` and `memory/`.
+/// What of an example is an agent: all of it but `MEMORY.md`, which travels by request, and state.
 fn shipped(directory: &Path) -> BTreeMap<String, (bool, Vec<u8>)> {
-    const FILES: [&str; 7] = [
-        "AGENTS.md",
-        "SOUL.md",
-        "TOOLS.md",
-        "IDENTITY.md",
-        "USER.md",
-        "HEARTBEAT.md",
-        "BOOTSTRAP.md",
-    ];
     let mut files = tree(directory);
-    files.retain(|path, _| {
-        FILES.contains(&path.as_str()) || path.starts_with("skills/") || path.starts_with("memory/")
-    });
+    files.retain(|path, _| path != "MEMORY.md" && !path.starts_with(".openclaw/"));
     files
+}
+
+/// The JSON that a command printed; it must have ended well.
+fn json(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_str(&text).unwrap()
 }

@@ -1,23 +1,12 @@
 //! Through a real registry and back: plain HTTP and TLS, open, with a password, with tokens.
 
-use super::{EXAMPLES, copied, shipped};
+use super::{EXAMPLES, copied, json, shipped};
 use crate::process::{chitin, command};
 use chitin_test::TestEnv;
 use chitin_test::needs;
 use chitin_test::registry::{PASSWORD, RegistryServer, Setup, USER};
-use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
-
-fn json(output: &Output) -> Value {
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_str(&text).unwrap()
-}
 
 /// The flags that reach a registry of this kind.
 fn flags(env: &TestEnv, registry: &RegistryServer, setup: Setup) -> Vec<String> {

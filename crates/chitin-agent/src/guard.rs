@@ -1,0 +1,357 @@
+//! What may go into a turn and come out of it: the rules of a workspace's `PERMISSIONS.md`.
+//!
+//! In: a message, a reply or the arguments of a tool call. Out: an admission, or a refusal that names the rule. Every way
+//! to an agent passes here, because the turn asks; whoever embeds an agent can hand in rules of its own.
+
+use chitin_protocol::event::{RefusedPart, RuleRefusal};
+use chitin_workspace::extensions::permissions::{
+    self, Decision, FILE, Permissions, PermissionsError, Request, Usage,
+};
+use chitin_workspace::extensions::{LiveFile, LiveText};
+use chitin_workspace::guard::ReadPolicy;
+use jiff::Timestamp;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many senders are counted at once. When there are more, those who are idle are forgotten.
+const MOST_SENDERS: usize = 10_000;
+
+/// Judges what goes into a turn and comes out of it. Implementations decide quickly and without waiting for the network.
+pub trait MessageGuard: Send + Sync {
+    /// Lets a message in, or says why not. What comes back is held until the turn is over.
+    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, RuleRefusal>;
+
+    /// Tells whether replies are judged. Where they are not, they are streamed as they come.
+    fn judges_replies(&self) -> bool;
+
+    /// Says why a reply is refused, if it is.
+    fn reply(&self, text: &str) -> Option<RuleRefusal>;
+
+    /// Says why a tool call is refused, if it is.
+    fn tool_call(&self, arguments: &Value) -> Option<RuleRefusal>;
+}
+
+/// A message that asks to be let in.
+#[derive(Debug, Clone, Copy)]
+pub struct GuardedMessage<'a> {
+    /// What the model would get, framing included.
+    pub whole: &'a str,
+    /// Who sent it, and what exactly they wrote.
+    pub origin: &'a MessageOrigin,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// Who sent a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageOrigin {
+    /// Whether a person sent it.
+    pub kind: OriginKind,
+    /// The sender's role.
+    pub role: SenderRole,
+    /// The sender's name for counting, such as `discord:1815`. The owner is counted as one, whatever the channel.
+    pub sender: Option<String>,
+    /// What was written, message by message, where the turn's text holds more than that.
+    pub written: Vec<String>,
+}
+
+/// What sent a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OriginKind {
+    /// A person, or a program that speaks for one.
+    #[default]
+    Person,
+    /// This program: a subagent's task, an announcement, a heartbeat, a scheduled job.
+    Internal,
+}
+
+/// The role of a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SenderRole {
+    /// Owns the agent.
+    #[default]
+    Owner,
+    /// May talk to it.
+    Guest,
+}
+
+impl SenderRole {
+    /// Returns the name that `require-role` knows it by.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Guest => "guest",
+        }
+    }
+}
+
+/// A message that was let in. Dropping it says that its turn is over.
+#[derive(Default)]
+pub struct Admission(Option<Box<dyn FnOnce() + Send>>);
+
+impl Admission {
+    /// Does something when the turn is over.
+    pub fn until(finish: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(finish)))
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        if let Some(finish) = self.0.take() {
+            finish();
+        }
+    }
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Admission")
+    }
+}
+
+/// Lets everything pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRules;
+
+impl MessageGuard for NoRules {
+    fn admit(&self, _: &GuardedMessage<'_>) -> Result<Admission, RuleRefusal> {
+        Ok(Admission::default())
+    }
+
+    fn judges_replies(&self) -> bool {
+        false
+    }
+
+    fn reply(&self, _: &str) -> Option<RuleRefusal> {
+        None
+    }
+
+    fn tool_call(&self, _: &Value) -> Option<RuleRefusal> {
+        None
+    }
+}
+
+/// The rules of one workspace's `PERMISSIONS.md`, as the file is at the moment of asking. One guard serves all turns of an
+/// agent, so that limits count across its sessions. A file that cannot be used allows nothing.
+pub struct PermissionGuard {
+    agent: String,
+    file: LiveFile<Rules>,
+    usage: Arc<Mutex<HashMap<String, Usage>>>,
+}
+
+/// What the file asks for.
+enum Rules {
+    None,
+    Use(Permissions),
+    Broken(RuleRefusal),
+}
+
+impl PermissionGuard {
+    /// Guards the agent of a workspace. Nothing is read yet.
+    pub fn new(directory: &Path, agent: &str, policy: ReadPolicy) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            file: LiveFile::new(directory, FILE, policy),
+            usage: Arc::default(),
+        }
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        self.file.get(|text| match text {
+            LiveText::Absent => Rules::None,
+            LiveText::Unreadable(reason) => Rules::Broken(RuleRefusal {
+                rule: "unreadable".to_owned(),
+                reason: format!("the file cannot be used ({reason}), so nothing is allowed"),
+                ..refusal()
+            }),
+            LiveText::Text(text) => match permissions::parse(text, &self.agent) {
+                Ok(permissions) => Rules::Use(permissions),
+                Err(error) => Rules::Broken(broken(&error)),
+            },
+        })
+    }
+
+    fn admit_person(
+        &self,
+        rules: &Permissions,
+        message: &GuardedMessage<'_>,
+    ) -> Result<Admission, RuleRefusal> {
+        let origin = message.origin;
+        let roles = [origin.role.as_str()];
+        let mut all = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = match (&origin.sender, origin.role) {
+            (Some(sender), SenderRole::Guest) => sender.clone(),
+            (None, SenderRole::Guest) => "guest".to_owned(),
+            (_, SenderRole::Owner) => "owner".to_owned(),
+        };
+        if all.len() >= MOST_SENDERS && !all.contains_key(&name) {
+            all.retain(|_, usage| usage.in_flight > 0);
+        }
+        let usage = all.entry(name.clone()).or_default();
+        let before = usage.in_flight;
+        let whole = [message.whole.to_owned()];
+        let written = match origin.written.as_slice() {
+            [] => &whole,
+            written => written,
+        };
+        for text in written {
+            let request = request(text, &roles, message.now_ms);
+            if let Some(refusal) = refused(rules.admit(request, usage)) {
+                usage.in_flight = before;
+                return Err(refusal);
+            }
+        }
+        // What stands around the message is judged by what it says alone: the sender did not write it.
+        if let Some(refusal) = refused(rules.screen_answer(message.whole)) {
+            usage.in_flight = before;
+            return Err(refusal);
+        }
+        let count = usage.in_flight - before;
+        if count == 0 {
+            return Ok(Admission::default());
+        }
+        drop(all);
+        let all = Arc::clone(&self.usage);
+        Ok(Admission::until(move || {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(usage) = all.get_mut(&name) {
+                (0..count).for_each(|_| usage.finish());
+            }
+        }))
+    }
+}
+
+impl MessageGuard for PermissionGuard {
+    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, RuleRefusal> {
+        match &*self.rules() {
+            Rules::None => Ok(Admission::default()),
+            Rules::Broken(refusal) => Err(refusal.clone()),
+            Rules::Use(rules) => match message.origin.kind {
+                OriginKind::Person => self.admit_person(rules, message),
+                OriginKind::Internal => {
+                    let roles = [message.origin.role.as_str()];
+                    let request = request(message.whole, &roles, message.now_ms);
+                    match refused(rules.decide_internal(request, &Usage::default())) {
+                        Some(refusal) => Err(refusal),
+                        None => Ok(Admission::default()),
+                    }
+                }
+            },
+        }
+    }
+
+    fn judges_replies(&self) -> bool {
+        match &*self.rules() {
+            Rules::None => false,
+            Rules::Use(rules) => rules.judges_replies(),
+            Rules::Broken(_) => true,
+        }
+    }
+
+    fn reply(&self, text: &str) -> Option<RuleRefusal> {
+        match &*self.rules() {
+            Rules::None => None,
+            Rules::Use(rules) => refused(rules.screen_answer(text)),
+            Rules::Broken(refusal) => Some(refusal.clone()),
+        }
+    }
+
+    fn tool_call(&self, arguments: &Value) -> Option<RuleRefusal> {
+        match &*self.rules() {
+            Rules::None => None,
+            Rules::Use(rules) if !rules.judges_replies() => None,
+            // As JSON, quotes and line ends are spelled with a backslash; so every text in it is looked at as well.
+            Rules::Use(rules) => refused(rules.screen_tool_arguments(&arguments.to_string()))
+                .or_else(|| texts(arguments, &mut |text| refused(rules.screen_answer(text)))),
+            Rules::Broken(refusal) => Some(refusal.clone()),
+        }
+    }
+}
+
+/// Calls for every text of a value, keys included, until something comes back.
+fn texts<T>(value: &Value, look: &mut impl FnMut(&str) -> Option<T>) -> Option<T> {
+    match value {
+        Value::String(text) => look(text),
+        Value::Array(values) => values.iter().find_map(|value| texts(value, look)),
+        Value::Object(fields) => fields
+            .iter()
+            .find_map(|(name, value)| look(name).or_else(|| texts(value, look))),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn request<'a>(message: &'a str, roles: &'a [&'a str], now_ms: i64) -> Request<'a> {
+    Request {
+        message,
+        roles,
+        now: Timestamp::from_millisecond(now_ms).unwrap_or_default(),
+    }
+}
+
+fn refusal() -> RuleRefusal {
+    RuleRefusal {
+        file: FILE.to_owned(),
+        rule: String::new(),
+        policy: None,
+        line: None,
+        column: None,
+        reason: String::new(),
+    }
+}
+
+fn refused(decision: Decision) -> Option<RuleRefusal> {
+    match decision {
+        Decision::Admit => None,
+        Decision::Refuse {
+            by,
+            rule,
+            line,
+            reason,
+        } => Some(RuleRefusal {
+            rule: rule.to_owned(),
+            policy: Some(by),
+            line,
+            reason,
+            ..refusal()
+        }),
+    }
+}
+
+/// Where the file is broken. What stands there is not told: it may be what nobody is to see.
+fn broken(error: &PermissionsError) -> RuleRefusal {
+    let position = error.position;
+    RuleRefusal {
+        rule: "unusable".to_owned(),
+        line: Some(position.line),
+        column: Some(position.column),
+        reason: "this line cannot be understood, so nothing is allowed; `chitin check` says what is wrong"
+            .to_owned(),
+        ..refusal()
+    }
+}
+
+/// What a sender reads in place of what was refused.
+pub fn sentence(part: RefusedPart, refusal: &RuleRefusal) -> String {
+    let what = match part {
+        RefusedPart::Message => "message",
+        RefusedPart::Reply => "reply",
+        RefusedPart::ToolCall => "tool call",
+    };
+    let place = match (refusal.line, refusal.column) {
+        (Some(line), Some(column)) => format!(", line {line}, column {column}"),
+        (Some(line), None) => format!(", line {line}"),
+        (None, _) => String::new(),
+    };
+    format!(
+        "`{}` refuses this {what} (rule `{}`{place}): {}.",
+        refusal.file, refusal.rule, refusal.reason
+    )
+}
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

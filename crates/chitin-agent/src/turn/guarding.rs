@@ -1,0 +1,294 @@
+//! The rules of the workspace at both ends of a turn: a message that is not let in, a reply that is not let out.
+//!
+//! What was refused is not kept: the transcript says that something was refused, by which rule, and how long it was.
+
+use super::earlier::Earlier;
+use super::session::Held;
+use super::teller::{Teller, kind_of};
+use super::{Agent, Running, Steer, TurnError, TurnInput, TurnReport};
+use crate::compat;
+use crate::guard::{Admission, GuardedMessage, MessageOrigin, OriginKind, sentence};
+use crate::journal::{Moment, RunEnded, RunError, RunStarted, RunSurroundings};
+use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
+use chitin_protocol::message::{AssistantMessage, Block, Content, StopReason, Usage};
+use chitin_protocol::transcript::EntryBody;
+use chitin_store::Begin;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+/// A reply that is held back until it is judged.
+#[derive(Debug, Default)]
+pub(crate) struct HeldReply {
+    pub(crate) text: String,
+    pub(crate) thinking: String,
+}
+
+impl Agent {
+    /// Lets a message in, or says why not. One whose turn began before is in the transcript already and goes on.
+    pub(super) fn admit(&self, input: &TurnInput) -> Result<Admission, RuleRefusal> {
+        let parts = &self.parts;
+        let message = GuardedMessage {
+            whole: &input.words,
+            origin: &input.origin,
+            now_ms: parts.clock.now_ms(),
+        };
+        parts.guard.admit(&message).or_else(|refusal| {
+            let began = input.key.as_deref().is_some_and(|key| {
+                let branch = parts.store.read(&input.session_key);
+                branch.is_ok_and(|branch| {
+                    Earlier::find(&branch.entries, key, message.now_ms).is_some()
+                })
+            });
+            if began {
+                Ok(Admission::default())
+            } else {
+                Err(refusal)
+            }
+        })
+    }
+
+    /// Ends a turn whose message was not let in. No model is asked, and nothing of the message is kept.
+    pub(super) async fn refuse(
+        &self,
+        input: &TurnInput,
+        by: RuleRefusal,
+        teller: Teller,
+        cancel: &CancellationToken,
+    ) -> Result<TurnReport, TurnError> {
+        let parts = &self.parts;
+        let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
+        let now_ms = parts.clock.now_ms();
+        let now = crate::clock::iso(now_ms);
+        let begin = Begin {
+            workspace: &parts.workspace.to_string_lossy(),
+            now: &now,
+            now_ms,
+            // A message that does not count begins no new session either.
+            afresh: false,
+        };
+        let mut session = Held::open(parts, &input.session_key, &begin, cancel).await?;
+        let open = session.get()?;
+        let (session_id, transcript) = (open.header().id.clone(), open.transcript());
+        let run_id = parts.clock.unique();
+        teller
+            .tell(TurnEvent::TurnStarted {
+                run_id: run_id.clone(),
+                session_key: input.session_key.clone(),
+                session_id: session_id.clone(),
+                model: candidate.full_name(),
+                contract: parts.contract.name.to_owned(),
+            })
+            .await;
+        let part = RefusedPart::Message;
+        let length = length_of(&input.origin, &input.words);
+        let record = record(part, &by, length, input.key.as_deref(), now_ms);
+        for entry in session.append(vec![record], now).await? {
+            teller
+                .tell(TurnEvent::Stored {
+                    kind: kind_of(&entry),
+                    entry_id: entry.id,
+                })
+                .await;
+        }
+        let text = sentence(part, &by);
+        let mut journal = (parts.journal)();
+        if !journal.is_off() {
+            journal.observe(Moment::RunStarted(&RunStarted {
+                run_id: &run_id,
+                session_id: &session_id,
+                session_key: &input.session_key,
+                agent_id: &parts.agent_id,
+                workspace: &parts.workspace,
+                session_file: Some(&transcript),
+                provider: candidate.model.provider(),
+                model: candidate.model.name(),
+                api: candidate.model.api(),
+                thinking: candidate.thinking.as_deref(),
+                tools: &self.specs,
+                trigger: input.occasion.trigger.as_str(),
+                channel: input.occasion.channel.as_deref(),
+                contract: parts.contract.name,
+                surroundings: &RunSurroundings {
+                    version: &parts.surroundings.version,
+                    invocation: &parts.surroundings.invocation,
+                    ..RunSurroundings::default()
+                },
+            }));
+            journal.observe(Moment::Refused { part, by: &by });
+            journal.observe(Moment::RunEnded(&RunEnded {
+                stop_reason: Some(&StopReason::Error),
+                stopped: None,
+                error: Some(RunError {
+                    source: "permissions",
+                    message: &text,
+                }),
+                prompt: "",
+                messages: &[],
+                spending: None,
+            }));
+        }
+        teller
+            .tell(TurnEvent::Refused {
+                part,
+                by: by.clone(),
+                text: text.clone(),
+                key: input.key.clone(),
+            })
+            .await;
+        teller
+            .tell(TurnEvent::TurnFinished {
+                stop_reason: StopReason::Error,
+                text: String::new(),
+                usage: Usage::default(),
+                tokens_unknown: false,
+                cost_unknown: false,
+                calls: 0,
+                context_tokens: None,
+                context_window: candidate.context_window,
+                error: Some(text.clone()),
+            })
+            .await;
+        Ok(TurnReport {
+            stop_reason: StopReason::Error,
+            text: String::new(),
+            usage: Usage::default(),
+            error: Some(text),
+            refused: Some((part, by)),
+        })
+    }
+}
+
+impl Running<'_> {
+    /// Judges an answer. One that passes is told, if it was held back; in place of one that does not, a refusal is told and
+    /// kept, and none of its tool calls run.
+    pub(super) async fn judged(
+        &mut self,
+        mut answer: AssistantMessage,
+    ) -> (AssistantMessage, Option<EntryBody>) {
+        let guard = &self.agent.parts.guard;
+        let held = self.held.take();
+        let text = answer.content.text();
+        let streamed = held.as_ref().map_or("", |held| held.text.as_str());
+        let refusal = guard.reply(&text).or_else(|| guard.reply(streamed));
+        let Some(by) = refusal else {
+            if let Some(held) = held {
+                self.tell_held(held, &mut answer).await;
+            }
+            return (answer, None);
+        };
+        let part = RefusedPart::Reply;
+        let now_ms = self.agent.parts.clock.now_ms();
+        let length = text.chars().count().max(streamed.chars().count());
+        let record = record(part, &by, length, None, now_ms);
+        let said = sentence(part, &by);
+        answer.content = Content::Blocks(vec![Block::text(said.clone())]);
+        // What the provider keeps of the answer is not what this conversation holds.
+        answer.response_id = None;
+        if !matches!(
+            answer.stop_reason,
+            Some(StopReason::Aborted | StopReason::Error)
+        ) {
+            answer.stop_reason = Some(StopReason::Stop);
+        }
+        self.open_journal();
+        self.journal.observe(Moment::Refused { part, by: &by });
+        self.teller
+            .tell(TurnEvent::Refused {
+                part,
+                by: by.clone(),
+                text: said.clone(),
+                key: None,
+            })
+            .await;
+        self.teller.tell(TurnEvent::TextDelta { delta: said }).await;
+        self.refused = Some((part, by));
+        (answer, Some(record))
+    }
+
+    /// Tells a reply that was held back and may go. Thoughts are judged too: those that are refused are not shown.
+    async fn tell_held(&self, held: HeldReply, answer: &mut AssistantMessage) {
+        if !held.thinking.is_empty() {
+            if self.agent.parts.guard.reply(&held.thinking).is_none() {
+                let delta = held.thinking;
+                self.teller.tell(TurnEvent::ThinkingDelta { delta }).await;
+            } else if answer.tool_calls().next().is_none()
+                && let Content::Blocks(blocks) = &mut answer.content
+            {
+                // A provider wants its thoughts back only together with calls that are answered next.
+                blocks.retain(|block| !matches!(block, Block::Thinking(_)));
+            }
+        }
+        if !held.text.is_empty() {
+            let delta = held.text;
+            self.teller.tell(TurnEvent::TextDelta { delta }).await;
+        }
+    }
+
+    /// Judges a message that came while the turn ran; of a refused one a record comes back.
+    pub(super) async fn judge_steered(
+        &mut self,
+        steer: &Steer,
+        input: &TurnInput,
+    ) -> Option<EntryBody> {
+        let now_ms = self.agent.parts.clock.now_ms();
+        let origin = MessageOrigin {
+            kind: match steer.provenance {
+                Some(_) => OriginKind::Internal,
+                None => input.origin.kind,
+            },
+            written: steer.written.clone().into_iter().collect(),
+            ..input.origin.clone()
+        };
+        let message = GuardedMessage {
+            whole: &steer.words,
+            origin: &origin,
+            now_ms,
+        };
+        let by = self.agent.parts.guard.admit(&message).err()?;
+        let part = RefusedPart::Message;
+        let text = sentence(part, &by);
+        self.open_journal();
+        self.journal.observe(Moment::Refused { part, by: &by });
+        self.teller.note(&text).await;
+        let length = length_of(&origin, &steer.words);
+        let record = record(part, &by, length, steer.key.as_deref(), now_ms);
+        self.teller
+            .tell(TurnEvent::Refused {
+                part,
+                by,
+                text,
+                key: steer.key.clone(),
+            })
+            .await;
+        Some(record)
+    }
+}
+
+/// Returns how many characters were written.
+fn length_of(origin: &MessageOrigin, words: &str) -> usize {
+    match origin.written.as_slice() {
+        [] => words.chars().count(),
+        written => written.iter().map(|text| text.chars().count()).sum(),
+    }
+}
+
+/// Makes the record of a refusal, which no model is sent.
+fn record(
+    part: RefusedPart,
+    by: &RuleRefusal,
+    characters: usize,
+    key: Option<&str>,
+    now_ms: i64,
+) -> EntryBody {
+    let mut data = json!({"timestamp": now_ms, "part": part, "characters": characters});
+    if let (Some(data), serde_json::Value::Object(by)) = (data.as_object_mut(), json!(by)) {
+        data.extend(by);
+        if let Some(key) = key {
+            data.insert("key".to_owned(), key.into());
+        }
+    }
+    EntryBody::Custom {
+        custom_type: compat::REFUSED_RECORD.to_owned(),
+        data: Some(data),
+    }
+}

@@ -1,0 +1,118 @@
+//! What a workspace holds beyond the format's map, for layers of our own: extension files and skills below `.agents/skills`.
+
+use super::content;
+use super::options::{LinkMode, WorkspaceOptions};
+use super::tree::{Collected, Tree};
+use super::{project, refusal};
+use crate::error::PackError;
+use crate::layer::{AGENTS_SKILLS, LayerKind};
+use crate::warning::Warning;
+use chitin_workspace::adapter::EXTENSION_FILES;
+use chitin_workspace::guard::{EntryKind, Looked, Root};
+use std::path::Path;
+
+/// The directory at the root that holds the second place for skills.
+const AGENTS_DIRECTORY: &str = ".agents";
+const SKILLS: &str = "skills";
+/// More names beside the skills are nobody's.
+const MAX_NAMES: usize = 10_000;
+
+/// A warning: something that belongs to the agent could not be taken along.
+const NOT_PACKED: &str = "NOT_PACKED";
+
+/// What was found, and which names at the root it came from.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    pub(super) layers: Vec<(LayerKind, Collected)>,
+    pub(super) names: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// Collects extension files and the second place for skills.
+pub(super) fn collect(
+    root: &Root,
+    tree: &Tree<'_>,
+    names: &[Looked],
+    options: &WorkspaceOptions,
+) -> Result<Own, PackError> {
+    let mut own = Own::default();
+    own.extensions(
+        tree,
+        names,
+        project::link_mode(LayerKind::Surfaces, &options.build),
+    )?;
+    let links = project::link_mode(LayerKind::Skills, &options.build);
+    own.skills(root, tree, names, links)?;
+    for (kind, collected) in &own.layers {
+        own.warnings.extend(content::warnings(*kind, collected));
+    }
+    Ok(own)
+}
+
+impl Own {
+    fn extensions(
+        &mut self,
+        tree: &Tree<'_>,
+        names: &[Looked],
+        links: LinkMode,
+    ) -> Result<(), PackError> {
+        let mut collected = Collected::default();
+        for looked in names {
+            let Some(name) = EXTENSION_FILES
+                .into_iter()
+                .find(|known| looked.name == **known)
+            else {
+                continue;
+            };
+            if !tree.leaves_out(Path::new(name), looked.kind) {
+                collected.files.push(tree.one(looked, name, links)?);
+                self.names.push(name.to_owned());
+            }
+        }
+        if !collected.files.is_empty() {
+            collected.sort();
+            self.layers.push((LayerKind::Extensions, collected));
+        }
+        Ok(())
+    }
+
+    fn skills(
+        &mut self,
+        root: &Root,
+        tree: &Tree<'_>,
+        names: &[Looked],
+        links: LinkMode,
+    ) -> Result<(), PackError> {
+        let is_ours = |looked: &&Looked| looked.name == AGENTS_DIRECTORY;
+        let Some(looked) = names.iter().find(is_ours) else {
+            return Ok(());
+        };
+        let kind = if looked.kind == EntryKind::Directory {
+            let inside = root
+                .survey(Path::new(AGENTS_DIRECTORY), MAX_NAMES)
+                .map_err(refusal::of)?;
+            let found = inside.into_iter().find(|entry| entry.name == SKILLS);
+            found.map(|entry| entry.kind)
+        } else {
+            Some(looked.kind)
+        };
+        match kind {
+            None => return Ok(()),
+            Some(EntryKind::Directory) => {}
+            Some(EntryKind::Link | EntryKind::File | EntryKind::Other) => {
+                let message = format!(
+                    "`{AGENTS_SKILLS}` is not a directory of the workspace; its skills stay behind"
+                );
+                self.warnings
+                    .push(Warning::new(NOT_PACKED, message).target(AGENTS_SKILLS));
+                return Ok(());
+            }
+        }
+        let collected = tree.collect(Path::new(AGENTS_SKILLS), links)?;
+        if !collected.files.is_empty() {
+            self.names.push(AGENTS_DIRECTORY.to_owned());
+            self.layers.push((LayerKind::AgentsSkills, collected));
+        }
+        Ok(())
+    }
+}

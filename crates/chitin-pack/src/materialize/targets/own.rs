@@ -1,0 +1,74 @@
+//! What an artifact carries beyond the format: extension files, skills below `.agents/skills`, linked documents.
+
+use super::Target;
+use super::shared::remark;
+use crate::compat::ADAPTER_WARNING;
+use crate::layer::LayerKind;
+use crate::materialize::options::{Options, WriteLayer};
+use crate::materialize::plan::Draft;
+use crate::materialize::source::Source;
+use crate::warning::Warning;
+use chitin_workspace::adapter::EXTENSION_FILES;
+
+/// Lays the own layers out for a target.
+pub(super) fn lay_out(target: Target, source: &Source<'_>, options: &Options, draft: &mut Draft) {
+    extensions(target, source, draft);
+    if target == Target::OpenClaw && options.skills == WriteLayer::Yes {
+        write(LayerKind::AgentsSkills, source, draft);
+    }
+    documents(source, draft);
+}
+
+/// Extension files are Chitin's: elsewhere nothing reads them, and a guardrail that nothing reads must not look like one.
+fn extensions(target: Target, source: &Source<'_>, draft: &mut Draft) {
+    for file in source.files(LayerKind::Extensions) {
+        if !EXTENSION_FILES.contains(&file.path.as_str()) {
+            let message = format!(
+                "`{}` is no extension file and is not laid out",
+                file.path.escape_debug()
+            );
+            remark(LayerKind::Extensions, message, draft);
+        } else if target == Target::OpenClaw {
+            draft.archived(file.path.as_str(), LayerKind::Extensions, file);
+        } else {
+            let message = format!(
+                "`{}` is not laid out: {} does not read it, and what it says does not hold there",
+                file.path,
+                target.name()
+            );
+            let warning = Warning::new(ADAPTER_WARNING, message);
+            draft.warn(
+                warning
+                    .layer(LayerKind::Extensions.name())
+                    .target(file.path.as_str()),
+            );
+            draft.lose();
+        }
+    }
+}
+
+fn write(layer: LayerKind, source: &Source<'_>, draft: &mut Draft) {
+    for file in source.files(layer) {
+        if let Some(path) = layer.workspace_path(&file.path) {
+            draft.archived(path, layer, file);
+        }
+    }
+}
+
+/// Documents stand where the links to them lead. What another part of the layout writes, or what is hidden, they never are.
+fn documents(source: &Source<'_>, draft: &mut Draft) {
+    let taken = draft.names();
+    for file in source.files(LayerKind::Documents) {
+        let path = file.path.as_str();
+        let is_hidden = path.split('/').any(|part| part.starts_with('.'));
+        if is_hidden || taken.contains(&path.to_lowercase()) {
+            let message = format!(
+                "the document `{}` is not laid out: its place belongs to something else",
+                path.escape_debug()
+            );
+            remark(LayerKind::Documents, message, draft);
+        } else {
+            draft.archived(path, LayerKind::Documents, file);
+        }
+    }
+}

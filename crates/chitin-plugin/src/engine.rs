@@ -1,0 +1,193 @@
+//! A plugin as a context engine.
+
+use crate::fault::PluginFault;
+use crate::plugin::Plugin;
+use crate::process::Call;
+use crate::protocol::{
+    self, AssembleParams, BootstrapParams, CompactAnswer, CompactParams, CompactRoom, IngestParams,
+    METHOD_NOT_FOUND, Offer, method,
+};
+use chitin_agent::engine::{
+    AssembledContext, Assembly, Bootstrapped, CompactOrder, Compacted, ContextEngine, EngineError,
+    EngineInfo, Ingested, Outcome, SessionRef, Summarizer, compact,
+};
+use chitin_agent::history::Author;
+use chitin_protocol::message::{Extra, Message};
+use chitin_protocol::transcript::{Compaction, Entry};
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const BUILT_IN: &str = "The built-in compaction is used.";
+
+/// A plugin as a context engine, for one workspace. Its id is the plugin's name in the configuration.
+#[derive(Debug)]
+pub(crate) struct PluginEngine {
+    pub(crate) plugin: Arc<Plugin>,
+    /// The workspace, links resolved; without one the plugin sees only its own data.
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+impl PluginEngine {
+    /// Asks the plugin something. Cancellation-safe: a dropped future leaves the plugin usable.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        method: &'static str,
+        params: &(impl Serialize + Sync),
+        parse: impl FnOnce(Value) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, PluginFault> {
+        let call = Call::new(method, Offer::ContextEngine, params)?;
+        let process = self.plugin.process(self.workspace.as_deref())?;
+        process.call(call, parse).await
+    }
+
+    /// Turns a fault into an error of the engine. The agent tells the user, and sends the conversation as it is.
+    fn failed(&self, operation: &'static str, fault: &PluginFault) -> EngineError {
+        EngineError::Failed {
+            id: self.plugin.name().to_owned(),
+            operation,
+            reason: format!("{fault}. {}", fault.hint()),
+        }
+    }
+}
+
+/// Tells whether a fault says that an engine does without a method, which is fine for some.
+const fn is_left_out(fault: &PluginFault) -> bool {
+    matches!(
+        fault,
+        PluginFault::Rejected {
+            code: METHOD_NOT_FOUND,
+            ..
+        }
+    )
+}
+
+impl ContextEngine for PluginEngine {
+    fn info(&self) -> EngineInfo {
+        let handshake = self.plugin.handshake();
+        let id = self.plugin.name().to_owned();
+        EngineInfo {
+            name: handshake
+                .as_ref()
+                .map_or_else(|| id.clone(), |known| known.name.clone()),
+            version: handshake.as_ref().and_then(|known| known.version.clone()),
+            owns_compaction: handshake.and_then(|known| known.context_engine?.owns_compaction),
+            id,
+        }
+    }
+
+    fn bootstrap<'a>(
+        &'a self,
+        session: SessionRef<'a>,
+        branch: &'a [Entry],
+    ) -> BoxFuture<'a, Result<Bootstrapped, EngineError>> {
+        Box::pin(async move {
+            let params = BootstrapParams::new(session, branch);
+            match self
+                .ask(method::BOOTSTRAP, &params, protocol::bootstrapped)
+                .await
+            {
+                Ok(answer) => Ok(answer),
+                Err(fault) if is_left_out(&fault) || fault.is_old_news() => {
+                    Ok(Bootstrapped::default())
+                }
+                Err(fault) => Err(self.failed("bootstrap", &fault)),
+            }
+        })
+    }
+
+    fn ingest<'a>(
+        &'a self,
+        session: SessionRef<'a>,
+        message: &'a Message,
+    ) -> BoxFuture<'a, Result<Ingested, EngineError>> {
+        Box::pin(async move {
+            let params = IngestParams::new(session, message);
+            match self.ask(method::INGEST, &params, protocol::ingested).await {
+                Ok(answer) => Ok(answer),
+                Err(fault) if is_left_out(&fault) || fault.is_old_news() => {
+                    Ok(Ingested { ingested: false })
+                }
+                Err(fault) => Err(self.failed("ingest", &fault)),
+            }
+        })
+    }
+
+    fn assemble<'a>(
+        &'a self,
+        session: SessionRef<'a>,
+        assembly: Assembly,
+    ) -> BoxFuture<'a, Result<AssembledContext, EngineError>> {
+        Box::pin(async move {
+            let assembly = Arc::new(assembly);
+            let given = Arc::clone(&assembly);
+            let params = AssembleParams::new(session, &assembly);
+            let answer = self
+                .ask(method::ASSEMBLE, &params, move |value| {
+                    protocol::assembled(value, &given.messages)
+                })
+                .await;
+            match answer {
+                Ok(context) => Ok(context),
+                // It was reported when it happened; until the plugin is back the conversation is sent as it is.
+                Err(fault) if fault.is_old_news() => Ok(AssembledContext {
+                    messages: assembly.messages.clone(),
+                    estimated_tokens: 0,
+                    system_prompt_addition: None,
+                }),
+                Err(fault) => Err(self.failed("assemble", &fault)),
+            }
+        })
+    }
+
+    fn compact<'a>(
+        &'a self,
+        session: SessionRef<'a>,
+        order: &'a CompactOrder<'a>,
+        summarizer: &'a dyn Summarizer,
+    ) -> BoxFuture<'a, Result<Outcome, EngineError>> {
+        Box::pin(async move {
+            let params = CompactParams::new(session, order);
+            let room = Arc::new(CompactRoom::new(order));
+            let judged = Arc::clone(&room);
+            let answer = self
+                .ask(method::COMPACT, &params, move |value| {
+                    protocol::compacted(value, &judged)
+                })
+                .await;
+            match answer {
+                Ok(CompactAnswer::Nothing) => {
+                    return Ok(Outcome::Nothing {
+                        reason: "the context engine sees no need",
+                    });
+                }
+                Ok(CompactAnswer::Summary {
+                    summary,
+                    first_kept_entry_id,
+                }) => {
+                    // It was judged when it came in; the number is the same.
+                    if let Ok(tokens_after) = room.tokens_after(&summary, &first_kept_entry_id) {
+                        return Ok(Outcome::Compacted(Box::new(Compacted {
+                            record: Compaction {
+                                summary,
+                                first_kept_entry_id,
+                                tokens_before: order.tokens,
+                                details: None,
+                                from_hook: Some(true),
+                                extra: Extra::new(),
+                            },
+                            tokens_after,
+                            author: Author::Engine,
+                        })));
+                    }
+                }
+                Ok(CompactAnswer::BuiltIn) => {}
+                Err(fault) if is_left_out(&fault) => {}
+                Err(fault) => self.plugin.report(&fault, BUILT_IN),
+            }
+            Ok(compact(order, summarizer).await?)
+        })
+    }
+}

@@ -1,0 +1,460 @@
+//! Plugins as a user meets them: listed, tried, and at work in a turn.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the examples are files of this repository"
+)]
+
+use crate::process::{chitin, transcript};
+use crate::run::{Talk, text};
+use crate::serve::Serving;
+use chitin_test::TestEnv;
+use chitin_test::model_server::Format;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Puts an example plugin into Chitin's home.
+fn install(env: &TestEnv, file: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/plugins")
+        .join(file);
+    let script = std::fs::read_to_string(path).unwrap();
+    env.file(&format!("home/.chitin/plugins/{file}"), script);
+}
+
+fn plugin(file: &str) -> Value {
+    let file = format!("plugins/{file}");
+    json!({"command": ["python3", file], "sandbox": false, "timeoutSeconds": 20})
+}
+
+fn configure(env: &TestEnv, config: &Value) {
+    env.file("home/.chitin/chitin.json5", config.to_string());
+}
+
+/// The two examples, configured.
+fn examples() -> TestEnv {
+    let env = TestEnv::new();
+    install(&env, "prompt_adapter.py");
+    install(&env, "window_engine.py");
+    let plugins =
+        json!({"prompt": plugin("prompt_adapter.py"), "window": plugin("window_engine.py")});
+    configure(
+        &env,
+        &json!({"plugins": plugins, "contextEngine": "window"}),
+    );
+    env
+}
+
+fn json_of(env: &TestEnv, arguments: &[&str], code: i32) -> Value {
+    let output = chitin(env, arguments);
+    assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn plugins_are_listed_with_what_they_offer() {
+    let env = examples();
+    let shown = transcript(&env, &["plugins"]);
+    for part in [
+        "prompt  ready",
+        "command  python3 plugins/prompt_adapter.py",
+        "program  prompt-adapter 1.0.0",
+        "offers   adapter (priority 50)",
+        "offers   contextEngine (selected)",
+        "sandbox  none",
+        "[exit 0]",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let listed = json_of(&env, &["plugins", "list", "--json"], 0);
+    assert_eq!(listed["contextEngine"], "window");
+    assert_eq!(listed["plugins"][0]["name"], "prompt");
+    assert_eq!(listed["plugins"][0]["state"], "ready");
+    assert_eq!(listed["plugins"][1]["offers"], json!(["contextEngine"]));
+}
+
+#[test]
+fn an_adapter_is_tried_on_a_directory() {
+    let env = examples();
+    env.files([("PROMPT.md", "# Lighthouse\n\nKeep the light.\n")]);
+    let shown = transcript(&env, &["plugins", "try", "prompt", "workspace"]);
+    assert!(shown.contains("claims the directory"), "{shown}");
+    assert!(shown.contains("agent `Lighthouse`"), "{shown}");
+    assert!(
+        shown.contains(" ms") && shown.contains("[exit 0]"),
+        "{shown}"
+    );
+    let tried = json_of(
+        &env,
+        &["plugins", "try", "prompt", "workspace", "--json"],
+        0,
+    );
+    let load = &tried["steps"][2];
+    assert_eq!(load["method"], "adapter/load");
+    assert_eq!(load["value"]["adapterName"], "prompt");
+    assert_eq!(load["value"]["workspaceRoot"], json!(env.workspace()));
+    assert!(load["milliseconds"].is_u64());
+    let home = transcript(&env, &["plugins", "try", "prompt"]);
+    assert!(home.contains("not asked; name a directory"), "{home}");
+    env.directory_at("elsewhere");
+    let elsewhere = transcript(&env, &["plugins", "try", "prompt", "elsewhere"]);
+    assert!(
+        elsewhere.contains("does not claim the directory"),
+        "{elsewhere}"
+    );
+    assert!(elsewhere.contains("[exit 0]"), "{elsewhere}");
+}
+
+#[test]
+fn an_engine_is_tried_with_a_sample_conversation() {
+    let env = examples();
+    let shown = transcript(&env, &["plugins", "try", "window"]);
+    assert!(shown.contains("3 of 3 sample messages"), "{shown}");
+    assert!(shown.contains("[exit 0]"), "{shown}");
+}
+
+#[test]
+fn a_plugin_that_does_not_work_is_shown_with_what_to_do() {
+    let env = TestEnv::new();
+    env.file(
+        "home/.chitin/plugins/dies.py",
+        "import sys\nsys.stderr.write('no database\\n')\nsys.exit(3)\n",
+    );
+    env.file(
+        "home/.chitin/plugins/old.py",
+        "import json, sys\nr = json.loads(sys.stdin.readline())\nprint(json.dumps({'jsonrpc': '2.0', 'id': r['id'], 'result': {'protocolVersion': 0}}), flush=True)\nsys.stdin.read()\n",
+    );
+    let plugins = json!({
+        "dies": plugin("dies.py"),
+        "old": plugin("old.py"),
+        "gone": plugin("gone.py"),
+        "off": {"command": ["true"], "enabled": false},
+    });
+    configure(&env, &json!({"plugins": plugins}));
+    let shown = transcript(&env, &["plugins"]);
+    for part in [
+        "exit code 3",
+        "no database",
+        "version 0 of the protocol",
+        "plugins/gone.py` does not exist",
+        "off  disabled",
+        "hint: ",
+        "[exit 1]",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let tried = json_of(&env, &["plugins", "try", "dies", "--json"], 1);
+    assert_eq!(tried["works"], false);
+    assert!(tried["steps"][0]["hint"].is_string(), "{tried}");
+}
+
+#[test]
+fn a_plugin_that_is_not_configured_is_a_clear_error() {
+    let env = TestEnv::new();
+    let shown = transcript(&env, &["plugins"]);
+    assert!(shown.contains("No plugins are configured."), "{shown}");
+    assert!(shown.contains("[exit 0]"), "{shown}");
+    let env = examples();
+    let shown = transcript(&env, &["plugins", "try", "promt"]);
+    assert!(shown.contains("There is no plugin `promt`."), "{shown}");
+    assert!(shown.contains("`prompt`, `window`"), "{shown}");
+    assert!(shown.contains("[exit 3]"), "{shown}");
+    let shown = transcript(&env, &["plugins", "try", "prompt", "nowhere"]);
+    assert!(
+        shown.contains("is not a directory") && shown.contains("[exit 3]"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn settings_of_plugins_are_judged_with_the_nearest_name() {
+    let env = TestEnv::new();
+    let wrong =
+        json!({"plugins": {"p": {"command": ["true"], "sandbx": false, "memoryMb": "lots"}}});
+    configure(&env, &wrong);
+    let shown = transcript(&env, &["config", "validate"]);
+    assert!(
+        shown.contains("sandbx") && shown.contains("`sandbox`"),
+        "{shown}"
+    );
+    assert!(shown.contains("plugins.p.memoryMb"), "{shown}");
+    assert!(shown.contains("[exit 4]"), "{shown}");
+    // What decides about a sandbox must not quietly mean its default.
+    let shown = transcript(&env, &["plugins"]);
+    assert!(shown.contains("[exit 4]"), "{shown}");
+}
+
+#[test]
+fn a_workspace_cannot_name_plugins() {
+    let env = TestEnv::new();
+    let named =
+        json!({"plugins": {"evil": {"command": ["touch", "evil"]}}, "contextEngine": "evil"});
+    env.file("workspace/chitin.json5", named.to_string());
+    env.file("workspace/openclaw.json", named.to_string());
+    let shown = transcript(&env, &["plugins"]);
+    assert!(shown.contains("No plugins are configured."), "{shown}");
+}
+
+/// Says six things, and returns the system prompt and the messages of the last request.
+fn six_turns(talk: &Talk) -> (String, usize) {
+    for turn in 0..6 {
+        talk.answer(&format!("message {turn}"));
+    }
+    let requests = talk.server.requests();
+    let last = requests.last().unwrap().json();
+    let messages = last["messages"].as_array().unwrap().len();
+    (talk.env.redact(&last["system"].to_string()), messages)
+}
+
+fn replies() -> Vec<Value> {
+    (0..6)
+        .map(|turn| json!({"text": format!("reply {turn}")}))
+        .collect()
+}
+
+#[test]
+fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
+    let plugins = json!({"window": plugin("window_engine.py")});
+    let by_own_file = Talk::new(Format::Anthropic, &replies());
+    install(&by_own_file.env, "window_engine.py");
+    by_own_file.configure(json!({"plugins": plugins, "contextEngine": "window"}));
+    let (system, messages) = six_turns(&by_own_file);
+    assert!(system.contains("that are not shown: 1."), "{system}");
+    assert!(messages < 11, "{messages}");
+
+    // The slot of `openclaw.json` selects it too.
+    let by_slot = Talk::new(Format::Anthropic, &replies());
+    install(&by_slot.env, "window_engine.py");
+    by_slot.configure(json!({"plugins": plugins}));
+    let slots = json!({"plugins": {"slots": {"contextEngine": "window"}}});
+    by_slot
+        .env
+        .file("home/.openclaw/openclaw.json", slots.to_string());
+    assert_eq!(six_turns(&by_slot), (system, messages));
+
+    let without = Talk::new(Format::Anthropic, &replies());
+    let (system, messages) = six_turns(&without);
+    assert!(!system.contains("not shown"), "{system}");
+    assert_eq!(messages, 11);
+}
+
+#[test]
+fn a_plugin_that_dies_in_a_turn_is_noted_and_the_whole_conversation_is_sent() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/dies.py",
+        r#"import json, os, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["method"] == "engine/assemble":
+        sys.stdout.write('{"jsonrpc": "2.0", "id": %d, "result": {"messages": [' % request["id"])
+        sys.stdout.flush()
+        os._exit(9)
+    result = {"protocolVersion": 1, "name": "dies", "offers": ["contextEngine"]}
+    reply = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+    print(json.dumps(reply), flush=True)
+"#,
+    );
+    let plugins = json!({"dies": plugin("dies.py")});
+    talk.configure(json!({"plugins": plugins, "contextEngine": "dies"}));
+    let output = talk.say("hello");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).trim(), "reply 0");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("`dies`") && said.contains("exit code 9"),
+        "{said}"
+    );
+    let requests = talk.server.requests();
+    assert!(
+        requests[0].text().contains("hello"),
+        "{}",
+        requests[0].text()
+    );
+}
+
+#[test]
+fn an_engine_that_nobody_offers_gives_way_with_a_note() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.configure(json!({"contextEngine": "ghost"}));
+    let output = talk.say("hello");
+    assert!(output.status.success());
+    let said = text(&output.stderr);
+    assert!(said.contains("`ghost`"), "{said}");
+}
+
+#[test]
+fn a_plugin_is_added_and_removed_while_the_server_runs() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/adds.py",
+        r#"import json, os, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    result = {"protocolVersion": 1, "name": "adds", "offers": ["contextEngine"]}
+    if request["method"] == "engine/assemble":
+        every = list(range(len(request["params"]["messages"])))
+        result = {"messages": every, "systemPromptAddition": f"The plugin is process {os.getpid()}."}
+    elif request["method"] != "initialize":
+        result = {"ingested": True} if request["method"] == "engine/ingest" else {"bootstrapped": False}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"#,
+    );
+    let serving = Serving::start(&talk, &[]);
+    let system_of = |number: usize| {
+        serving.say("one", &format!("message {number}"));
+        serving.wait_until("it is asked", |_| talk.server.requests().len() > number);
+        serving.rest();
+        talk.server.requests()[number].json()["system"].to_string()
+    };
+    let restart = || {
+        let uptime = |serving: &Serving| {
+            let (_, status) = serving.ask("GET", "/api/status", None);
+            status["uptimeMs"].as_u64().unwrap_or(u64::MAX)
+        };
+        let before = uptime(&serving);
+        serving.begin_anew();
+        serving.wait_until("it begins anew", |serving| uptime(serving) < before);
+    };
+    assert!(!system_of(0).contains("The plugin is process"));
+
+    talk.configure(json!({"plugins": {"adds": plugin("adds.py")}, "contextEngine": "adds"}));
+    restart();
+    let system = system_of(1);
+    let pid = system
+        .split_once("The plugin is process ")
+        .and_then(|(_, rest)| rest.split('.').next())
+        .unwrap_or_else(|| panic!("{system}"));
+    let process = format!("/proc/{pid}");
+    assert!(
+        Path::new(&process).exists(),
+        "it runs as long as the server"
+    );
+
+    talk.configure(json!({}));
+    restart();
+    assert!(!system_of(2).contains("The plugin is process"));
+    serving.wait_until("the plugin is gone", |_| !Path::new(&process).exists());
+    assert_eq!(serving.end(), Some(0));
+}
+
+#[test]
+fn what_an_engine_adds_to_the_system_prompt_holds_for_one_request() {
+    let call = json!({"name": "read", "arguments": {"path": "board.md"}});
+    let script = [json!({"toolCalls": [call]}), json!({"text": "Three oak."})];
+    let talk = Talk::new(Format::Anthropic, &script);
+    talk.env.file(
+        "home/.chitin/plugins/once.py",
+        r#"import json, sys
+asked = 0
+for line in sys.stdin:
+    request = json.loads(line)
+    reply = {"result": {"protocolVersion": 1, "name": "once", "offers": ["contextEngine"]}}
+    if request["method"] == "engine/assemble":
+        asked += 1
+        reply = {"result": {"messages": list(range(len(request["params"]["messages"])))}}
+        if asked == 1: reply["result"]["systemPromptAddition"] = "Only this once."
+    elif request["method"] != "initialize":
+        reply = {"error": {"code": -32601, "message": "method not found"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
+"#,
+    );
+    talk.configure(json!({"plugins": {"once": plugin("once.py")}, "contextEngine": "once"}));
+    assert_eq!(talk.answer("How many oak?").trim(), "Three oak.");
+    let requests = talk.server.requests();
+    let said: Vec<bool> = requests
+        .iter()
+        .map(|request| request.text().contains("Only this once."))
+        .collect();
+    assert_eq!(said, [true, false]);
+}
+
+#[test]
+fn a_plugin_ends_with_chitin_even_when_that_is_killed() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/hangs.py",
+        r#"import json, os, sys, time
+request = json.loads(sys.stdin.readline())
+result = {"protocolVersion": 1, "name": "hangs", "offers": ["contextEngine"]}
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+here = os.path.dirname(os.path.abspath(__file__))
+with open(here + "/pid.new", "w") as file: file.write(str(os.getpid()))
+os.rename(here + "/pid.new", here + "/pid")
+time.sleep(300)
+"#,
+    );
+    talk.configure(json!({"plugins": {"hangs": plugin("hangs.py")}, "contextEngine": "hangs"}));
+    let mut child = talk
+        .command(&["-m", "hello"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    let wait = |what: &str, is: &dyn Fn() -> bool| {
+        while !is() {
+            assert!(Instant::now() < until, "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let file = talk.env.home().join(".chitin/plugins/pid");
+    wait("it starts", &|| file.exists());
+    let process = format!("/proc/{}", std::fs::read_to_string(&file).unwrap());
+    assert!(Path::new(&process).exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait("it ends", &|| !Path::new(&process).exists());
+}
+
+/// A directory that only the example adapter knows what to do with.
+fn lighthouse(talk: &Talk) -> String {
+    install(&talk.env, "prompt_adapter.py");
+    talk.env
+        .file("lighthouse/PROMPT.md", "# Lighthouse\n\nKeep the light.\n");
+    talk.env.file("lighthouse/README.md", "Only a readme.\n");
+    talk.env.path().join("lighthouse").display().to_string()
+}
+
+#[test]
+fn a_directory_that_a_plugin_claims_is_an_agent() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    let directory = lighthouse(&talk);
+    talk.configure(json!({"plugins": {"prompt": plugin("prompt_adapter.py")}}));
+    let shown = transcript(&talk.env, &["context", &directory, "--text"]);
+    assert!(shown.contains("Keep the light."), "{shown}");
+    assert!(!shown.contains("Only a readme."), "{shown}");
+    let output = chitin(&talk.env, &["run", &directory, "-m", "hello"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).trim(), "reply 0");
+    let asked = talk.server.requests()[0].text();
+    assert!(asked.contains("Keep the light."), "{asked}");
+    assert!(!asked.contains("Only a readme."), "{asked}");
+
+    // Without the plugin it is a plain directory.
+    talk.configure(json!({}));
+    let shown = transcript(&talk.env, &["context", &directory, "--text"]);
+    assert!(shown.contains("Only a readme."), "{shown}");
+}
+
+#[test]
+fn an_adapter_that_fails_is_noted_and_the_next_one_reads_the_directory() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    let directory = lighthouse(&talk);
+    let script = talk.env.read("home/.chitin/plugins/prompt_adapter.py");
+    let half = script.replace("    return definition\n", "    os._exit(9)\n");
+    assert_ne!(script, half);
+    talk.env.file("home/.chitin/plugins/half.py", half);
+    talk.configure(json!({"plugins": {"half": plugin("half.py")}}));
+    let output = chitin(&talk.env, &["run", &directory, "-m", "hello"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("`half`") && said.contains("exit code 9"),
+        "{said}"
+    );
+    let asked = talk.server.requests()[0].text();
+    assert!(asked.contains("Only a readme."), "{asked}");
+    assert!(!asked.contains("Keep the light."), "{asked}");
+}
