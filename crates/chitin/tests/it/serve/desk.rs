@@ -126,6 +126,9 @@ fn the_lens_shows_every_turn_and_what_an_edit_did_to_the_cache() {
         (&json!(6), &json!(3))
     );
     assert!(next["totals"]["costUsd"].as_f64().unwrap() > 0.0);
+    let context = get(&serving, &format!("{MAIN}/context"));
+    assert_eq!(context["history"]["messages"], 6);
+    assert!(context["toolDefinitions"]["tokens"].as_u64() > Some(1000));
     assert!(oldest.get("before").is_none());
     assert_eq!(middle["before"]["same"], true);
     assert_eq!(middle["before"]["lostTokens"], 0);
