@@ -22,7 +22,7 @@ const MOST_SENDERS: usize = 10_000;
 /// Judges what goes into a turn and comes out of it. Implementations decide quickly and without waiting for the network.
 pub trait MessageGuard: Send + Sync {
     /// Lets a message in, or says why not. What comes back is held until the turn is over.
-    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, RuleRefusal>;
+    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>>;
 
     /// Tells whether replies are judged. Where they are not, they are streamed as they come.
     fn judges_replies(&self) -> bool;
@@ -118,7 +118,7 @@ impl fmt::Debug for Admission {
 pub struct NoRules;
 
 impl MessageGuard for NoRules {
-    fn admit(&self, _: &GuardedMessage<'_>) -> Result<Admission, RuleRefusal> {
+    fn admit(&self, _: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>> {
         Ok(Admission::default())
     }
 
@@ -179,9 +179,9 @@ impl PermissionGuard {
         &self,
         rules: &Permissions,
         message: &GuardedMessage<'_>,
-    ) -> Result<Admission, RuleRefusal> {
+    ) -> Result<Admission, Box<RuleRefusal>> {
         let origin = message.origin;
-        let roles = [origin.role.as_str()];
+        let held = [origin.role.as_str()];
         let mut all = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
         let name = match (&origin.sender, origin.role) {
             (Some(sender), SenderRole::Guest) => sender.clone(),
@@ -199,16 +199,16 @@ impl PermissionGuard {
             written => written,
         };
         for text in written {
-            let request = request(text, &roles, message.now_ms);
+            let request = request(text, &held, message.now_ms);
             if let Some(refusal) = refused(rules.admit(request, usage)) {
                 usage.in_flight = before;
-                return Err(refusal);
+                return Err(Box::new(refusal));
             }
         }
         // What stands around the message is judged by what it says alone: the sender did not write it.
         if let Some(refusal) = refused(rules.screen_answer(message.whole)) {
             usage.in_flight = before;
-            return Err(refusal);
+            return Err(Box::new(refusal));
         }
         let count = usage.in_flight - before;
         if count == 0 {
@@ -226,17 +226,17 @@ impl PermissionGuard {
 }
 
 impl MessageGuard for PermissionGuard {
-    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, RuleRefusal> {
+    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>> {
         match &*self.rules() {
             Rules::None => Ok(Admission::default()),
-            Rules::Broken(refusal) => Err(refusal.clone()),
+            Rules::Broken(refusal) => Err(Box::new(refusal.clone())),
             Rules::Use(rules) => match message.origin.kind {
                 OriginKind::Person => self.admit_person(rules, message),
                 OriginKind::Internal => {
-                    let roles = [message.origin.role.as_str()];
-                    let request = request(message.whole, &roles, message.now_ms);
+                    let held = [message.origin.role.as_str()];
+                    let request = request(message.whole, &held, message.now_ms);
                     match refused(rules.decide_internal(request, &Usage::default())) {
-                        Some(refusal) => Err(refusal),
+                        Some(refusal) => Err(Box::new(refusal)),
                         None => Ok(Admission::default()),
                     }
                 }

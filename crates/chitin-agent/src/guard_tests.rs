@@ -1,3 +1,5 @@
+use super::OriginKind::{Internal, Person};
+use super::SenderRole::{Guest, Owner};
 use super::*;
 use chitin_test::TestEnv;
 use proptest::prelude::*;
@@ -8,7 +10,7 @@ fn guard(env: &TestEnv, text: &str) -> PermissionGuard {
     PermissionGuard::new(&env.workspace(), "main", ReadPolicy::inside(1 << 20))
 }
 
-fn ask(guard: &PermissionGuard, text: &str, now_ms: i64) -> Result<Admission, RuleRefusal> {
+fn ask(guard: &PermissionGuard, text: &str, now_ms: i64) -> Result<Admission, Box<RuleRefusal>> {
     guard.admit(&GuardedMessage {
         whole: text,
         origin: &MessageOrigin::default(),
@@ -48,7 +50,7 @@ fn an_edit_of_the_file_holds_from_the_next_message_on() {
     env.files([("PERMISSIONS.md", "deny: two\n")]);
     assert!(ask(&guard, "one", 0).is_ok());
     assert!(guard.reply("two").is_some());
-    std::fs::remove_file(env.workspace().join("PERMISSIONS.md")).unwrap();
+    env.remove("workspace/PERMISSIONS.md");
     assert!(ask(&guard, "two", 0).is_ok());
     assert!(!guard.judges_replies());
 }
@@ -112,8 +114,6 @@ fn roles_hold_for_all_and_lengths_and_hours_for_people_alone() {
             now_ms: at(hour),
         })
     };
-    use OriginKind::{Internal, Person};
-    use SenderRole::{Guest, Owner};
     assert!(ask(Person, Owner, "yes", 10).is_ok());
     assert_eq!(ask(Person, Owner, "no", 10).unwrap_err().rule, "allow");
     assert_eq!(

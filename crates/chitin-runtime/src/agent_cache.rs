@@ -41,8 +41,11 @@ pub struct ServeHost {
     /// The workspaces that some agent's sessions may begin others in.
     spawn_workspaces: Vec<String>,
     /// By the agent, and the workspace where that is not the agent's own.
-    workshops: Mutex<HashMap<(String, Option<PathBuf>), Arc<AgentCache>>>,
+    workshops: Mutex<HashMap<CacheKey, Arc<AgentCache>>>,
 }
+
+/// An agent, and the workspace where that is not its own.
+type CacheKey = (String, Option<PathBuf>);
 
 /// What the turns of one agent share.
 pub struct AgentCache {
@@ -212,7 +215,7 @@ impl ServeHost {
             thinking: ask.thinking.map(str::to_owned),
             working_directory: ask.working_directory.clone(),
         };
-        workshop.refresh(&model, &self.notes).await;
+        workshop.refresh(model.as_ref(), &self.notes).await;
         if let Some(agent) = workshop.kept(&variant) {
             return Ok(agent);
         }
@@ -244,18 +247,18 @@ impl ServeHost {
 
 impl AgentCache {
     /// Forgets agents that lack the tools of an MCP server which can be reached by now.
-    async fn refresh(&self, model: &Option<String>, notes: &Notes) {
+    async fn refresh(&self, model: Option<&String>, notes: &Notes) {
         let Some(bench) = self
             .benches
             .try_lock()
             .ok()
-            .and_then(|benches| benches.get(model).map(Arc::clone))
+            .and_then(|benches| benches.get(&model.cloned()).map(Arc::clone))
         else {
             return;
         };
         if bench.tools.refresh(notes).await {
             let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-            variants.retain(|variant, _| variant.model != *model);
+            variants.retain(|variant, _| variant.model.as_ref() != model);
         }
     }
 

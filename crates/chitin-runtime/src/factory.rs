@@ -228,7 +228,7 @@ impl AgentFactory {
         let mut registry = Registry::new();
         for engine in &self.engines {
             let engine = Arc::clone(engine);
-            let id = engine.info().id.to_string();
+            let id = engine.info().id.clone();
             registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
         }
         self.plugins

@@ -12,8 +12,8 @@ use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of the hash are in an id.
-const HASH_BYTES: usize = 4;
+/// How much of the hash is in an id.
+const HASH_CHARS: usize = 8;
 /// How much of a directory's name is in an id.
 const NAME_CHARS: usize = 40;
 /// What an id begins with when nothing of the directory's name can be in it.
@@ -59,10 +59,8 @@ pub(crate) fn of_directory(
 /// Makes the id of a directory that no configuration names.
 fn derived(real: &Path) -> AgentId {
     let hash = blake3::hash(real.as_os_str().as_bytes());
-    let hash: String = hash.as_bytes()[..HASH_BYTES]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = hash.to_hex();
+    let hash = &hash[..HASH_CHARS];
     let name = real.file_name().unwrap_or_default().to_string_lossy();
     let usable = name.chars().any(|c| c.is_ascii_alphanumeric());
     let name = if usable { &*name } else { NAMELESS };

@@ -219,14 +219,11 @@ impl Setup {
         let (agent, directory, identity) = match (agent, &target.directory) {
             (agent, Some(given)) => {
                 let directory = given_directory(given, host, configuration.contract)?;
-                match agent {
-                    Some(agent) => (agent, directory, Identity::Named),
-                    None => {
-                        let (agent, identity) =
-                            identity::of_directory(&directory, &configuration, host);
-                        (agent, directory, identity)
-                    }
-                }
+                let (agent, identity) = agent.map_or_else(
+                    || identity::of_directory(&directory, &configuration, host),
+                    |agent| (agent, Identity::Named),
+                );
+                (agent, directory, identity)
             }
             (agent, None) => {
                 let (agent, directory) = agent_directory(host, &configuration, agent)?;

@@ -93,6 +93,12 @@ impl TestEnv {
         path
     }
 
+    /// Removes a file, relative to the environment.
+    pub fn remove(&self, relative: &str) {
+        let path = self.directory.path().join(relative);
+        done(fs::remove_file(&path), &path);
+    }
+
     /// Reads a file back, relative to the environment.
     pub fn read(&self, relative: &str) -> String {
         let path = self.directory.path().join(relative);

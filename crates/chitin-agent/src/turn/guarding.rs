@@ -25,7 +25,7 @@ pub(crate) struct HeldReply {
 
 impl Agent {
     /// Lets a message in, or says why not. One whose turn began before is in the transcript already and goes on.
-    pub(super) fn admit(&self, input: &TurnInput) -> Result<Admission, RuleRefusal> {
+    pub(super) fn admit(&self, input: &TurnInput) -> Result<Admission, Box<RuleRefusal>> {
         let parts = &self.parts;
         let message = GuardedMessage {
             whole: &input.words,
@@ -255,7 +255,7 @@ impl Running<'_> {
         self.teller
             .tell(TurnEvent::Refused {
                 part,
-                by,
+                by: *by,
                 text,
                 key: steer.key.clone(),
             })

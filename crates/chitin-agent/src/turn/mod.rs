@@ -153,7 +153,7 @@ impl Agent {
         // Held until the turn is over: it counts as under way so long.
         let _admission = match self.admit(input) {
             Ok(admission) => admission,
-            Err(refusal) => return self.refuse(input, refusal, teller, &cancel).await,
+            Err(refusal) => return self.refuse(input, *refusal, teller, &cancel).await,
         };
         let mut running = Running::begin(self, input, teller, cancel).await?;
         let stop = running.cancel.clone();

@@ -119,14 +119,13 @@ fn unknown(options: &OpenClawOptions) -> Vec<Warning> {
     const KNOWN: [&str; 4] = ["model", "modelParams", "workspace", "config"];
     let warning = |name: &String| {
         let reason = OTHERS.iter().find(|(known, _)| known == name);
-        let reason = match reason {
-            Some((_, reason)) => (*reason).to_owned(),
-            None => {
-                let known = KNOWN.into_iter().chain(PRESETS);
-                match chitin_workspace::nearest::nearest(name, known) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "nothing here knows it".to_owned(),
-                }
+        let reason = if let Some((_, reason)) = reason {
+            (*reason).to_owned()
+        } else {
+            let known = KNOWN.into_iter().chain(PRESETS);
+            match chitin_workspace::nearest::nearest(name, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "nothing here knows it".to_owned(),
             }
         };
         let message = format!("`adapter.{}` is not used: {reason}", name.escape_debug());

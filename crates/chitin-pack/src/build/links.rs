@@ -22,7 +22,7 @@ pub(super) fn relative_links(text: &str) -> Vec<String> {
             None => {
                 fence = ["```", "~~~"]
                     .into_iter()
-                    .find(|mark| start.starts_with(mark))
+                    .find(|mark| start.starts_with(mark));
             }
         }
         if fence.is_some() {

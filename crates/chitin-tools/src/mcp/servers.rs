@@ -70,6 +70,8 @@ impl fmt::Debug for McpTools {
         let names: Vec<_> = self.tools.iter().map(|tool| &tool.spec().name).collect();
         f.debug_struct("McpTools")
             .field("tools", &names)
+            .field("available", &self.available)
+            .field("unavailable", &self.unavailable)
             .field("notes", &self.notes)
             .finish()
     }

@@ -89,7 +89,7 @@ pub(crate) fn check_unread(input: &Input<'_>, findings: &mut Findings) {
     }
 }
 
-fn settings<'a>(text: &'a str) -> impl Iterator<Item = Setting<'a>> {
+fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
     statements(text)
         .filter_map(pair)
         .filter(|(key, value)| !key.is_empty() && !value.is_empty())
@@ -262,9 +262,8 @@ fn model_problem(model: &str, is_local: bool, providers: &[String]) -> Option<St
         mode: is_local.then(|| "local".to_owned()),
         ..suggestion::Suggestion::default()
     };
-    let name = match suggested.full_name()? {
-        Ok(name) => name,
-        Err(_) => return Some(format!("`{model}` names no provider.")),
+    let Ok(name) = suggested.full_name()? else {
+        return Some(format!("`{model}` names no provider."));
     };
     let provider = name.split('/').next().unwrap_or_default();
     if FILE_PROVIDERS.contains(&provider) {
@@ -334,13 +333,12 @@ fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
                 &rules::BAD_SERVER,
                 "The address does not begin with `http://` or `https://`.".to_owned(),
             ),
-            Some(mcp::SkipReason::NotHttp) => {}
             None if !names.insert(name) => at(
                 name,
                 &rules::REPEATED_KEY,
                 format!("`{name}` is named before, and the first line counts."),
             ),
-            None => {}
+            Some(mcp::SkipReason::NotHttp) | None => {}
         }
     }
 }

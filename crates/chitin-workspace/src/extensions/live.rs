@@ -50,16 +50,16 @@ impl<T> LiveFile<T> {
         let now = match Root::open(&self.directory) {
             Ok(root) => read(&root, self.name, &self.policy),
             Err(_) => match &*last {
-                Some((_, made)) => return Arc::clone(made),
+                Some((_, kept)) => return Arc::clone(kept),
                 None => return Arc::new(make(&LiveText::Absent)),
             },
         };
         match &*last {
-            Some((before, made)) if *before == now => Arc::clone(made),
+            Some((before, kept)) if *before == now => Arc::clone(kept),
             Some(_) | None => {
-                let made = Arc::new(make(&now));
-                *last = Some((now, Arc::clone(&made)));
-                made
+                let new = Arc::new(make(&now));
+                *last = Some((now, Arc::clone(&new)));
+                new
             }
         }
     }

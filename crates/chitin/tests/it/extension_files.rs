@@ -357,7 +357,7 @@ fn a_message_that_comes_while_a_turn_runs_is_judged_too() {
     serving.say("yard", "Begin.");
     assert!(
         talk.server
-            .wait_for_requests(1, std::time::Duration::from_secs(60))
+            .wait_for_requests(1, std::time::Duration::from_mins(1))
     );
     let body = json!({"text": "The swordfish!", "from": place("yard"), "queue": "steer"});
     let (status, accepted) = serving.ask("POST", "/api/messages", Some(&body));

@@ -352,15 +352,15 @@ fn facts_about_a_user_are_added_promoted_removed_and_found() {
     let (_, added) = facts(&["--add", "Prefers oak\nto larch."]);
     assert_eq!(added["added"]["content"], "Prefers oak to larch.");
     let day = ["--day", "2026-03-02"];
-    let (_, noted) = facts(&[&day[..], &["--add", "The violet crane came."]].concat());
-    let note = noted["added"]["id"].as_str().unwrap();
-    let notes = "workspace/users/ada/agents/main/memory/2026-03-02.md";
-    assert!(env.read(notes).starts_with(&format!("- [id:{note}|at:20")));
+    let (_, answer) = facts(&[&day[..], &["--add", "The violet crane came."]].concat());
+    let note = answer["added"]["id"].as_str().unwrap();
+    let file = "workspace/users/ada/agents/main/memory/2026-03-02.md";
+    assert!(env.read(file).starts_with(&format!("- [id:{note}|at:20")));
     // A note becomes a fact, with its id.
     let (_, promoted) = facts(&[&day[..], &["--promote", note]].concat());
     assert_eq!(promoted["entries"].as_array().unwrap().len(), 2);
     assert_eq!(promoted["entries"][1]["id"], note);
-    assert_eq!(env.read(notes), "");
+    assert_eq!(env.read(file), "");
     // The agent finds it where the user lets it look.
     env.file(
         "home/.chitin/chitin.json5",

@@ -92,18 +92,21 @@ fn made(
     if name == INSTRUCTIONS {
         return instructions(source, draft);
     }
-    let made = match options.layout {
+    let synthetic = match options.layout {
         Layout::Whole => synthesized(source, name),
         // The format's own tool makes no identity of a persona.
         Layout::Stax => synthesized(source, name).filter(|_| name == PERSONA),
     };
-    if let (Some(_), Some((_, file))) = (&made, SURFACES.iter().find(|(known, _)| *known == name)) {
+    if let (Some(_), Some((_, file))) = (
+        &synthetic,
+        SURFACES.iter().find(|(known, _)| *known == name),
+    ) {
         let message =
             format!("{file} synthesized from persona; byte-exact preservation not possible");
         draft.warn(Warning::new(SURFACE_SYNTHESIZED, message).target(*file));
         draft.lose();
     }
-    Ok(made)
+    Ok(synthetic)
 }
 
 /// Makes `SOUL.md` or `IDENTITY.md` of the persona layer, where no surface speaks for it (rule P36).

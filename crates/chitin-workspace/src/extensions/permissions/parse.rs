@@ -102,6 +102,9 @@ struct Builder<'a> {
     policies: Vec<Policy>,
 }
 
+/// The patterns of a list, and the lines that they come from.
+type Listed<'a> = (Vec<Pattern>, Vec<&'a str>);
+
 impl<'a> Builder<'a> {
     fn install(&mut self, kind: &str, rule: Rule, values: &[&str]) {
         let name = match rule {
@@ -143,7 +146,7 @@ impl<'a> Builder<'a> {
         &self,
         (phrase_key, phrases): (&'static str, &[&'a str]),
         (regex_key, expressions): (&'static str, &[&'a str]),
-    ) -> Result<Option<(Vec<Pattern>, Vec<&'a str>)>, PermissionsError> {
+    ) -> Result<Option<Listed<'a>>, PermissionsError> {
         let values = [phrases, expressions].concat();
         if let Some(extra) = values.get(MAX_PATTERNS) {
             return self.placed(extra, Err(PermissionsProblem::TooMany { key: phrase_key }));

@@ -8,12 +8,8 @@ use chitin_test::TestEnv;
 fn lines(env: &TestEnv) -> Vec<String> {
     let line = |file: &str| {
         let text = env.read(&format!("harbor/{file}"));
-        let lines = text.lines().map(str::trim);
-        lines
-            .filter(|line| line.len() > 20)
-            .next_back()
-            .unwrap()
-            .to_owned()
+        let mut lines = text.lines().map(str::trim);
+        lines.rfind(|line| line.len() > 20).unwrap().to_owned()
     };
     ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md"]
         .map(line)

@@ -66,8 +66,8 @@ fn guardrails_skills_and_linked_documents_come_out_as_they_went_in() {
         &env,
         &["diff", "harbor", "./back", "--no-context", "--json"],
     ));
-    let changes = other["changes"].as_array().unwrap();
-    let changed: Vec<_> = changes
+    let layers = other["changes"].as_array().unwrap();
+    let changed: Vec<_> = layers
         .iter()
         .filter(|layer| layer["change"] != "identical")
         .collect();
