@@ -55,6 +55,13 @@ test("what the runtime tells the agent is not shown as words of a person", () =>
   assert.equal(readEntries([note], false)[0]?.role, "runtime");
 });
 
+test("what the runtime adds to a message is not shown as part of it", () => {
+  const content = "Who tunes it?\n\n<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\n## Memory Search Results\n- a.md#L1-L1 (score 0.90)\n  > Gudrun.\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
+  const entry = readEntries([{ type: "message", id: "r", message: { role: "user", content } }], false)[0];
+  assert.equal(entry?.role, "user");
+  assert.deepEqual(entry?.pieces, [{ kind: "text", text: "Who tunes it?" }]);
+});
+
 test("only pictures become pictures", () => {
   const one = (mimeType: string): Entry | undefined => readEntries([{ type: "message", id: "p", message: { role: "user", content: [{ type: "image", data: "AAAA", mimeType }] } }], false)[0];
   assert.equal(one("image/png")?.pieces[0]?.kind, "picture");

@@ -9,6 +9,7 @@ use crate::memory_results::{self, MemoryResult};
 use crate::render::{Blocks, boundary, join, memory_fragment};
 use crate::report::{around_words, system_notice, user_notice};
 use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
+use chitin_protocol::settings::RecallPlace;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::filter::TurnFacts;
@@ -161,10 +162,15 @@ pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context 
     );
     let cut_lines = files.report.warning_lines(contract, turn.limits);
     let placed = maker.sections(contract, turn.prompt, &cut_lines);
-    let memory = if contract.rendering.memory_results {
-        memory_fragment(memory_results::pieces(turn.memory))
+    let recalled: &[MemoryResult] = if contract.rendering.memory_results {
+        turn.memory
     } else {
-        None
+        &[]
+    };
+    let (in_system, in_message) = match turn.prompt.recall_place {
+        RecallPlace::System => (memory_fragment(memory_results::pieces(recalled)), None),
+        RecallPlace::Message if turn.prompt.mode == PromptMode::None => (None, None),
+        RecallPlace::Message => (None, memory_results::message_fragment(recalled)),
     };
     let has_files = placed
         .iter()
@@ -174,10 +180,19 @@ pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context 
     } else {
         Vec::new()
     };
-    let mut fragments = joined(placed, files.blocks.clone(), memory);
+    let mut fragments = joined(placed, files.blocks.clone(), in_system);
     fragments.extend(moved);
     let (tells, mode) = (turn.cuts, turn.prompt.bootstrap);
-    fragments.extend(beside_user(contract, turn.prompt, &cut_lines, tells, mode));
+    let mut beside = beside_user(contract, turn.prompt, &cut_lines, tells, mode);
+    if let Some(fragment) = in_message {
+        let follows = beside.iter().any(|one| one.role == fragment.role);
+        beside.push(if follows {
+            fragment.led_by("\n\n")
+        } else {
+            fragment
+        });
+    }
+    fragments.extend(beside);
     Context {
         contract,
         directory: turn.workspace.path().to_path_buf(),

@@ -10,6 +10,10 @@ pub(crate) const DYNAMIC_CONTEXT: &str = "# Dynamic Project Context";
 pub(crate) const BOUNDARY: &str = "\n<!-- OPENCLAW_CACHE_BOUNDARY -->\n";
 /// The heading of search results.
 pub(crate) const MEMORY_RESULTS: &str = "## Memory Search Results";
+/// Begins text in a message that is from the runtime; the releases take it out of what people see and of what is searched.
+pub(crate) const INTERNAL_BEGIN: &str = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>";
+/// Ends such text.
+pub(crate) const INTERNAL_END: &str = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>";
 /// The line that opens an announcement of cuts.
 pub(crate) const TRUNCATION_WARNING: &str = "[Bootstrap truncation warning]";
 /// The line that opens a digest of rules.

@@ -1,11 +1,16 @@
 //! The block of memory search results (CN12).
 
-use crate::compat::MEMORY_RESULTS;
-use crate::fragment::Piece;
+use crate::compat::{INTERNAL_BEGIN, INTERNAL_END, MEMORY_RESULTS};
+use crate::fragment::{CacheClass, Fragment, Piece, Role};
+use crate::render::MEMORY_RESULTS_KEY;
 use crate::tokens::estimate;
 use chitin_protocol::text::is_blank_js;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
+
+/// Says to the model whose text follows.
+const FROM_MEMORY: &str =
+    "Found in memory for this message by the runtime. It is not part of the user's message.";
 
 /// One thing that a search of memory found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +38,27 @@ pub fn pieces(results: &[MemoryResult]) -> Vec<Piece> {
         pieces.push(Piece::given(one(result)));
     }
     pieces
+}
+
+/// Returns the block as a part of the user's message: between the markers of text that is from the runtime, so that whoever shows or
+/// searches the transcript can leave it out. No results, no block.
+pub fn message_fragment(results: &[MemoryResult]) -> Option<Fragment> {
+    if results.is_empty() {
+        return None;
+    }
+    let mut block = vec![
+        Piece::ours(INTERNAL_BEGIN),
+        Piece::ours("\n"),
+        Piece::ours(FROM_MEMORY),
+        Piece::ours("\n"),
+    ];
+    block.extend(pieces(results));
+    block.push(Piece::ours("\n"));
+    block.push(Piece::ours(INTERNAL_END));
+    Some(Fragment {
+        role: Role::AfterUser,
+        ..Fragment::section(MEMORY_RESULTS_KEY, CacheClass::Dynamic, block)
+    })
 }
 
 /// Keeps what fits into so many tokens, heading included: whole results in rank order, and of the first that does not fit as many

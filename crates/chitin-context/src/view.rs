@@ -145,6 +145,11 @@ impl FileState {
 }
 
 impl Measure {
+    /// Measures a text. `count` counts tokens.
+    pub fn of_text(text: &str, count: &mut dyn FnMut(&str) -> usize) -> Self {
+        Self::of(text, Size::of(text), count)
+    }
+
     fn of(text: &str, size: Size, count: &mut dyn FnMut(&str) -> usize) -> Self {
         Self {
             units: size.units,
@@ -156,6 +161,25 @@ impl Measure {
                 1 + memchr_iter(b'\n', text.as_bytes()).count()
             },
         }
+    }
+}
+
+impl std::ops::Add for Measure {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            units: self.units + other.units,
+            bytes: self.bytes + other.bytes,
+            tokens: self.tokens + other.tokens,
+            lines: self.lines + other.lines,
+        }
+    }
+}
+
+impl std::iter::Sum for Measure {
+    fn sum<I: Iterator<Item = Self>>(measures: I) -> Self {
+        measures.fold(Self::default(), |sum, one| sum + one)
     }
 }
 

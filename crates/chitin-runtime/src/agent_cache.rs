@@ -339,7 +339,7 @@ impl AgentHost for ServeHost {
 }
 
 /// Collects the workspaces that some agent's sessions may begin others in.
-fn spawn_workspaces(host: &Host, configuration: &Configuration) -> Vec<String> {
+pub(crate) fn spawn_workspaces(host: &Host, configuration: &Configuration) -> Vec<String> {
     let layers = &configuration.layers;
     let agents = layers.agents_that_set("subagents");
     let agents = std::iter::once(None).chain(agents.iter().map(Some));

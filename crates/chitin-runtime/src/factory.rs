@@ -243,7 +243,7 @@ impl AgentFactory {
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.
-fn history(
+pub(crate) fn history(
     host: &Host,
     setup: &Setup,
     own: &chitin_protocol::settings::HistorySettings,

@@ -93,13 +93,7 @@ impl AgentHandle {
         let context = self.context(request)?;
         let (host, setup) = (&self.factory.host, &self.factory.setup);
         let tokens = TokenCounting::Estimate;
-        Ok(ContextReport::new(
-            request.turn,
-            tokens,
-            host,
-            setup,
-            &context,
-        ))
+        Ok(ContextReport::new(request, tokens, host, setup, &context))
     }
 
     /// Returns its sessions.

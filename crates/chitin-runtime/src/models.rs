@@ -9,9 +9,9 @@ use crate::setup::Setup;
 use chitin_agent::turn::Candidate;
 use chitin_context::models::{self, Model, Prices};
 use chitin_model::providers::{
-    ResolveError, ResolvedModel, Sources, local_models, pick_default, resolve,
+    ResolveError, ResolvedModel, Sources, api_of, local_models, pick_default, resolve,
 };
-use chitin_model::{ModelError, RecordModel, Retention};
+use chitin_model::{Api, ModelError, RecordModel, Retention};
 use chitin_protocol::config::Price;
 use chitin_protocol::message::{CostShares, Usage};
 use chitin_workspace::agents;
@@ -75,6 +75,11 @@ pub fn resolve_model(
         let resolved = resolve(&name, sources).map_err(|error| unresolved(kind, &error))?;
         Ok(trusting(resolved, host))
     })
+}
+
+/// Returns the wire format of a model, by its name alone.
+pub(crate) fn api_of_model(name: &str, host: &Host, setup: &Setup) -> Api {
+    with_sources(host, setup, |sources| api_of(name, sources))
 }
 
 /// Puts together where models and their keys are found.
@@ -219,7 +224,7 @@ pub(crate) fn trusting(mut model: ResolvedModel, host: &Host) -> ResolvedModel {
 }
 
 /// Reads `model` of the agent, or of all agents, from `openclaw.json`: a name, or a name and those to fall back on.
-fn from_openclaw(config: &Value, setup: &Setup) -> Vec<String> {
+pub(crate) fn from_openclaw(config: &Value, setup: &Setup) -> Vec<String> {
     let roster = agents::roster(config, setup.contract());
     let own = roster
         .iter()

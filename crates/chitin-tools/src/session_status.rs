@@ -67,11 +67,16 @@ impl std::fmt::Debug for SessionStatusTool {
 impl SessionStatusTool {
     /// Makes the tool.
     pub fn new(facts: Arc<dyn SessionFacts>) -> Self {
-        let description = "Shows the time, the model, how full its window is, and what the session took in tokens and money.";
         Self {
-            spec: spec::<Arguments>("session_status", description),
+            spec: Self::definition(),
             facts,
         }
+    }
+
+    /// Returns what a model is told of the tool.
+    pub fn definition() -> ToolSpec {
+        let description = "Shows the time, the model, how full its window is, and what the session took in tokens and money.";
+        spec::<Arguments>("session_status", description)
     }
 }
 

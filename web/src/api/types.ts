@@ -171,7 +171,19 @@ export interface DiffLine {
 export interface Lens {
   turn: { id: string; at?: number | string; model?: string; recorded?: boolean };
   window?: number;
-  totals: { chars: number; tokens: number; costUsd?: number };
+  /** The whole request; `complete` is false when a part of it is unknown. */
+  totals: { chars: number; tokens: number; costUsd?: number; complete?: boolean; system?: { chars: number; tokens: number } };
+  toolDefinitions?: {
+    shape: string;
+    count: number;
+    chars: number;
+    tokens: number;
+    tools?: { name: string; chars: number; tokens: number }[];
+    unknown?: string[];
+    mcpServers?: number;
+  };
+  history?: { state: "new" | "expired" | "kept" | "unknown"; messages: number; turns?: number; chars: number | null; tokens: number | null; compactionDue?: boolean };
+  message?: { chars: number; tokens: number };
   fragments: Fragment[];
   boundary?: { afterFragment: number };
   files?: LensFile[];

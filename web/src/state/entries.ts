@@ -36,6 +36,8 @@ export interface Entry {
 /** The time that stands before words; people see it beside them. */
 const STAMP = /^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]{0,40}\] /;
 const INTERNAL = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>";
+/** What the runtime put after somebody's text, such as recalled memory; people wrote what stands before it. */
+const ADDED = /\n\n<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\n[^]*?\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>(?=\n|$)/g;
 
 /** Reads records, the oldest first. Results of tools are put to their calls. */
 export function readEntries(records: readonly SessionRecord[], running: boolean): Entry[] {
@@ -66,7 +68,7 @@ function blocks(message: RecordMessage): RecordBlock[] {
 function readUser(record: SessionRecord, message: RecordMessage): Entry {
   const pieces = blocks(message).flatMap(readBlock);
   const first = pieces.find((piece) => piece.kind === "text");
-  if (first) first.text = first.text.replace(STAMP, "");
+  if (first) first.text = first.text.replace(STAMP, "").replace(ADDED, "");
   const internal = Boolean(message.provenance && message.provenance.kind !== "external_user") || first?.text.startsWith(INTERNAL) === true;
   return {
     id: record.id ?? "",

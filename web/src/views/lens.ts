@@ -19,6 +19,15 @@ function largest(lens: Lens): number {
   return lens.fragments.reduce((best, fragment, index) => (fragment.tokens > (lens.fragments[best]?.tokens ?? -1) ? index : best), 0);
 }
 
+type History = NonNullable<Lens["history"]>;
+
+function historyNote(history: History): string {
+  if (history.state === "new") return "no history";
+  if (history.state === "expired") return "the session expired";
+  if (history.state === "unknown") return "it could not be read";
+  return many(history.messages, "message") + (history.compactionDue ? ", compacted before the next turn" : "");
+}
+
 class LensView extends View {
   private key = "";
   private turn = "next";
@@ -114,9 +123,11 @@ class LensView extends View {
     const { totals, window: room, budget } = lens;
     const figure = (value: string, label: string): unknown => html`<div class="figure"><strong>${value}</strong><span>${label}</span></div>`;
     return html`<div class="figures">
-      ${figure(count(totals.tokens), room ? `tokens, ${percent(totals.tokens, room)} of ${count(room)}` : "tokens")}
-      ${figure(count(totals.chars), "characters")}
-      ${totals.costUsd === undefined ? nothing : figure(money(totals.costUsd), "to send it once")}
+      ${figure(`${totals.complete === false ? "≥ " : ""}${count(totals.tokens)}`, room ? `tokens, ${percent(totals.tokens, room)} of ${count(room)}` : "tokens, window unknown")}
+      ${totals.system ? figure(count(totals.system.tokens), "tokens of system prompt") : nothing}
+      ${lens.toolDefinitions ? figure(count(lens.toolDefinitions.tokens), `tokens of ${many(lens.toolDefinitions.count, "tool definition")}`) : nothing}
+      ${lens.history ? figure(lens.history.tokens === null ? "unknown" : count(lens.history.tokens), `tokens of history (${historyNote(lens.history)})`) : nothing}
+      ${figure(totals.costUsd === undefined ? "unknown" : money(totals.costUsd), "to send it once, uncached")}
       ${figure(count(lens.fragments.length), "fragments")}
       ${budget?.total ? figure(percent(budget.used ?? 0, budget.total), `of the budget for files (${count(budget.total)})`) : nothing}
     </div>`;
@@ -151,7 +162,21 @@ class LensView extends View {
           <td class="number">${percent(fragment.tokens, total)}</td>
         </tr>
         ${lens.boundary?.afterFragment === index ? html`<tr class="boundary"><td colspan="4">Cache boundary: what stands above is cached, what stands below is read anew</td></tr>` : nothing}`)}
+        ${this.beside(lens, total)}
       </tbody></table>`;
+  }
+
+  /** What is sent besides the system prompt. */
+  private beside(lens: Lens, total: number): unknown {
+    const row = (name: string, note: string, tokens: number | null): unknown => html`<tr>
+      <th scope="row"><span class="swatch" aria-hidden="true"></span>${name}</th><td>${note}</td>
+      <td class="number">${tokens === null ? "unknown" : count(tokens)}</td>
+      <td class="number">${tokens === null ? "" : percent(tokens, total)}</td></tr>`;
+    const { toolDefinitions: tools, history, message } = lens;
+    return html`
+      ${tools ? row("tool definitions", many(tools.count, "tool") + (tools.mcpServers ? `, without those of ${many(tools.mcpServers, "MCP server")}` : ""), tools.tokens) : nothing}
+      ${history ? row("history", historyNote(history), history.tokens) : nothing}
+      ${message ? row("message", "", message.tokens) : nothing}`;
   }
 
   private files(lens: Lens): unknown {

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod audit;
+mod content;
 mod cut;
 mod estimate;
 mod files;
@@ -32,6 +33,7 @@ pub use assemble::{
     Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
 };
 pub use audit::{Audit, Findings, IdentifierPolicy, audit, identifiers};
+pub use content::SentContent;
 pub use cut::{CutPoint, cut_point};
 pub use estimate::{
     ContextTokens, context_tokens, estimate, estimate_all, estimate_text, usage_tokens,

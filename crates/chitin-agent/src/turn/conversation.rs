@@ -6,6 +6,7 @@ use crate::history::{
     cap_result, due_record, effective_reserve, estimate_text, is_marked, messages_for_model,
     prefix_changes, should_compact, tool_result_limit,
 };
+use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
 use chitin_protocol::rules::HistoryRules;
@@ -54,6 +55,45 @@ impl HistoryOptions {
     }
 }
 
+/// What decides how much of a session is sent again.
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryInputs<'a> {
+    /// The contract's rules.
+    pub rules: &'static HistoryRules,
+    /// How the conversation is kept short.
+    pub options: &'a HistoryOptions,
+    /// Who is asked.
+    pub provider: &'a str,
+    /// How many tokens the model takes; none if that is not known.
+    pub window: Option<u64>,
+    /// The time.
+    pub now_ms: i64,
+}
+
+/// The part of a session that the next request repeats.
+#[derive(Debug, Clone, Default)]
+pub struct SentHistory {
+    /// The messages, after the contract's rules.
+    pub messages: Vec<Message>,
+    /// Whether the conversation is so long that it is compacted before the next request.
+    pub compaction_due: bool,
+}
+
+/// Returns what the next request holds between a context's system prompt and the user's message, as a turn would send it: the session so
+/// far, and the workspace files that the contract puts into the conversation.
+pub fn sent_history(branch: &Branch, inputs: &HistoryInputs<'_>, context: &Context) -> SentHistory {
+    let mut conversation = Conversation::new(branch, inputs);
+    conversation.carry(context.conversation_files());
+    if let Some(body) = conversation.due_files() {
+        let now = crate::clock::iso(inputs.now_ms);
+        conversation.push(&[Entry::new(String::new(), None, now, body)]);
+    }
+    SentHistory {
+        compaction_due: conversation.is_over(&context.system(), conversation.window),
+        messages: conversation.assembled.messages,
+    }
+}
+
 /// A conversation under way.
 pub(crate) struct Conversation {
     entries: Vec<Entry>,
@@ -72,17 +112,27 @@ pub(crate) struct Conversation {
 impl Conversation {
     pub(crate) fn of(branch: &Branch, parts: &Parts) -> Self {
         let candidate = parts.models.first();
-        let provider = candidate.map_or("", |one| one.model.provider());
-        let cold = parts.history.pruning.as_ref().is_some_and(|pruning| {
-            pruning.is_due(idle(&branch.entries, parts.clock.now_ms()), provider)
+        let inputs = HistoryInputs {
+            rules: &parts.contract.runtime.history,
+            options: &parts.history,
+            provider: candidate.map_or("", |one| one.model.provider()),
+            window: candidate.and_then(|one| one.context_window),
+            now_ms: parts.clock.now_ms(),
+        };
+        Self::new(branch, &inputs)
+    }
+
+    fn new(branch: &Branch, inputs: &HistoryInputs<'_>) -> Self {
+        let cold = inputs.options.pruning.as_ref().is_some_and(|pruning| {
+            pruning.is_due(idle(&branch.entries, inputs.now_ms), inputs.provider)
         });
         let mut conversation = Self {
             entries: branch.entries.clone(),
             assembled: Assembled::default(),
             sent: None,
-            window: candidate.map_or(COMMON_WINDOW, window_of),
-            rules: &parts.contract.runtime.history,
-            options: parts.history.clone(),
+            window: inputs.window.unwrap_or(COMMON_WINDOW),
+            rules: inputs.rules,
+            options: inputs.options.clone(),
             cold,
             files: None,
         };
@@ -174,7 +224,10 @@ impl Conversation {
 
     /// Tells whether the conversation is to be put into a summary before the model is asked (C20).
     pub(crate) fn is_too_long(&self, system: &str, candidate: &Candidate) -> bool {
-        let window = window_of(candidate);
+        self.is_over(system, window_of(candidate))
+    }
+
+    fn is_over(&self, system: &str, window: u64) -> bool {
         let compacting = Compacting {
             reserve_tokens: self.reserve(window),
             ..self.options.compacting

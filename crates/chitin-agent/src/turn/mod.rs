@@ -22,7 +22,7 @@ mod session;
 mod steering;
 mod teller;
 
-pub use conversation::HistoryOptions;
+pub use conversation::{HistoryInputs, HistoryOptions, SentHistory, sent_history};
 pub use dry::DryRun;
 pub use input::{Keeper, TurnInput};
 pub use parts::{Candidate, NoApprover, Parts, PriceOf, ResetAsk, Surroundings};

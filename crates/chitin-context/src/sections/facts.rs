@@ -1,5 +1,6 @@
 //! What is known of a run when its prompt is put together.
 
+use chitin_protocol::settings::RecallPlace;
 use chitin_workspace::seed::BootstrapMode;
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub struct PromptFacts {
     pub files_cut: Vec<String>,
     /// The keys of sections that are switched off.
     pub switched_off: Vec<String>,
+    /// Where the results of a memory search go.
+    pub recall_place: RecallPlace,
 }
 
 impl PromptFacts {

@@ -107,6 +107,11 @@ pub struct Gateway(pub(crate) Arc<Inner>);
 pub struct WeakGateway(Weak<Inner>);
 
 impl WeakGateway {
+    /// Returns one without a gateway: for tools that are only described.
+    pub(crate) const fn none() -> Self {
+        Self(Weak::new())
+    }
+
     /// Returns the gateway, while there is one.
     pub fn get(&self) -> Option<Gateway> {
         self.0.upgrade().map(Gateway)

@@ -14,7 +14,10 @@ mod sight;
 mod subagents;
 
 use crate::gateway::{Gateway, WeakGateway};
+use crate::surface::Capabilities;
+use chitin_protocol::tool::ToolSpec;
 use chitin_tools::{Offer, Tool, ToolOutcome};
+use chitin_workspace::contract::Contract;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,6 +58,25 @@ fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
         tools.extend(cron.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
     }
     tools.into_iter().map(Offer::Own).collect()
+}
+
+/// Returns what a model is told of the gateway's tools where a surface is the only one and nothing is scheduled, as in `chitin run`. No
+/// gateway is made. `workspaces` are those that sessions may be begun in.
+pub fn definitions(
+    contract: &Contract,
+    surface: &Capabilities,
+    workspaces: &[String],
+) -> Vec<ToolSpec> {
+    let none = WeakGateway::none();
+    vec![
+        sessions_spawn::definition(&contract.runtime.subagents.tool, Some(surface), workspaces),
+        sessions_list::SessionsList::new(&none).spec().clone(),
+        sessions_history::SessionsHistory::new(&none).spec().clone(),
+        sessions_send::SessionsSend::new(&none).spec().clone(),
+        subagents::Subagents::new(&none).spec().clone(),
+        agents_list::AgentsList::new(&none).spec().clone(),
+        message::MessageTool::definition(surface),
+    ]
 }
 
 /// Makes an outcome that the model reads as JSON, and that programs find in the details.

@@ -4,7 +4,7 @@ use super::{ended, outcome};
 use crate::gateway::WeakGateway;
 use crate::spawn::request::not_taken;
 use crate::spawn::{SpawnRefusal, SpawnRequest};
-use crate::surface::Threads;
+use crate::surface::{Capabilities, Threads};
 use chitin_protocol::rules::{SpawnToolRules, ThreadParameter};
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::{arguments, spec};
@@ -24,21 +24,34 @@ pub(super) struct SessionsSpawn {
 
 impl SessionsSpawn {
     pub(super) fn new(gateway: &WeakGateway, channel: Option<&str>) -> Self {
-        let mut spec = spec::<SpawnRequest>("sessions_spawn", DESCRIPTION);
-        if let Some(gateway) = gateway.get() {
-            let parts = gateway.parts();
-            let threads = channel
-                .and_then(|channel| parts.surfaces.get(channel))
-                .is_some_and(|surface| surface.capabilities().threads != Threads::None);
-            let rules = &parts.contract.runtime.subagents.tool;
-            leave_out(&mut spec.parameters, rules, threads);
-            offer_workspaces(&mut spec.parameters, &parts.host.spawn_workspaces());
-        }
+        let spec = match gateway.get() {
+            Some(gateway) => {
+                let parts = gateway.parts();
+                let surface = channel.and_then(|channel| parts.surfaces.get(channel));
+                let surface = surface.map(|surface| surface.capabilities());
+                let workspaces = parts.host.spawn_workspaces();
+                definition(&parts.contract.runtime.subagents.tool, surface, &workspaces)
+            }
+            None => spec::<SpawnRequest>("sessions_spawn", DESCRIPTION),
+        };
         Self {
             spec,
             gateway: gateway.clone(),
         }
     }
+}
+
+/// Returns what a model on a surface is told of the tool.
+pub(super) fn definition(
+    rules: &SpawnToolRules,
+    surface: Option<&Capabilities>,
+    workspaces: &[String],
+) -> ToolSpec {
+    let mut spec = spec::<SpawnRequest>("sessions_spawn", DESCRIPTION);
+    let has_threads = surface.is_some_and(|surface| surface.threads != Threads::None);
+    leave_out(&mut spec.parameters, rules, has_threads);
+    offer_workspaces(&mut spec.parameters, workspaces);
+    spec
 }
 
 /// Takes out of the schema what the contract does not tell of.

@@ -7,5 +7,5 @@ mod resolve;
 mod table;
 
 pub use pick::{Pick, local_models, pick_default};
-pub use resolve::{ResolveError, ResolvedModel, Sources, resolve};
+pub use resolve::{ResolveError, ResolvedModel, Sources, api_of, resolve};
 pub use table::{Keys, Provider, TABLE, find};

@@ -225,6 +225,30 @@ pub fn resolve(id: &str, sources: &Sources<'_>) -> Result<ResolvedModel, Resolve
     over_http(provider, name, sources)
 }
 
+/// Returns the wire format of a model by its name alone: no key is looked for, and a provider that nothing is known of is taken to
+/// speak Chat Completions.
+pub fn api_of(id: &str, sources: &Sources<'_>) -> Api {
+    let Some((provider, name)) = id.trim().split_once('/') else {
+        return Api::OpenaiCompletions;
+    };
+    match provider {
+        OFFLINE => Api::Offline,
+        SCRIPTED | REPLAY => Api::Scripted,
+        _ => written_api(provider, name, sources)
+            .and_then(openclaw::api)
+            .or_else(|| table::find(provider).map(|built_in| built_in.api))
+            .unwrap_or(Api::OpenaiCompletions),
+    }
+}
+
+/// Returns the wire format that configuration names for a provider.
+fn written_api<'a>(provider: &str, name: &str, sources: &Sources<'a>) -> Option<&'a str> {
+    let settings = sources.settings.get(provider);
+    settings
+        .and_then(|settings| settings.api.as_deref())
+        .or_else(|| OpenclawProvider::find(sources.openclaw, provider, name)?.api())
+}
+
 fn over_http(
     provider: &str,
     name: &str,
@@ -236,9 +260,7 @@ fn over_http(
     if built_in.is_none() && settings.is_none() && openclaw.is_none() {
         return Err(unknown(provider, sources));
     }
-    let written_api = settings
-        .and_then(|settings| settings.api.as_deref())
-        .or_else(|| openclaw.and_then(|openclaw| openclaw.api()));
+    let written_api = written_api(provider, name, sources);
     let api = match (written_api, built_in) {
         (Some(text), _) => openclaw::api(text).ok_or_else(|| ResolveError::UnknownApi {
             provider: provider.to_owned(),

@@ -48,6 +48,9 @@ pub trait Wire: Send + Sync {
     /// Builds the body. The same request gives the same bytes.
     fn body(&self, request: &Request<'_>) -> Result<Vec<u8>, ModelError>;
 
+    /// Returns the tool definitions of a request in this format's shape, as they stand in the body.
+    fn tools(&self, request: &Request<'_>) -> Vec<Value>;
+
     /// Returns a decoder for the answer to a request, which tells everything that happens.
     fn decoder(&self, provider: &str, model: &str) -> Box<dyn Decoder> {
         self.decoder_by(provider, model, &ProviderRules::CANONICAL)

@@ -44,9 +44,8 @@ impl Wire for Ollama {
         body.insert("model".to_owned(), json!(model));
         body.insert("messages".to_owned(), Value::Array(messages(request)));
         body.insert("stream".to_owned(), json!(true));
-        let tools = history::tools(request);
+        let tools = self.tools(request);
         if !tools.is_empty() {
-            let tools = tools.into_iter().map(super::function_tool).collect();
             body.insert("tools".to_owned(), Value::Array(tools));
         }
         let mut options = Map::new();
@@ -65,6 +64,13 @@ impl Wire for Ollama {
         }
         history::lay_over(&mut body, request.extra);
         super::bytes(&body)
+    }
+
+    fn tools(&self, request: &Request<'_>) -> Vec<Value> {
+        history::tools(request)
+            .into_iter()
+            .map(super::function_tool)
+            .collect()
     }
 
     fn decoder_by(&self, provider: &str, model: &str, rules: &ProviderRules) -> Box<dyn Decoder> {

@@ -59,6 +59,10 @@ impl Wire for Responses {
         super::bytes(&body)
     }
 
+    fn tools(&self, request: &Request<'_>) -> Vec<Value> {
+        tools(request)
+    }
+
     fn decoder_by(&self, provider: &str, model: &str, rules: &ProviderRules) -> Box<dyn Decoder> {
         let limits = Limits::DEFAULT;
         let telling = Telling {

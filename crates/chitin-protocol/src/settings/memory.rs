@@ -56,7 +56,7 @@ pub enum CitationSetting {
     Auto,
 }
 
-/// What is looked up for every message, and put into the prompt below the cache boundary.
+/// What is looked up for every message, without being asked to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RecallSettings {
@@ -72,6 +72,21 @@ pub struct RecallSettings {
     /// How well a result must fit, from 0 to 1; left out, 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_score: Option<Share>,
+    /// Where the results go; left out, into the system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<RecallPlace>,
+}
+
+/// Where in a request recalled memory goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RecallPlace {
+    /// Into the system prompt, below the cache boundary and before the history: providers read the history again whenever the
+    /// results change.
+    #[default]
+    System,
+    /// Into the user's message, after the user's text. The transcript keeps it, so later requests begin with the same bytes.
+    Message,
 }
 
 /// How texts that mean the same without sharing words are found.

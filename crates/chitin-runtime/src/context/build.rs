@@ -142,7 +142,7 @@ impl TurnRequest {
         let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;
         let model = match &running {
             Some(running) => ModelFigures::running(&running.model, running.named, setup),
-            None => ModelFigures::find(self.model.as_deref(), &own, setup)?,
+            None => ModelFigures::find(self.model.as_deref(), &own, setup),
         };
         let recalled = self.recalled(host, setup, &session);
         let (tools, channel, extra, memory) = match running {
@@ -173,6 +173,12 @@ impl TurnRequest {
         prompt.skills = listed;
         prompt.channel = channel;
         prompt.extra = extra;
+        prompt.recall_place = own
+            .memory
+            .recall
+            .as_ref()
+            .and_then(|recall| recall.place)
+            .unwrap_or_default();
         prompt.heartbeats = !heartbeat_off;
         prompt.bootstrap_file = found.has("BOOTSTRAP.md");
         prompt.bootstrap = self.bootstrap(&found, contract, is_minimal, prompt.has_tool("read"));

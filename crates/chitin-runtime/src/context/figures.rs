@@ -1,7 +1,8 @@
 //! The model that figures are reckoned with: its window, its tokens, its prices.
 
-use crate::display::grouped;
-use crate::error::{ErrorKind, RuntimeError};
+use super::tally::Tally;
+use crate::display::{grouped, plain};
+use crate::models::from_openclaw;
 use crate::setup::Setup;
 use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
 use chitin_context::tokens::{Basis, Counting, TokenCount};
@@ -23,8 +24,18 @@ pub enum TokenCounting {
 #[derive(Debug, Clone)]
 pub struct ModelFigures {
     model: Model,
-    /// Whether the user named it; otherwise it is only an example.
-    named: bool,
+    origin: ModelOrigin,
+}
+
+/// Where the name of a model comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ModelOrigin {
+    /// Chitin was told: by a flag, `chitin.json5` or the user of a running session. The prompt names such a model.
+    Chitin,
+    /// `openclaw.json` configures it, or the environment offers it. The prompt does not name it.
+    Elsewhere,
+    /// No model is configured; this one serves as an example.
+    Example,
 }
 
 /// What the prompt means for the model.
@@ -38,18 +49,21 @@ pub struct Reckoning {
     /// How many tokens it takes, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
-    /// How many tokens the system prompt has for this model, which may make more of a text than others.
+    /// How many tokens the whole request has for this model, which may make more of a text than others.
     pub tokens: u64,
-    /// How much of the window the system prompt takes, in thousandths.
+    /// How many of them the system prompt has.
+    pub system_tokens: u64,
+    /// How much of the window the whole request takes, in thousandths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_permille: Option<u64>,
-    /// What the system prompt costs on a turn, nothing cached.
+    /// What the whole request costs, nothing cached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// The same when what stands above the cache boundary is put into the cache.
+    /// The same when tool definitions, what stands above the cache boundary, and the history are put into the cache. The history
+    /// does not count where recalled memory stands before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_writing_cache: Option<Cost>,
-    /// The same when what stands above the cache boundary comes from the cache.
+    /// The same when these come from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_cached: Option<Cost>,
     /// When the prices were looked up.
@@ -57,34 +71,50 @@ pub struct Reckoning {
 }
 
 impl ModelFigures {
-    /// Finds the model: the one typed, the one configured, else an example.
-    pub fn find(
-        typed: Option<&str>,
-        own: &ChitinSettings,
-        setup: &Setup,
-    ) -> Result<Self, RuntimeError> {
-        let (name, kind) = match (typed, own.model.as_deref()) {
-            (Some(name), _) => (name, ErrorKind::Usage),
-            (None, Some(name)) => (name, ErrorKind::Config),
-            (None, None) => (models::DEFAULT, ErrorKind::Internal),
-        };
-        let model = models::find(name, &setup.configuration.models).map_err(|error| {
-            RuntimeError::new(kind, error.to_string())
-                .hint("what a model takes and costs can be said in `chitin.json5`, under `models`")
-        })?;
-        Ok(Self {
-            model,
-            named: typed.is_some() || own.model.is_some(),
-        })
+    /// Finds the model: the one typed, the one in `chitin.json5`, the one in `openclaw.json`, else an example. A model that no table
+    /// knows has neither a window nor prices, and everything else still holds.
+    pub fn find(typed: Option<&str>, own: &ChitinSettings, setup: &Setup) -> Self {
+        let told = typed.or(own.model.as_deref());
+        if let Some(name) = told {
+            return Self::named(name, ModelOrigin::Chitin, setup);
+        }
+        let configured = from_openclaw(setup.configuration.value(), setup);
+        match configured.first() {
+            Some(name) => Self::named(name, ModelOrigin::Elsewhere, setup),
+            None => Self::named(models::DEFAULT, ModelOrigin::Example, setup),
+        }
     }
 
-    /// Takes the model that a turn is about to ask; nothing need be known of it.
+    /// Takes the model that a turn is about to ask.
     pub fn running(name: &str, named: bool, setup: &Setup) -> Self {
+        let origin = if named {
+            ModelOrigin::Chitin
+        } else {
+            ModelOrigin::Elsewhere
+        };
+        Self::named(name, origin, setup)
+    }
+
+    fn named(name: &str, origin: ModelOrigin, setup: &Setup) -> Self {
         let model = models::find(name, &setup.configuration.models);
         Self {
             model: model.unwrap_or_else(|_| Model::unknown(name)),
-            named,
+            origin,
         }
+    }
+
+    /// Says what is not known of the model, if anything is not.
+    pub fn unknown(&self) -> Option<String> {
+        let what = match (self.model.context_window, &self.model.prices) {
+            (Some(_), Some(_)) => return None,
+            (None, None) => "window and price unknown",
+            (None, Some(_)) => "window unknown",
+            (Some(_), None) => "price unknown",
+        };
+        let id = plain(&self.model.id, '\u{fffd}');
+        Some(format!(
+            "`{id}`: {what}; `models` in `chitin.json5` can state them"
+        ))
     }
 
     /// Returns the model's name, as `provider/name`.
@@ -92,9 +122,14 @@ impl ModelFigures {
         &self.model.id
     }
 
-    /// Returns the model's name, if the user named one: only then does the prompt speak of it.
+    /// Returns the model's name, if Chitin was told one: only then does the prompt name it.
     pub fn name(&self) -> Option<&str> {
-        self.named.then_some(&*self.model.id)
+        (self.origin == ModelOrigin::Chitin).then_some(&*self.model.id)
+    }
+
+    /// Returns the model's name, unless it is only an example.
+    pub fn configured(&self) -> Option<&str> {
+        (self.origin != ModelOrigin::Example).then_some(&*self.model.id)
     }
 
     /// Returns how many tokens it takes, if that is known.
@@ -141,10 +176,10 @@ impl ModelFigures {
         }
     }
 
-    /// Works out what a prompt means for the model.
-    pub fn reckon(&self, view: &View) -> Reckoning {
-        let total = self.of_model(view.total.tokens);
-        let cached = self.of_model(view.cached.tokens);
+    /// Works out what a request means for the model.
+    pub fn reckon(&self, view: &View, tally: &Tally) -> Reckoning {
+        let total = self.of_model(tally.request.size.tokens);
+        let cached = self.of_model(tally.cached);
         let below = total.saturating_sub(cached);
         let usage = |fresh, cache_write, cache_read| models::Tokens {
             fresh,
@@ -154,9 +189,10 @@ impl ModelFigures {
         };
         Reckoning {
             model: self.model.id.clone(),
-            named: self.named,
+            named: self.origin != ModelOrigin::Example,
             window: self.model.context_window,
             tokens: total,
+            system_tokens: self.of_model(view.total.tokens),
             share_permille: window_share(&self.model, total).map(|share| share.permille),
             cost: cost(&self.model, usage(total, 0, 0)),
             cost_writing_cache: cost(&self.model, usage(below, cached, 0)),
@@ -210,8 +246,11 @@ impl Reckoning {
         if let (Some(cost), Some(cached)) = (self.cost, self.cost_cached) {
             parts.push(format!("{cost} a turn, {cached} once cached"));
         }
-        if parts.is_empty() {
-            parts.push("neither its window nor its prices are known".to_owned());
+        match (self.window, self.cost) {
+            (Some(_), Some(_)) => {}
+            (Some(_), None) => parts.push("price unknown".to_owned()),
+            (None, Some(_)) => parts.push("window unknown".to_owned()),
+            (None, None) => parts.push("window and price unknown".to_owned()),
         }
         let example = if self.named { "" } else { ", for example" };
         format!("{}{example}: {}", self.model, parts.join("; "))

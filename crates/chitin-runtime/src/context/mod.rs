@@ -6,18 +6,27 @@ mod cache;
 mod claimed;
 mod composed;
 mod composition;
+mod definitions;
 mod figures;
 mod inputs;
 mod prompt;
 pub mod report;
 mod request;
+mod sent;
 mod session;
 mod skills;
 mod source;
+mod tally;
 
 pub use build::{Edit, FileSource, RunningTurn, TurnContext};
 pub use cache::ContextCache;
+pub use definitions::{Definitions, terminal_capabilities};
 pub use figures::{ModelFigures, Reckoning, TokenCounting};
 pub use request::{Mode, Trigger, TurnRequest, WhichTurn};
+pub use sent::{History, RequestParts, wire_of, written};
 pub use session::session_key;
 pub use source::{WorkspaceSource, first_sentence};
+pub use tally::{
+    HistoryFigures, HistoryState, PlaceFigures, RecallFigures, RequestFigures, Tally, ToolFigure,
+    ToolFigures,
+};

@@ -170,7 +170,7 @@ fn tools(
     let config = PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
     let mut input = PolicyInput::new(&config, contract.session_keys, &session);
     input.agent_id = Some(setup.agent.as_str());
-    if let Some((provider, name)) = model.name().and_then(|name| name.split_once('/')) {
+    if let Some((provider, name)) = model.configured().and_then(|name| name.split_once('/')) {
         input.provider = Some(provider);
         input.model = Some(name);
     }

@@ -1,12 +1,14 @@
 //! The figures of a context: what `chitin context --json` prints and the server answers.
 
+use super::sent::RequestParts;
+use super::tally::{HistoryFigures, RecallFigures, RequestFigures, Tally, ToolFigures};
 use super::{FileSource, Reckoning, TokenCounting, TurnContext, TurnRequest, WhichTurn};
 use crate::error::RuntimeError;
 use crate::host::Host;
 use crate::setup::{Setup, shown};
 use chitin_context::degrade::Degraded;
 use chitin_context::refresh::Refresh;
-use chitin_context::view::{View, view};
+use chitin_context::view::{Measure, View, view};
 use serde::Serialize;
 
 /// The context of a turn in figures: every part, its size and its tokens, and what the whole means for the model.
@@ -25,10 +27,28 @@ pub struct ContextReport {
     pub degraded: Option<Degraded>,
     /// What the figures of tokens rest on.
     pub tokens_basis: &'static str,
-    /// What the whole means for the model.
+    /// The tool definitions.
+    pub tool_definitions: ToolFigures,
+    /// The history.
+    pub history: HistoryFigures,
+    /// The user's message with the notices around it; without a message, the notices alone; none if there is neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Measure>,
+    /// The whole request: system prompt, tool definitions, history and message.
+    pub request: RequestFigures,
+    /// What recalled memory costs in each place, if anything was recalled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<RecallFigures>,
+    /// What the whole request means for the model.
     pub model: Reckoning,
+    /// What people should know about the figures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// When an edit of the workspace shows.
     pub refresh: Refresh,
+    /// Whether a message was given.
+    #[serde(skip)]
+    pub has_message: bool,
     /// The workspace, spelled for people.
     #[serde(skip)]
     pub directory: String,
@@ -38,22 +58,31 @@ pub struct ContextReport {
 }
 
 impl ContextReport {
-    /// Counts a context.
+    /// Counts a context and everything else that is sent with it. The session's transcript is read.
     pub fn new(
-        turn: WhichTurn,
+        request: &TurnRequest,
         tokens: TokenCounting,
         host: &Host,
         setup: &Setup,
         context: &TurnContext,
     ) -> Self {
         let view = view(&context.context, &mut context.model.counter(tokens));
+        let parts = RequestParts::find(request, host, setup, context);
+        let tally = Tally::new(&parts, &view, &context.model, tokens, setup);
         Self {
             session: context.session.clone(),
-            turn: match turn {
+            turn: match request.turn {
                 WhichTurn::First => "first",
                 WhichTurn::Next => "next",
             },
-            model: context.model.reckon(&view),
+            model: context.model.reckon(&view, &tally),
+            tool_definitions: tally.tools,
+            history: tally.history,
+            message: tally.message,
+            has_message: request.message.is_some(),
+            request: tally.request,
+            recall: tally.recall,
+            notes: tally.notes,
             view,
             degraded: context.degraded.clone(),
             tokens_basis: context.model.basis(tokens),
@@ -77,7 +106,7 @@ impl ContextReport {
         };
         let context = request.context(host, setup, FileSource::Disk)?;
         Ok(Self::new(
-            request.turn,
+            &request,
             TokenCounting::Estimate,
             host,
             setup,

@@ -10,6 +10,7 @@ pub use embedder::words_file;
 pub use options::MemoryOptions;
 pub use recall::{Message, Past};
 pub use tools::MemoryToolset;
+pub(crate) use tools::definitions;
 
 use crate::host::Host;
 use crate::setup::Setup;

@@ -5,7 +5,9 @@ use chitin_memory::chunk::ChunkOptions;
 use chitin_protocol::rules::{
     Fusion, MemoryRules, MemorySourceRules, PastConversations, PieceSizes, RankingSwitch,
 };
-use chitin_protocol::settings::{CitationSetting, MemorySettings, MemorySource, Share};
+use chitin_protocol::settings::{
+    CitationSetting, MemorySettings, MemorySource, RecallPlace, Share,
+};
 use chitin_workspace::agents;
 use chitin_workspace::config::lay_over;
 use serde_json::{Map, Value};
@@ -48,6 +50,8 @@ pub struct RecallOptions {
     pub results: usize,
     pub tokens: usize,
     pub min_score: f64,
+    /// Where the results go.
+    pub place: RecallPlace,
 }
 
 /// Where vectors come from.
@@ -114,6 +118,7 @@ impl MemoryOptions {
                 results: usize_of(recall.results.unwrap_or(RECALLED)),
                 tokens: usize_of(recall.tokens.unwrap_or(RECALL_TOKENS)),
                 min_score: recall.min_score.map_or(RECALL_SCORE, Share::get),
+                place: recall.place.unwrap_or_default(),
             }),
             embeddings: embeddings(own, &search),
             search,

@@ -7,6 +7,7 @@ use chitin_memory::compat;
 use chitin_memory::keeper::Effort;
 use chitin_memory::read::{MemoryReadError, Window};
 use chitin_memory::search::{Ask, Source};
+use chitin_protocol::rules::MemoryRules;
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;
@@ -50,29 +51,40 @@ struct Asking {
 
 impl Asking {
     fn new(kit: &Arc<AgentMemory>, verb: Verb) -> Self {
-        let rules = &kit.setup.contract().runtime.memory;
-        let (name, description, parameters) = match verb {
-            Verb::Search => (
-                compat::SEARCH_TOOL,
-                "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations. Use it before you answer \
-                 about earlier work, decisions, dates, people, preferences or open tasks.",
-                answer::search_schema(rules),
-            ),
-            Verb::Get => (
-                compat::GET_TOOL,
-                "Shows lines of a memory file. Use it after `memory_search`, to read around what was found.",
-                answer::get_schema(rules),
-            ),
-        };
         Self {
-            spec: ToolSpec {
-                name: name.to_owned(),
-                description: description.to_owned(),
-                parameters,
-            },
+            spec: definition(verb, &kit.setup.contract().runtime.memory),
             verb,
             kit: Arc::clone(kit),
         }
+    }
+}
+
+/// Returns what a model is told of both tools.
+pub(crate) fn definitions(rules: &MemoryRules) -> [ToolSpec; 2] {
+    [
+        definition(Verb::Search, rules),
+        definition(Verb::Get, rules),
+    ]
+}
+
+fn definition(verb: Verb, rules: &MemoryRules) -> ToolSpec {
+    let (name, description, parameters) = match verb {
+        Verb::Search => (
+            compat::SEARCH_TOOL,
+            "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations. Use it before you answer \
+                 about earlier work, decisions, dates, people, preferences or open tasks.",
+            answer::search_schema(rules),
+        ),
+        Verb::Get => (
+            compat::GET_TOOL,
+            "Shows lines of a memory file. Use it after `memory_search`, to read around what was found.",
+            answer::get_schema(rules),
+        ),
+    };
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters,
     }
 }
 

@@ -109,6 +109,11 @@ impl std::fmt::Debug for ExecTool {
 }
 
 impl ExecTool {
+    /// Returns what a model is told of the tool.
+    pub fn definition() -> ToolSpec {
+        schema::<Arguments>(NAME, DESCRIPTION)
+    }
+
     /// Makes the tool. Without a registry, because the `process` tool is not there, every command runs to its end.
     pub fn new(
         sandbox: Arc<Sandbox>,
@@ -118,7 +123,7 @@ impl ExecTool {
         limits: ExecLimits,
     ) -> Self {
         Self {
-            spec: schema::<Arguments>(NAME, DESCRIPTION),
+            spec: Self::definition(),
             sandbox,
             gate,
             jobs,

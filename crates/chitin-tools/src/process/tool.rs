@@ -75,10 +75,15 @@ impl std::fmt::Debug for ProcessTool {
 }
 
 impl ProcessTool {
+    /// Returns what a model is told of the tool.
+    pub fn definition() -> ToolSpec {
+        schema::<Arguments>(NAME, DESCRIPTION)
+    }
+
     /// Makes the tool for the registry that `exec` fills. What is typed into a job is screened by the gate's rules.
     pub fn new(jobs: Arc<Jobs>, gate: Arc<Gate>) -> Self {
         Self {
-            spec: schema::<Arguments>(NAME, DESCRIPTION),
+            spec: Self::definition(),
             jobs,
             gate,
         }

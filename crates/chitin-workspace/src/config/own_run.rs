@@ -148,6 +148,7 @@ const MEMORY: Shape = Shape::Object(&[&[
         Shape::Object(&[&[
             ("enabled", Shape::Flag),
             ("minScore", SHARE),
+            ("place", Shape::OneOf(&["system", "message"])),
             ("results", Shape::Whole(1, 50)),
             ("tokens", Shape::Whole(50, 100_000)),
         ]]),

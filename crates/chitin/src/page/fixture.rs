@@ -2,7 +2,7 @@
 
 use super::{
     Cache, FileState, FileText, FileView, FragmentKind, FragmentView, ModelLine, Page, PieceSource,
-    PieceView, Region, Role, Size, View,
+    PieceView, Region, Request, RequestPart, Role, Size, View,
 };
 
 /// Text that would leave its place if it were not escaped.
@@ -176,13 +176,22 @@ fn view(rules: &Rules, texts: &[FileText]) -> View {
         label: rules.label.to_owned(),
         contract: rules.label.to_owned(),
         summary: format!("One file may have `{}` characters.", rules.limit),
-        model: Some(ModelLine {
+        model: ModelLine {
             name: "a-model".to_owned(),
-            window: 200_000,
-            share_permille: (size.tokens * 1000 / 200_000) as u64,
+            window: Some(200_000),
+            share_permille: Some((size.tokens * 1000 / 200_000) as u64),
             price_per_turn: Some(format!("$0.{:04}", size.tokens * 3 / 100)),
             price_cached: Some(format!("$0.{:04}", size.tokens * 6 / 1000)),
-        }),
+        },
+        request: Request {
+            size,
+            complete: false,
+            parts: vec![RequestPart {
+                name: "History".to_owned(),
+                note: "it could not be read".to_owned(),
+                tokens: None,
+            }],
+        },
         tokens_basis: "estimated from characters".to_owned(),
         size,
         cached,

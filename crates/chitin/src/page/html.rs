@@ -1,6 +1,6 @@
 //! From the value to the bytes of the page.
 
-use super::{Cache, FileState, FileView, FragmentView, Page, View};
+use super::{Cache, FileState, FileView, FragmentView, Page, RequestPart, View};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -174,14 +174,26 @@ fn escape(text: &str) -> String {
 fn table(view: &View) -> String {
     let parts = view.fragments.iter().map(part_row);
     let absent = view.files.iter().filter(|file| file.fragment.is_none());
-    let rows: String = parts.chain(absent.map(absent_row)).collect();
+    let beside = view.request.parts.iter().map(beside_row);
+    let rows: String = parts.chain(beside).chain(absent.map(absent_row)).collect();
     format!(
         "<table><caption>{} · {} tokens ({})</caption><thead><tr><th scope=\"col\">Part</th><th scope=\"col\">Cache</th>\
          <th scope=\"col\">On disk</th><th scope=\"col\">Sent</th><th scope=\"col\">What happened</th></tr></thead>\
          <tbody>{rows}</tbody></table>\n",
         escape(&view.label),
-        view.size.tokens,
+        view.request.size.tokens,
         escape(&view.tokens_basis),
+    )
+}
+
+fn beside_row(part: &RequestPart) -> String {
+    let tokens = part
+        .tokens
+        .map_or_else(|| "unknown".to_owned(), |tokens| tokens.to_string());
+    format!(
+        "<tr><th scope=\"row\">{}</th><td></td><td></td><td>{tokens}</td><td>{}</td></tr>",
+        escape(&part.name),
+        escape(&part.note),
     )
 }
 

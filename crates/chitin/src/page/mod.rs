@@ -59,12 +59,14 @@ pub(crate) struct View {
     pub contract: String,
     /// One sentence about it.
     pub summary: String,
-    /// The model that shares and prices are for, if one is known.
-    pub model: Option<ModelLine>,
+    /// The model that shares and prices are for.
+    pub model: ModelLine,
     /// How tokens were counted, in words: `counted with o200k`, `estimated from characters`.
     pub tokens_basis: String,
-    /// All that is sent, headings and separators included.
+    /// The system prompt and the notices beside the message, headings and separators included.
     pub size: Size,
+    /// The whole request: the system prompt and what is sent with it.
+    pub request: Request,
     /// What stands above the cache boundary; all of the system prompt when there is none.
     pub cached: Size,
     /// The byte of the system prompt at which the reusable part ends.
@@ -77,16 +79,38 @@ pub(crate) struct View {
     pub warnings: Vec<String>,
 }
 
-/// What the prompt means for one model.
+/// The whole request in figures.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Request {
+    /// All parts that are known.
+    pub size: Size,
+    /// Whether no part is unknown.
+    pub complete: bool,
+    /// The parts besides the system prompt.
+    pub parts: Vec<RequestPart>,
+}
+
+/// A part of the request besides the system prompt.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RequestPart {
+    /// What it is.
+    pub name: String,
+    /// How many there are, and what is not counted.
+    pub note: String,
+    /// How many tokens it has; none if that is unknown.
+    pub tokens: Option<usize>,
+}
+
+/// What the request means for one model.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ModelLine {
     /// The model's name.
     pub name: String,
-    /// Its window, in tokens.
-    pub window: u64,
-    /// How much of the window the prompt takes, in thousandths.
-    pub share_permille: u64,
-    /// What the prompt costs each turn, with its currency, ready to show.
+    /// Its window, in tokens; none if it is unknown.
+    pub window: Option<u64>,
+    /// How much of the window the request takes, in thousandths.
+    pub share_permille: Option<u64>,
+    /// What the request costs each turn, with its currency, ready to show.
     pub price_per_turn: Option<String>,
     /// The same when the reusable part comes from the cache.
     pub price_cached: Option<String>,

@@ -1,9 +1,8 @@
 //! The terminal as a surface: what an agent sends there on purpose. Its answers are shown as they come, without it.
 
 use crate::printer::Printer;
-use chitin_gateway::surface::Threads;
-use chitin_gateway::text::Format;
 use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use chitin_runtime::context::terminal_capabilities;
 use futures_util::future::BoxFuture;
 
 /// The terminal that somebody sits at.
@@ -20,16 +19,7 @@ impl TerminalSurface {
     pub(crate) fn new(printer: &Printer) -> Self {
         Self {
             printer: printer.clone(),
-            capabilities: Capabilities {
-                format: Format::Plain,
-                max_chars: 1 << 16,
-                max_lines: None,
-                actions: vec!["send".to_owned()],
-                typing: false,
-                threads: Threads::None,
-                edit_every_ms: None,
-                files: None,
-            },
+            capabilities: terminal_capabilities(),
         }
     }
 }

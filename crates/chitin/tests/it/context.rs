@@ -490,7 +490,6 @@ fn watching_what_cannot_be_shown_ends_at_once() {
     let env = yard();
     for (arguments, code) in [
         (&["nowhere"] as &[&str], 3),
-        (&["workspace", "--model", "no-such-model"], 2),
         (&["workspace", "--budget", "file=0"], 2),
     ] {
         let output = chitin(&env, &[&["context", "--watch"], arguments].concat());

@@ -17,6 +17,7 @@ mod pairing;
 mod plugins;
 mod process;
 mod reference;
+mod request_figures;
 mod run;
 mod serve;
 mod sessions;

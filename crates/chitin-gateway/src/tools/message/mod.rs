@@ -13,7 +13,7 @@ pub use reach::Reach;
 use crate::address::Address;
 use crate::gateway::{Gateway, Inner};
 use crate::job::{Job, JobKind};
-use crate::surface::Surface;
+use crate::surface::{Capabilities, Surface};
 use ask::Ask;
 use chitin_protocol::rules::HeartbeatTarget;
 use chitin_protocol::session_key;
@@ -65,6 +65,11 @@ impl MessageTool {
             spec: schema::spec(&actions),
             actions,
         })
+    }
+
+    /// Returns what a model on a surface is told of the tool.
+    pub fn definition(surface: &Capabilities) -> ToolSpec {
+        schema::spec(&schema::actions(std::iter::once(surface)))
     }
 
     async fn run(&self, ask: Ask, context: &CallContext<'_>) -> Result<Value, String> {

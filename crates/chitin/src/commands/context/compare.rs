@@ -24,6 +24,8 @@ pub(super) struct Other {
     /// What people call it.
     pub(super) label: String,
     pub(super) seen: TurnContext,
+    /// The workspace and the configuration that it was seen with.
+    pub(super) setup: Setup,
     /// Held for as long as its files are in use.
     revision: Option<Revision>,
 }
@@ -46,7 +48,7 @@ impl Other {
                 .turn
                 .request()
                 .context(host, &setup, FileSource::Disk)?;
-            return Ok(Self::new(other, seen, None));
+            return Ok(Self::new(other, seen, setup, None));
         }
         let path = host.env.resolve(other);
         if Root::open(&path).is_ok() {
@@ -56,7 +58,7 @@ impl Other {
                 .turn
                 .request()
                 .context(host, &setup, FileSource::Disk)?;
-            return Ok(Self::new(other, seen, None));
+            return Ok(Self::new(other, seen, setup, None));
         }
         let revision = revision::open(host, &here.directory, other, &here.options.root_files)
             .map_err(|error| {
@@ -72,13 +74,14 @@ impl Other {
             .request()
             .context(host, &setup, FileSource::Copy(&revision.copy))?;
         let label = format!("{other} ({})", revision.short);
-        Ok(Self::new(&label, seen, Some(revision)))
+        Ok(Self::new(&label, seen, setup, Some(revision)))
     }
 
-    fn new(label: &str, seen: TurnContext, revision: Option<Revision>) -> Self {
+    fn new(label: &str, seen: TurnContext, setup: Setup, revision: Option<Revision>) -> Self {
         Self {
             label: plain(label, '\u{fffd}'),
             seen,
+            setup,
             revision,
         }
     }

@@ -6,9 +6,11 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::page::{self, Page};
 use crate::printer::{Paint, Printer, Render};
-use chitin_context::view::{FileState, Measure, view};
+use chitin_context::view::{FileState, Measure};
 use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
-use chitin_runtime::context::{FileSource, Reckoning, TurnContext, WhichTurn};
+use chitin_runtime::context::report::ContextReport;
+use chitin_runtime::context::{FileSource, HistoryState, Reckoning, TurnContext, WhichTurn};
+use chitin_runtime::display::sentence;
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, shown};
 use chitin_workspace::contract;
@@ -50,9 +52,21 @@ pub(super) fn write(
     file: &Path,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let mut views = vec![one_view(args, seen, seen.context.contract.name)];
+    let mut views = vec![one_view(
+        args,
+        host,
+        setup,
+        seen,
+        seen.context.contract.name,
+    )];
     if let Some(other) = other {
-        views.push(one_view(args, &other.seen, &other.label));
+        views.push(one_view(
+            args,
+            host,
+            &other.setup,
+            &other.seen,
+            &other.label,
+        ));
     }
     for contract in contract::ALL {
         if views.iter().any(|view| view.label == contract.name) {
@@ -66,9 +80,12 @@ pub(super) fn write(
         let request = args.turn.request();
         let looked = request
             .find(host, &target, &Notes::none())
-            .and_then(|setup| request.context(host, &setup, FileSource::Disk));
+            .and_then(|setup| {
+                let seen = request.context(host, &setup, FileSource::Disk)?;
+                Ok(one_view(args, host, &setup, &seen, contract.name))
+            });
         match looked {
-            Ok(seen) => views.push(one_view(args, &seen, contract.name)),
+            Ok(view) => views.push(view),
             Err(error) => printer.note(&format!("not shown as {}: {error}", contract.name)),
         }
     }
@@ -154,10 +171,16 @@ fn texts(context: &Context) -> Vec<page::FileText> {
         .collect()
 }
 
-fn one_view(args: &Args, seen: &TurnContext, label: &str) -> page::View {
+fn one_view(
+    args: &Args,
+    host: &Host,
+    setup: &Setup,
+    seen: &TurnContext,
+    label: &str,
+) -> page::View {
     let context = &seen.context;
-    let mut count = seen.model.counter(args.tokens.into());
-    let plain = view(context, &mut count);
+    let report = args.figures(host, setup, seen);
+    let plain = &report.view;
     let fragments = context
         .fragments
         .iter()
@@ -263,14 +286,18 @@ fn one_view(args: &Args, seen: &TurnContext, label: &str) -> page::View {
         label: label.to_owned(),
         contract: context.contract.name.to_owned(),
         summary: context.contract.summary.to_owned(),
-        model: model_line(&seen.model.reckon(&plain)),
-        tokens_basis: seen.model.basis(args.tokens.into()).to_owned(),
+        model: model_line(&report.model),
+        request: request(&report),
+        tokens_basis: report.tokens_basis.to_owned(),
         size: size(plain.total),
         cached: size(plain.cached),
         boundary: plain.boundary,
         files: files.collect(),
         fragments,
-        warnings: super::table::trouble(&plain, seen.degraded.as_ref()),
+        warnings: super::table::trouble(plain, seen.degraded.as_ref())
+            .into_iter()
+            .chain(report.notes.iter().map(|note| sentence(note)))
+            .collect(),
     }
 }
 
@@ -318,13 +345,48 @@ fn line_of(text: &str, byte: usize) -> usize {
     1 + memchr_iter(b'\n', &text.as_bytes()[..byte.min(text.len())]).count()
 }
 
-/// What the page says of the model, if its window is known.
-fn model_line(model: &Reckoning) -> Option<page::ModelLine> {
-    Some(page::ModelLine {
+/// What the page says of the model.
+fn model_line(model: &Reckoning) -> page::ModelLine {
+    page::ModelLine {
         name: model.model.clone(),
-        window: model.window?,
-        share_permille: model.share_permille?,
+        window: model.window,
+        share_permille: model.share_permille,
         price_per_turn: model.cost.map(|cost| cost.to_string()),
         price_cached: model.cost_cached.map(|cost| cost.to_string()),
-    })
+    }
+}
+
+/// What the page says of the whole request.
+fn request(report: &ContextReport) -> page::Request {
+    let part = |name: &str, note: String, tokens| page::RequestPart {
+        name: name.to_owned(),
+        note,
+        tokens,
+    };
+    let (tools, history) = (&report.tool_definitions, &report.history);
+    let mut parts = vec![
+        part(
+            "Tool definitions",
+            format!("{} tools", tools.tools.len()),
+            Some(tools.size.tokens),
+        ),
+        part(
+            "History",
+            match history.state {
+                HistoryState::New => "no history".to_owned(),
+                HistoryState::Expired => "no history: the session expired".to_owned(),
+                HistoryState::Kept => format!("{} messages", history.messages),
+                HistoryState::Unknown => "it could not be read".to_owned(),
+            },
+            history.size.map(|size| size.tokens),
+        ),
+    ];
+    if let Some(message) = report.message {
+        parts.push(part("Message", String::new(), Some(message.tokens)));
+    }
+    page::Request {
+        size: size(report.request.size),
+        complete: report.request.complete,
+        parts,
+    }
 }

@@ -6,6 +6,7 @@ mod html;
 mod table;
 mod text;
 mod watch;
+mod whole;
 
 pub(crate) use compare::{Comparison, Lines};
 
@@ -111,17 +112,13 @@ impl Args {
         if let Some(file) = &self.html {
             return html::write(self, host, &setup, &seen, None, file, printer);
         }
-        printer.result(&self.figures(host, &setup, &seen))
+        let report = self.figures(host, &setup, &seen);
+        say_notes(&report, printer);
+        printer.result(&report)
     }
 
     fn figures(&self, host: &Host, setup: &Setup, seen: &TurnContext) -> ContextReport {
-        ContextReport::new(
-            self.turn.request().turn,
-            self.tokens.into(),
-            host,
-            setup,
-            seen,
-        )
+        ContextReport::new(&self.turn.request(), self.tokens.into(), host, setup, seen)
     }
 }
 
@@ -133,7 +130,14 @@ pub(crate) fn show(
     model: &str,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let known = chitin_context::models::find(model, &setup.configuration.models).is_ok();
-    let model = Some(model).filter(|_| known);
-    printer.result(&ContextReport::of_session(host, setup, session, model)?)
+    let report = ContextReport::of_session(host, setup, session, Some(model))?;
+    say_notes(&report, printer);
+    printer.result(&report)
+}
+
+/// Says what people should know about the figures.
+fn say_notes(report: &ContextReport, printer: &Printer) {
+    for note in &report.notes {
+        printer.note(note);
+    }
 }

@@ -1,5 +1,6 @@
 //! The table that a person reads at a glance.
 
+use super::whole;
 use crate::printer::{Paint, Render, grouped, plain};
 use chitin_context::degrade::Degraded;
 use chitin_context::refresh::Refresh;
@@ -44,6 +45,7 @@ impl Table<'_> {
         for (fragment, name) in view.fragments.iter().zip(&names) {
             self.row(out, paint, fragment, name, width)?;
         }
+        whole::rows(self.0, out, paint, width)?;
         self.absent(out, paint)?;
         self.totals(out, paint)?;
         self.trouble(out, paint)
@@ -99,7 +101,7 @@ impl Table<'_> {
             clipped(name, width),
             grouped(fragment.injected.units),
             grouped(fragment.injected.tokens),
-            bar(fragment.injected.tokens, self.0.view.total.tokens),
+            bar(fragment.injected.tokens, self.0.request.size.tokens),
             cache_word(fragment.cache),
         );
         writeln!(out, "{}", painted(line.trim_end().to_owned()))?;
@@ -161,6 +163,7 @@ impl Table<'_> {
             grouped(total.tokens),
             self.0.tokens_basis
         )?;
+        whole::lines(self.0, out, paint)?;
         writeln!(out, "  {}", plain(&self.0.model.line(), '\u{fffd}'))?;
         let limits = &self.0.view.limits;
         let unit = match limits.unit {
@@ -249,7 +252,8 @@ fn percent(part: usize, whole: usize) -> String {
     format!("{} %", (part * 200 + whole.max(1)) / (2 * whole.max(1)))
 }
 
-fn bar(part: usize, whole: usize) -> String {
+/// Draws a share as a bar and a percentage.
+pub(super) fn bar(part: usize, whole: usize) -> String {
     let eighths = (part * BAR * 8).div_ceil(whole.max(1)).min(BAR * 8);
     let mut bar = "█".repeat(eighths / 8);
     if !eighths.is_multiple_of(8) {

@@ -34,7 +34,9 @@ pub(super) fn run(
                 for note in &seen.notes {
                     printer.note(note);
                 }
-                printer.result(&args.figures(host, setup, &seen))?;
+                let report = args.figures(host, setup, &seen);
+                super::say_notes(&report, printer);
+                printer.result(&report)?;
             }
             // A workspace in the middle of a change may be unusable for a moment.
             Err(error) => printer.error(&error),

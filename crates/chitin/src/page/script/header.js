@@ -26,23 +26,31 @@ function drawTotals() {
   const view = currentView();
   byId("summary").replaceChildren(...prose(view.summary));
   const size = view.size;
+  const { request, model } = view;
   const figures = [
     figure(
       "Sent each turn",
-      plural(size.tokens, "token"),
-      `${view.tokens_basis} · ${bytesText(size.bytes)} · ${plural(size.lines, "line")}`,
+      `${request.complete ? "" : "at least "}${plural(request.size.tokens, "token")}`,
+      `${view.tokens_basis} · ${bytesText(request.size.bytes)}`,
+    ),
+    figure("System prompt", plural(size.tokens, "token"), `${bytesText(size.bytes)} · ${plural(size.lines, "line")}`),
+    ...request.parts.map((part) =>
+      figure(part.name, part.tokens === null ? "unknown" : plural(part.tokens, "token"), part.note),
     ),
   ];
-  if (view.model) {
-    const model = view.model;
+  if (model.window === null) {
+    figures.push(figure("Share of the window", "unknown", model.name));
+  } else {
     const share = model.share_permille / 10;
     figures.push(
       figure("Share of the window", `${share.toFixed(1)} %`, `${count(model.window)} tokens · ${model.name}`, share),
     );
-    if (model.price_per_turn) {
-      const cached = model.price_cached ? `${model.price_cached} when the prefix is cached` : "no price for cached tokens";
-      figures.push(figure("Cost of the prompt", model.price_per_turn, cached));
-    }
+  }
+  if (model.price_per_turn) {
+    const cached = model.price_cached ? `${model.price_cached} once cached` : "no price for cached tokens";
+    figures.push(figure("Cost of a request", model.price_per_turn, cached));
+  } else {
+    figures.push(figure("Cost of a request", "unknown", model.name));
   }
   figures.push(cacheFigure(view));
   byId("totals").replaceChildren(...figures);

@@ -2,7 +2,8 @@
 //! turn before.
 
 use super::parts::{budget, files, fragments};
-use super::prompt::{Prompt, counter, dollars};
+use super::prompt::{Prompt, counter};
+use super::request::Beside;
 use super::{diff, recorded, said};
 use chitin_agent::journal::{RecordedTurn, RecordedTurns};
 use chitin_context::view::view;
@@ -38,7 +39,7 @@ pub(super) fn look(
                 .hint("`GET /api/sessions/{key}/turns` lists them."),
         );
     };
-    let mut shown = past(kit, turns, at)?;
+    let mut shown = past(host, kit, turns, at)?;
     if shown["fragments"]
         .as_array()
         .is_some_and(|all| all.iter().any(is_cut))
@@ -121,11 +122,16 @@ fn next(
     let directory = &setup.directory;
     let mut shown = json!({
         "turn": {"id": "next", "recorded": false, "model": seen.model.id()},
-        "totals": totals(view.total.units, view.total.tokens, &seen.model),
         "fragments": fragments(&seen, &view, directory),
         "files": files(&seen, &view, directory),
         "budget": budget(&view),
     });
+    let beside = Beside::next(host, kit, &seen, last.as_ref());
+    beside.put(
+        &mut shown,
+        (view.total.units, view.total.tokens),
+        &seen.model,
+    );
     if let Some(window) = seen.model.window() {
         shown["window"] = json!(window);
     }
@@ -138,7 +144,12 @@ fn next(
 }
 
 /// A turn of the past, as it was recorded.
-fn past(kit: &AgentFactory, turns: &RecordedTurns, at: usize) -> Result<Value, DeskError> {
+fn past(
+    host: &Host,
+    kit: &AgentFactory,
+    turns: &RecordedTurns,
+    at: usize,
+) -> Result<Value, DeskError> {
     let directory = &kit.setup.directory;
     let turn = turns.turn(at);
     let run = turn.as_ref().map(RecordedTurn::run);
@@ -180,11 +191,12 @@ fn past(kit: &AgentFactory, turns: &RecordedTurns, at: usize) -> Result<Value, D
     let at_time = run.events.first().map(|event| event.time());
     let mut shown = json!({
         "turn": {"id": prompt.id, "at": at_time, "model": name, "recorded": true},
-        "totals": totals(utf16_len(&prompt.text), count(&prompt.text), &model),
         "fragments": fragments,
         "files": files,
         "budget": {"perFile": null, "total": null, "used": used},
     });
+    let system = (utf16_len(&prompt.text), count(&prompt.text));
+    Beside::past(host, kit, &model, &run).put(&mut shown, system, &model);
     if let Some(window) = model.window() {
         shown["window"] = json!(window);
     }
@@ -195,14 +207,6 @@ fn past(kit: &AgentFactory, turns: &RecordedTurns, at: usize) -> Result<Value, D
         shown["before"] = diff::compare(&before, &prompt, &model);
     }
     Ok(shown)
-}
-
-fn totals(chars: usize, tokens: usize, model: &ModelFigures) -> Value {
-    let mut totals = json!({"chars": chars, "tokens": tokens});
-    if let Some(cost) = model.price(tokens) {
-        totals["costUsd"] = json!(dollars(cost));
-    }
-    totals
 }
 
 /// Says after which part nothing is cached.

@@ -8,6 +8,7 @@ mod parts;
 mod preview;
 mod prompt;
 mod recorded;
+mod request;
 mod skills;
 mod traces;
 mod turns;

@@ -5,6 +5,7 @@ use super::said;
 use crate::commands::trace;
 use chitin_agent::journal::{self, RecordedRun, RecordedTurns, TraceEvent, TraceFile};
 use chitin_context::sections::ToolFact;
+use chitin_protocol::tool::ToolSpec;
 use chitin_runtime::AgentFactory;
 use chitin_runtime::Host;
 use chitin_runtime::{ErrorKind, RuntimeError};
@@ -77,6 +78,12 @@ pub(super) fn tools(run: &RecordedRun<'_>) -> Option<Vec<ToolFact>> {
         facts.sort_by_key(place);
     }
     Some(facts)
+}
+
+/// Returns the definitions of the tools that a turn offered, if they were recorded.
+pub(super) fn definitions(run: &RecordedRun<'_>) -> Option<Vec<ToolSpec>> {
+    let tools = run.contexts().last()?.data().get("tools")?;
+    serde_json::from_value(tools.clone()).ok()
 }
 
 /// Returns what a turn was told about its session alone, such as the task of a run that another one began.

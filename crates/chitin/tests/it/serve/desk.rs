@@ -94,6 +94,41 @@ fn the_lens_shows_every_turn_and_what_an_edit_did_to_the_cache() {
             assert!(shown.contains(line), "{line}");
         }
     }
+    // And so are the figures of what goes with it.
+    for (at, (lens, sent)) in [&oldest, &middle, &newest].iter().zip(&sent).enumerate() {
+        let body: Value = serde_json::from_slice(&sent.body).unwrap();
+        let tools = body["tools"].as_array().unwrap();
+        assert_eq!(lens["toolDefinitions"]["count"], tools.len());
+        let chars: usize = tools
+            .iter()
+            .map(|tool| tool.to_string().encode_utf16().count())
+            .sum();
+        assert_eq!(lens["toolDefinitions"]["chars"], chars);
+        assert_eq!(lens["history"]["messages"], 2 * at);
+        assert_eq!(
+            lens["history"]["state"],
+            if at == 0 { "new" } else { "kept" }
+        );
+        let tokens = |part: &Value| part["tokens"].as_u64().unwrap();
+        let totals = &lens["totals"];
+        let parts = [
+            &totals["system"],
+            &lens["toolDefinitions"],
+            &lens["history"],
+            &lens["message"],
+        ];
+        assert_eq!(tokens(totals), parts.into_iter().map(tokens).sum::<u64>());
+        assert_eq!(totals["complete"], true);
+    }
+    let next = get(&serving, &format!("{MAIN}/lens"));
+    assert_eq!(
+        (&next["history"]["messages"], &next["history"]["turns"]),
+        (&json!(6), &json!(3))
+    );
+    assert!(next["totals"]["costUsd"].as_f64().unwrap() > 0.0);
+    let context = get(&serving, &format!("{MAIN}/context"));
+    assert_eq!(context["history"]["messages"], 6);
+    assert!(context["toolDefinitions"]["tokens"].as_u64() > Some(1000));
     assert!(oldest.get("before").is_none());
     assert_eq!(middle["before"]["same"], true);
     assert_eq!(middle["before"]["lostTokens"], 0);

@@ -1,0 +1,101 @@
+//! The definitions of the tools that `chitin run` offers, without making the tools.
+
+use super::TurnContext;
+use crate::agent_cache::spawn_workspaces;
+use crate::host::Host;
+use crate::memory;
+use crate::setup::Setup;
+use chitin_gateway::Capabilities;
+use chitin_gateway::surface::Threads;
+use chitin_gateway::text::Format;
+use chitin_protocol::tool::ToolSpec;
+use chitin_tools::exec::ExecTool;
+use chitin_tools::files::{FileOptions, file_tools};
+use chitin_tools::mcp::servers;
+use chitin_tools::process::ProcessTool;
+use chitin_tools::session_status::SessionStatusTool;
+use chitin_tools::web_fetch::WebFetchTool;
+use chitin_workspace::extensions::mcp;
+use chitin_workspace::guard::Root;
+use chitin_workspace::load::read_policy;
+use std::path::Path;
+
+/// What a terminal can do, as a surface.
+pub fn terminal_capabilities() -> Capabilities {
+    Capabilities {
+        format: Format::Plain,
+        max_chars: 1 << 16,
+        max_lines: None,
+        actions: vec!["send".to_owned()],
+        typing: false,
+        threads: Threads::None,
+        edit_every_ms: None,
+        files: None,
+    }
+}
+
+/// What is known of the tool definitions of a request.
+#[derive(Debug, Clone, Default)]
+pub struct Definitions {
+    /// The definitions, in the order in which the tools are offered.
+    pub known: Vec<ToolSpec>,
+    /// Tools that are offered and not defined here.
+    pub unknown: Vec<String>,
+    /// How many MCP servers are configured. What they offer is known only once they run.
+    pub servers: usize,
+}
+
+impl Definitions {
+    /// Finds the definitions of the tools that a turn offers. Nothing is started.
+    pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
+        let all = every(host, setup);
+        let mut found = Self {
+            servers: configured_servers(setup),
+            ..Self::default()
+        };
+        for name in &context.tools {
+            match all.iter().find(|spec| spec.name == *name) {
+                Some(spec) => found.known.push(spec.clone()),
+                None => found.unknown.push(name.clone()),
+            }
+        }
+        found
+    }
+}
+
+/// Returns the definitions of all tools of our own.
+fn every(host: &Host, setup: &Setup) -> Vec<ToolSpec> {
+    let contract = setup.contract();
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let files = FileOptions::from(&own.tools.files.clone().unwrap_or_default());
+    let files = file_tools(&contract.runtime.tools, files);
+    let mut all: Vec<ToolSpec> = files.iter().map(|tool| tool.spec().clone()).collect();
+    all.push(SessionStatusTool::definition());
+    all.extend(memory::definitions(&contract.runtime.memory));
+    all.push(ExecTool::definition());
+    all.push(ProcessTool::definition());
+    all.push(WebFetchTool::definition());
+    let surface = terminal_capabilities();
+    let workspaces = spawn_workspaces(host, &setup.configuration);
+    let gateway = chitin_gateway::tools::definitions(contract, &surface, &workspaces);
+    all.extend(gateway);
+    all
+}
+
+/// Counts the MCP servers that a run would start.
+fn configured_servers(setup: &Setup) -> usize {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let uses_file = own.mcp.workspace == Some(true);
+    let file = uses_file.then(|| read(setup, "MCP.md")).flatten();
+    let file = file.map(|text| mcp::parse(&text));
+    let config = setup.configuration.value();
+    let (configs, _) = servers(file.as_ref(), config.pointer("/mcp/servers"), &own.mcp);
+    configs.len()
+}
+
+fn read(setup: &Setup, name: &str) -> Option<String> {
+    let root = Root::open(&setup.directory).ok()?;
+    let policy = read_policy(setup.contract(), &setup.options);
+    let read = root.read(Path::new(name), &policy).ok()?;
+    Some(String::from_utf8_lossy(&read.bytes).into_owned())
+}

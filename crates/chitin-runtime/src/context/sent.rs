@@ -1,0 +1,146 @@
+//! What the next request holds besides the system prompt: tool definitions, history, the message.
+
+use super::definitions::Definitions;
+use super::{ModelFigures, TurnContext, TurnRequest};
+use crate::factory::{self, HostClock};
+use crate::host::Host;
+use crate::models;
+use crate::reset;
+use crate::setup::{Setup, chitin_home};
+use chitin_agent::clock::Clock;
+use chitin_agent::turn::{HistoryInputs, ResetAsk, SentHistory, sent_history};
+use chitin_model::wire::{self, Wire};
+use chitin_model::{Request, Retention};
+use chitin_protocol::tool::ToolSpec;
+use chitin_store::{Branch, FileStore, RandomIds, SessionStore, StoreError};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What the next request holds besides the system prompt.
+pub struct RequestParts {
+    /// The tools.
+    pub definitions: Definitions,
+    /// The wire format that they are written in.
+    pub wire: &'static dyn Wire,
+    /// The conversation so far.
+    pub history: History,
+    /// The user's message with the notices around it, or the notices alone; none if there is neither.
+    pub message: Option<String>,
+}
+
+/// The conversation so far.
+#[derive(Debug, Clone)]
+pub enum History {
+    /// The session is new.
+    New,
+    /// The session was last used so long ago that a new one begins.
+    Expired,
+    /// This is sent again.
+    Kept(SentHistory),
+    /// It could not be read.
+    Unreadable(String),
+}
+
+impl RequestParts {
+    /// Finds out what a turn sends besides its system prompt. Nothing is started or written.
+    pub fn find(request: &TurnRequest, host: &Host, setup: &Setup, context: &TurnContext) -> Self {
+        Self {
+            definitions: Definitions::find(host, setup, context),
+            wire: wire_of(&context.model, host, setup),
+            history: History::find(host, setup, context),
+            message: sent_message(request.message.as_deref(), context),
+        }
+    }
+}
+
+/// Returns the wire format of a model.
+pub fn wire_of(model: &ModelFigures, host: &Host, setup: &Setup) -> &'static dyn Wire {
+    wire::of(models::api_of_model(model.id(), host, setup))
+}
+
+/// Writes tool definitions as a wire format has them.
+pub fn written(wire: &dyn Wire, tools: &[ToolSpec], setup: &Setup) -> Vec<Value> {
+    wire.tools(&Request {
+        model: "",
+        system: "",
+        messages: &[],
+        tools,
+        max_tokens: 0,
+        context_window: None,
+        thinking: None,
+        retention: Retention::Short,
+        extra: &Map::new(),
+        rules: &setup.contract().runtime.provider,
+    })
+}
+
+/// Returns the message as it is sent. Without one, the notices that will stand around it are known all the same.
+fn sent_message(message: Option<&str>, context: &TurnContext) -> Option<String> {
+    let sent = context.context.user_message(message.unwrap_or_default());
+    (message.is_some() || !sent.is_empty()).then_some(sent)
+}
+
+impl History {
+    /// Reads what the next turn of a context's session sends again.
+    pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
+        let Some(state) = chitin_home(host) else {
+            return Self::New;
+        };
+        let directory = FileStore::directory_of(&state, setup.agent.as_str());
+        let store = FileStore::new(directory, &setup.contract().runtime.transcript, RandomIds);
+        Self::read(&store, host, setup, context)
+    }
+
+    /// The same, from a store.
+    pub fn read(
+        store: &dyn SessionStore,
+        host: &Host,
+        setup: &Setup,
+        context: &TurnContext,
+    ) -> Self {
+        Self::of(store, host, setup, context)
+            .unwrap_or_else(|error| Self::Unreadable(error.to_string()))
+    }
+
+    fn of(
+        store: &dyn SessionStore,
+        host: &Host,
+        setup: &Setup,
+        context: &TurnContext,
+    ) -> Result<Self, StoreError> {
+        let session = &context.session;
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let now_ms = HostClock.now_ms();
+        let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
+        let (branch, nothing) = match store.find(session)? {
+            None => (Branch::default(), Self::New),
+            Some(entry)
+                if is_stale(&ResetAsk {
+                    session_key: session,
+                    updated_at: entry.updated_at,
+                    now_ms,
+                }) =>
+            {
+                (Branch::default(), Self::Expired)
+            }
+            Some(_) => (store.read(session)?, Self::New),
+        };
+        let provider = context.model.id().split_once('/');
+        let inputs = HistoryInputs {
+            rules: &setup.contract().runtime.history,
+            options: &factory::history(host, setup, &own.history),
+            provider: provider.map_or("", |(provider, _)| provider),
+            window: context
+                .model
+                .window()
+                .and_then(|window| u64::try_from(window).ok()),
+            now_ms,
+        };
+        let sent = sent_history(&branch, &inputs, &context.context);
+        Ok(if sent.messages.is_empty() {
+            nothing
+        } else {
+            Self::Kept(sent)
+        })
+    }
+}
