@@ -2,12 +2,13 @@
 
 use super::definitions::Definitions;
 use super::{ModelFigures, TurnContext, TurnRequest};
-use crate::factory::{self, HostClock};
+use crate::factory;
 use crate::host::Host;
 use crate::models;
 use crate::reset;
 use crate::setup::{Setup, chitin_home};
 use chitin_agent::clock::Clock;
+use chitin_agent::clock::SystemClock;
 use chitin_agent::turn::{HistoryInputs, ResetAsk, SentHistory, sent_history};
 use chitin_model::wire::{self, Wire};
 use chitin_model::{Request, Retention};
@@ -110,7 +111,7 @@ impl History {
     ) -> Result<Self, StoreError> {
         let session = &context.session;
         let own = setup.configuration.layers.settings(Some(&setup.agent));
-        let now_ms = HostClock.now_ms();
+        let now_ms = SystemClock.now_ms();
         let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
         let (branch, nothing) = match store.find(session)? {
             None => (Branch::default(), Self::New),
