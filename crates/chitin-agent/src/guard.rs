@@ -135,6 +135,36 @@ impl MessageGuard for NoRules {
     }
 }
 
+/// Several guards as one: what any of them refuses is refused.
+pub struct AllGuards(Vec<PermissionGuard>);
+
+impl AllGuards {
+    /// Takes the guards, in the order in which they are asked.
+    pub const fn new(guards: Vec<PermissionGuard>) -> Self {
+        Self(guards)
+    }
+}
+
+impl MessageGuard for AllGuards {
+    fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>> {
+        let admitted = self.0.iter().map(|guard| guard.admit(message));
+        let admitted = admitted.collect::<Result<Vec<_>, _>>()?;
+        Ok(Admission::until(move || drop(admitted)))
+    }
+
+    fn judges_replies(&self) -> bool {
+        self.0.iter().any(MessageGuard::judges_replies)
+    }
+
+    fn reply(&self, text: &str) -> Option<RuleRefusal> {
+        self.0.iter().find_map(|guard| guard.reply(text))
+    }
+
+    fn tool_call(&self, arguments: &Value) -> Option<RuleRefusal> {
+        self.0.iter().find_map(|guard| guard.tool_call(arguments))
+    }
+}
+
 /// The rules of one workspace's `PERMISSIONS.md`, as the file is at the moment of asking. One guard serves all turns of an
 /// agent, so that limits count across its sessions. A file that cannot be used allows nothing.
 pub struct PermissionGuard {

@@ -77,6 +77,8 @@ pub struct AgentAsk<'a> {
 pub struct AgentSummary {
     /// Its id.
     pub id: String,
+    /// What it is called.
+    pub name: String,
     /// Its workspace.
     pub workspace: String,
     /// Whether it is the default one.

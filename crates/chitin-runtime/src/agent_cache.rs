@@ -5,6 +5,7 @@ use crate::context::report::ContextReport;
 use crate::error::RuntimeError;
 use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
 use crate::host::Host;
+use crate::identity::name_of_directory;
 use crate::notes::Notes;
 use crate::setup::{Configuration, Setup, Target};
 use crate::tools::User;
@@ -41,7 +42,7 @@ pub struct ServeHost {
     /// The workspaces that some agent's sessions may begin others in.
     spawn_workspaces: Vec<String>,
     /// By the agent, and the workspace where that is not the agent's own.
-    workshops: Mutex<HashMap<CacheKey, Arc<AgentCache>>>,
+    caches: Mutex<HashMap<CacheKey, Arc<AgentCache>>>,
 }
 
 /// An agent, and the workspace where that is not its own.
@@ -50,13 +51,13 @@ type CacheKey = (String, Option<PathBuf>);
 /// What the turns of one agent share.
 pub struct AgentCache {
     /// Makes its agents.
-    pub kit: AgentFactory,
+    pub factory: AgentFactory,
     /// By the model. Held while one is made, so that tool servers are started once.
-    benches: tokio::sync::Mutex<HashMap<Option<String>, Arc<AgentTemplate>>>,
+    templates: tokio::sync::Mutex<HashMap<Option<String>, Arc<AgentTemplate>>>,
     variants: Mutex<HashMap<AgentVariant, Arc<Agent>>>,
 }
 
-/// What makes one agent different from another of the same workshop.
+/// What makes one agent different from another of the same cache.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct AgentVariant {
     /// Subagents have fewer tools, by depth.
@@ -93,9 +94,7 @@ impl ServeHost {
             (None, Some(id)) => Some(AgentId::normalize(id)),
             (None, None) => agents::default_agent(config, contract).ok(),
         };
-        let roster = agents::roster(config, contract);
-        let mut ids: Vec<AgentId> = roster.into_iter().map(|entry| entry.id).collect();
-        ids.extend(configuration.workspaces.keys().cloned());
+        let mut ids = configuration.agents();
         ids.extend(default.clone());
         let mut found: Vec<AgentSummary> = Vec::new();
         for id in ids {
@@ -110,6 +109,7 @@ impl ServeHost {
                     .unwrap_or_default(),
             };
             found.push(AgentSummary {
+                name: name_of_directory(&workspace),
                 workspace: workspace.display().to_string(),
                 is_default: default.as_ref() == Some(&id),
                 id: id.to_string(),
@@ -125,7 +125,7 @@ impl ServeHost {
             agents: found,
             default,
             spawn_workspaces: spawn_workspaces(host, configuration),
-            workshops: Mutex::default(),
+            caches: Mutex::default(),
         })
     }
 
@@ -143,27 +143,24 @@ impl ServeHost {
     }
 
     /// Returns what the turns of an agent share.
-    pub fn workshop(&self, agent_id: &str) -> Result<Arc<AgentCache>, HostError> {
-        self.workshop_in(agent_id, None)
+    pub fn cache(&self, agent_id: &str) -> Result<Arc<AgentCache>, HostError> {
+        self.cache_in(agent_id, None)
     }
 
     /// Returns what the turns of an agent share in a workspace that need not be its own. Its sessions are the agent's either way.
-    fn workshop_in(
+    fn cache_in(
         &self,
         agent_id: &str,
         workspace: Option<&Path>,
     ) -> Result<Arc<AgentCache>, HostError> {
         let usual = match workspace {
-            Some(_) => Some(self.workshop(agent_id)?),
+            Some(_) => Some(self.cache(agent_id)?),
             None => None,
         };
-        let mut workshops = self
-            .workshops
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (agent_id.to_owned(), workspace.map(Path::to_path_buf));
-        if let Some(workshop) = workshops.get(&key) {
-            return Ok(Arc::clone(workshop));
+        if let Some(cache) = caches.get(&key) {
+            return Ok(Arc::clone(cache));
         }
         let is_default = self
             .default
@@ -183,25 +180,28 @@ impl ServeHost {
             contract: self.target.contract.clone(),
         };
 
-        let setup =
-            Setup::find(&self.host, &target, &Notes::none()).map_err(|error| said(&error))?;
-        let kit = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
-        let mut kit = kit.map_err(|error| said(&error))?;
+        let setup = Setup::find(&self.host, &target, &Notes::none()).map(|setup| {
+            // What the configuration says was told at the start; what becomes of plugins is told when it happens.
+            setup.with_plugin_notes(&self.host, &self.notes)
+        });
+        let setup = setup.map_err(|error| said(&error))?;
+        let factory = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
+        let mut factory = factory.map_err(|error| said(&error))?;
         if let Some(usual) = usual {
-            kit.store = Arc::clone(&usual.kit.store);
+            factory.store = Arc::clone(&usual.factory.store);
         }
-        let workshop = Arc::new(AgentCache {
-            kit,
-            benches: tokio::sync::Mutex::default(),
+        let cache = Arc::new(AgentCache {
+            factory,
+            templates: tokio::sync::Mutex::default(),
             variants: Mutex::default(),
         });
-        workshops.insert(key, Arc::clone(&workshop));
-        Ok(workshop)
+        caches.insert(key, Arc::clone(&cache));
+        Ok(cache)
     }
 
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
-        let workshop = self.workshop_in(ask.agent_id, ask.workspace.as_deref())?;
-        let contract = workshop.kit.setup.contract();
+        let cache = self.cache_in(ask.agent_id, ask.workspace.as_deref())?;
+        let contract = cache.factory.setup.contract();
         let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
         let variant = AgentVariant {
             subagent: session_key::is_subagent(ask.session_key, contract.session_keys),
@@ -215,11 +215,11 @@ impl ServeHost {
             thinking: ask.thinking.map(str::to_owned),
             working_directory: ask.working_directory.clone(),
         };
-        workshop.refresh(model.as_ref(), &self.notes).await;
-        if let Some(agent) = workshop.kept(&variant) {
+        cache.refresh(model.as_ref(), &self.notes).await;
+        if let Some(agent) = cache.kept(&variant) {
             return Ok(agent);
         }
-        let bench = workshop.bench(model).await.map_err(|error| said(&error))?;
+        let template = cache.template(model).await.map_err(|error| said(&error))?;
         let user = User {
             session: ask.session_key,
             depth: ask.depth,
@@ -229,34 +229,34 @@ impl ServeHost {
                 Sender::Other
             },
             limits: variant.limits.as_ref(),
-            candidate: &bench.chosen.candidates[0],
+            candidate: &template.chosen.candidates[0],
             thinking: ask.thinking,
             more: &ask.offers,
         };
-        let made = workshop.kit.agent(
-            &bench,
+        let made = cache.factory.agent(
+            &template,
             &user,
             Arc::clone(&self.approver),
             ask.working_directory.as_deref(),
             self.verb,
         );
         let agent = Arc::new(made.map_err(|error| said(&error))?);
-        Ok(workshop.keep(variant, agent))
+        Ok(cache.keep(variant, agent))
     }
 }
 
 impl AgentCache {
     /// Forgets agents that lack the tools of an MCP server which can be reached by now.
     async fn refresh(&self, model: Option<&String>, notes: &Notes) {
-        let Some(bench) = self
-            .benches
+        let Some(template) = self
+            .templates
             .try_lock()
             .ok()
-            .and_then(|benches| benches.get(&model.cloned()).map(Arc::clone))
+            .and_then(|templates| templates.get(&model.cloned()).map(Arc::clone))
         else {
             return;
         };
-        if bench.tools.refresh(notes).await {
+        if template.tools.refresh(notes).await {
             let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
             variants.retain(|variant, _| variant.model.as_ref() != model);
         }
@@ -276,21 +276,21 @@ impl AgentCache {
         Arc::clone(variants.entry(variant).or_insert(agent))
     }
 
-    async fn bench(&self, model: Option<String>) -> Result<Arc<AgentTemplate>, RuntimeError> {
-        let mut benches = self.benches.lock().await;
-        if let Some(bench) = benches.get(&model) {
-            return Ok(Arc::clone(bench));
+    async fn template(&self, model: Option<String>) -> Result<Arc<AgentTemplate>, RuntimeError> {
+        let mut templates = self.templates.lock().await;
+        if let Some(template) = templates.get(&model) {
+            return Ok(Arc::clone(template));
         }
-        let wish = ModelSelection {
+        let selection = ModelSelection {
             model: model.as_deref(),
             ..ModelSelection::default()
         };
-        let bench = Arc::new(self.kit.bench(&wish).await?);
-        if benches.len() >= MOST_KINDS {
-            benches.clear();
+        let template = Arc::new(self.factory.template(&selection).await?);
+        if templates.len() >= MOST_KINDS {
+            templates.clear();
         }
-        benches.insert(model, Arc::clone(&bench));
-        Ok(bench)
+        templates.insert(model, Arc::clone(&template));
+        Ok(template)
     }
 }
 
@@ -300,8 +300,8 @@ impl AgentHost for ServeHost {
     }
 
     fn store(&self, agent_id: &str) -> Result<Arc<dyn SessionStore>, HostError> {
-        let workshop = self.workshop(agent_id)?;
-        Ok(Arc::clone(&workshop.kit.store) as Arc<dyn SessionStore>)
+        let cache = self.cache(agent_id)?;
+        Ok(Arc::clone(&cache.factory.store) as Arc<dyn SessionStore>)
     }
 
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
@@ -309,10 +309,10 @@ impl AgentHost for ServeHost {
     }
 
     fn subagents(&self, agent_id: &str) -> SubagentSettings {
-        let Ok(workshop) = self.workshop(agent_id) else {
+        let Ok(cache) = self.cache(agent_id) else {
             return SubagentSettings::default();
         };
-        let setup = &workshop.kit.setup;
+        let setup = &cache.factory.setup;
         let layers = &setup.configuration.layers;
         let mut settings = layers.settings(Some(&setup.agent)).subagents;
         settings.workspaces = absolute(&self.host, settings.workspaces);
@@ -324,12 +324,14 @@ impl AgentHost for ServeHost {
     }
 
     fn channel_refusal(&self, agent_id: &str, channel: &str) -> Option<String> {
-        self.workshop(agent_id).ok()?.kit.channels.refusal(channel)
+        let cache = self.cache(agent_id).ok()?;
+        let mut filters = cache.factory.channels.iter();
+        filters.find_map(|filter| filter.refusal(channel))
     }
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
-        let workshop = self.workshop(agent_id)?;
-        let report = ContextReport::of_session(&self.host, &workshop.kit.setup, session_key, None)
+        let cache = self.cache(agent_id)?;
+        let report = ContextReport::of_session(&self.host, &cache.factory.setup, session_key, None)
             .map_err(|error| said(&error))?;
         serde_json::to_value(&report).map_err(|error| HostError {
             message: format!("The context cannot be shown: {error}."),

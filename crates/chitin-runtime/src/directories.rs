@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 const RECORDS: &str = "directories";
 /// The most that a record has.
 const MOST_BYTES: u64 = 64 * 1024;
+/// How long it is offered to continue an old conversation, in milliseconds: three days.
+const OFFERED_MS: i64 = 3 * 24 * 60 * 60 * 1000;
 /// How many sessions of the agent `main` are looked at for those that began in this directory.
 const MOST_LOOKED_AT: usize = 200;
 
@@ -25,6 +27,9 @@ struct Record {
     agent: AgentId,
     path: PathBuf,
     birth: DirectoryBirth,
+    /// Since when it is offered to continue here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offered_ms: Option<i64>,
 }
 
 /// What an adoption did.
@@ -52,8 +57,17 @@ pub enum AdoptWhich {
     All,
 }
 
-/// Remembers a directory before its first turn, and says where conversations are that its owner may look for: those of the
-/// place where it was before it was moved, and those from the time when every directory shared the agent `main`.
+/// What becomes of a session that a directory has already under the key of one that is adopted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the other one is not copied.
+    Keep,
+    /// It goes into the archive.
+    Archive,
+}
+
+/// Remembers a directory, and says where conversations are that its owner may look for: those of the place where it was before
+/// it was moved, and those from the time when every directory shared the agent `main`.
 pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
     if setup.identity != Identity::Directory {
         return;
@@ -61,51 +75,80 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
     let Ok(root) = Root::open(&setup.directory) else {
         return;
     };
-    let directory = shown(&setup.directory, host);
-    let birth = root.birth();
-    let known = birth.and_then(|birth| read(state, birth));
-    let moved = known.as_ref().filter(|known| known.agent != setup.agent);
-    let is_new = !has_sessions(state, &setup.agent, setup);
-    if let Some(known) = moved.filter(|known| has_sessions(state, &known.agent, setup)) {
-        // Where its owner went on without it, the old conversation was offered before.
-        if is_new {
-            notes.note(&format!(
-                "`{directory}` was `{}` before; its conversation is kept as agent `{}`. `chitin sessions adopt {} {directory}` continues it here",
-                shown(&known.path, host),
-                known.agent,
-                known.agent,
-            ));
-        }
-    } else if is_new {
-        let earlier = began_here(setup, state);
-        if earlier > 0 {
-            let noun = if earlier == 1 {
-                "conversation"
-            } else {
-                "conversations"
-            };
-            notes.note(&format!(
-                "{earlier} {noun} from before each directory had its own sessions: kept as agent `main`. `chitin sessions adopt main {directory}` continues here"
-            ));
-        }
-    }
-    let is_known = known
-        .as_ref()
-        .is_some_and(|known| known.agent == setup.agent);
-    let Some(birth) = birth.filter(|_| !is_known) else {
+    let Some(birth) = root.birth() else {
         return;
     };
-    // An offer to continue stands until something is said here; only then is the new place what is known.
-    if moved.is_none() || !is_new {
-        write(
-            state,
-            &Record {
-                agent: setup.agent.clone(),
-                path: root.real_path().to_path_buf(),
-                birth,
-            },
-        );
+    let directory = shown(&setup.directory, host);
+    let known = read(state, &file_of(birth)).filter(|known| known.birth == birth);
+    let here = read(state, &file_of_agent(&setup.agent));
+    let now_ms = Host::now_ms();
+    let mut record = Record {
+        agent: setup.agent.clone(),
+        path: root.real_path().to_path_buf(),
+        birth,
+        offered_ms: None,
+    };
+    match known {
+        Some(known) if known.agent != setup.agent && !is_alive(&known) => {
+            let since = known.offered_ms.unwrap_or(now_ms);
+            if now_ms.saturating_sub(since) < OFFERED_MS && has_sessions(state, &known.agent, setup)
+            {
+                let (old, place) = (&known.agent, quoted(&directory));
+                notes.note(&format!(
+                    "`{directory}` was `{}` before; its conversation is kept as agent `{old}`. `chitin sessions adopt {old} {place} --replace` continues it here",
+                    shown(&known.path, host),
+                ));
+                // What is known stays, so that the offer does too.
+                record = Record {
+                    offered_ms: Some(since),
+                    ..known
+                };
+            }
+            write(state, &file_of(birth), &record);
+        }
+        Some(known) if known.agent == setup.agent => {}
+        Some(_) | None => {
+            if !has_sessions(state, &setup.agent, setup) {
+                offer_main(setup, state, &directory, notes);
+            } else if here.is_some_and(|here| here.birth != birth) {
+                notes.note(&format!(
+                    "`{directory}` is not the directory that the conversation began in: another one has its path now. `--new` begins a new session"
+                ));
+            }
+            write(state, &file_of(birth), &record);
+            write(state, &file_of_agent(&setup.agent), &record);
+        }
     }
+}
+
+/// Offers the conversations that began in a directory when it was still the agent `main`.
+fn offer_main(setup: &Setup, state: &Path, directory: &str, notes: &Notes) {
+    let earlier = began_here(setup, state);
+    if earlier > 0 {
+        let noun = if earlier == 1 {
+            "conversation"
+        } else {
+            "conversations"
+        };
+        let place = quoted(directory);
+        notes.note(&format!(
+            "{earlier} {noun} from before each directory had its own sessions: kept as agent `main`. `chitin sessions adopt main {place} --replace` continues here"
+        ));
+    }
+}
+
+/// Tells whether a directory is still where it was: by a bind mount it can be in two places.
+fn is_alive(known: &Record) -> bool {
+    Root::open(&known.path).is_ok_and(|root| root.birth() == Some(known.birth))
+}
+
+/// Spells a path so that a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-~".contains(c);
+    if path.chars().all(is_plain) && !path.starts_with('-') {
+        return path.to_owned();
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
 }
 
 /// Copies the sessions of one agent to that of a directory. Nothing of the old ones changes.
@@ -114,6 +157,7 @@ pub fn adopt(
     state: &Path,
     from: &AgentId,
     which: AdoptWhich,
+    existing: Existing,
 ) -> Result<Adoption, RuntimeError> {
     if *from == setup.agent {
         let message = format!("`{from}` is the agent of this directory already.");
@@ -149,13 +193,35 @@ pub fn adopt(
             workspace: &workspace,
             now: &Host::now(),
             now_ms: Host::now_ms(),
-            afresh: false,
+            afresh: existing == Existing::Archive,
         };
         match new.adopt(&old, &key, &new_key, &begin) {
             Ok(_) => adoption.adopted.push(new_key),
             Err(StoreError::Exists { .. }) => adoption.kept.push(new_key),
             Err(error) => return Err(unusable(error, from)),
         }
+    }
+    if adoption.adopted.is_empty() && !adoption.kept.is_empty() {
+        let message = format!(
+            "The agent `{}` has a session of its own for each of them, so nothing was copied.",
+            setup.agent
+        );
+        return Err(RuntimeError::new(ErrorKind::User, message).hint(
+            "`--replace` puts its own sessions into the archive and continues the old ones",
+        ));
+    }
+    // The offer is taken: this is the place that is known now.
+    if let Ok(root) = Root::open(&setup.directory)
+        && let Some(birth) = root.birth()
+    {
+        let record = Record {
+            agent: setup.agent.clone(),
+            path: root.real_path().to_path_buf(),
+            birth,
+            offered_ms: None,
+        };
+        write(state, &file_of(birth), &record);
+        write(state, &file_of_agent(&setup.agent), &record);
     }
     Ok(adoption)
 }
@@ -200,23 +266,23 @@ fn file_of(birth: DirectoryBirth) -> PathBuf {
     Path::new(RECORDS).join(format!("{:x}-{:x}.json", birth.device, birth.inode))
 }
 
-fn read(state: &Path, birth: DirectoryBirth) -> Option<Record> {
+fn file_of_agent(agent: &AgentId) -> PathBuf {
+    Path::new(RECORDS).join(format!("agent-{agent}.json"))
+}
+
+fn read(state: &Path, file: &Path) -> Option<Record> {
     let root = Root::open(state).ok()?;
-    let read = root
-        .read(&file_of(birth), &ReadPolicy::inside(MOST_BYTES))
-        .ok()?;
-    let record: Record = serde_json::from_slice(&read.bytes).ok()?;
-    // An inode that is used again is another directory.
-    (record.birth == birth).then_some(record)
+    let read = root.read(file, &ReadPolicy::inside(MOST_BYTES)).ok()?;
+    serde_json::from_slice(&read.bytes).ok()
 }
 
 /// Remembering helps later and must never keep a turn from running.
-fn write(state: &Path, record: &Record) {
+fn write(state: &Path, file: &Path, record: &Record) {
     let Ok(bytes) = serde_json::to_vec(record) else {
         return;
     };
     if let Ok((root, _)) = Root::create(state) {
         let _ = root.make_directories(Path::new(RECORDS));
-        let _ = root.replace(&file_of(record.birth), &bytes);
+        let _ = root.replace(file, &bytes);
     }
 }

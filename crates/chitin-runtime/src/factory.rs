@@ -15,7 +15,7 @@ use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
 use chitin_agent::engine::{ContextEngine, Registry, slot};
-use chitin_agent::guard::PermissionGuard;
+use chitin_agent::guard::{AllGuards, PermissionGuard};
 use chitin_agent::history::{Compacting, FlushOptions, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
@@ -70,9 +70,9 @@ pub struct AgentFactory {
     /// Context engines that the caller adds.
     pub engines: Vec<Arc<dyn ContextEngine>>,
     /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
-    pub guard: Arc<PermissionGuard>,
-    /// The channels that `CHANNELS.md` names.
-    pub channels: Arc<ChannelFilter>,
+    pub guard: Arc<AllGuards>,
+    /// The channels that `CHANNELS.md` of each workspace names.
+    pub channels: Arc<[ChannelFilter]>,
 }
 
 /// What turns of an agent with the same models share.
@@ -96,13 +96,14 @@ impl AgentFactory {
         let directory = FileStore::directory_of(&state, setup.agent.as_str());
         let rules = &setup.contract().runtime.transcript;
         let policy = read_policy(setup.contract(), &setup.options);
+        // What is composed brings its rules along: they add up.
+        let workspaces = || std::iter::once(&setup.directory).chain(&setup.with);
+        let id = setup.agent.as_str();
+        let guards = workspaces().map(|one| PermissionGuard::new(one, id, policy.clone()));
+        let channels = workspaces().map(|one| ChannelFilter::new(one, policy.clone()));
         Ok(Self {
-            guard: Arc::new(PermissionGuard::new(
-                &setup.directory,
-                setup.agent.as_str(),
-                policy.clone(),
-            )),
-            channels: Arc::new(ChannelFilter::new(&setup.directory, policy)),
+            guard: Arc::new(AllGuards::new(guards.collect())),
+            channels: channels.collect(),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
@@ -116,14 +117,17 @@ impl AgentFactory {
     }
 
     /// Finds the models and makes the tools. A runtime must be running.
-    pub async fn bench(&self, wish: &ModelSelection<'_>) -> Result<AgentTemplate, RuntimeError> {
+    pub async fn template(
+        &self,
+        selection: &ModelSelection<'_>,
+    ) -> Result<AgentTemplate, RuntimeError> {
         let own = self
             .setup
             .configuration
             .layers
             .settings(Some(&self.setup.agent));
         directories::visit(&self.host, &self.setup, &self.state, &self.notes);
-        let mut chosen = models::choose(wish, &self.host, &self.setup)?;
+        let mut chosen = models::choose(selection, &self.host, &self.setup)?;
         for note in &chosen.notes {
             self.notes.note(note);
         }
@@ -147,7 +151,7 @@ impl AgentFactory {
         }
         .tools()
         .await?;
-        let is_on_tape = wish.record.is_some() || candidate.model.provider() == REPLAY;
+        let is_on_tape = selection.record.is_some() || candidate.model.provider() == REPLAY;
         let past = if is_on_tape { Past::Shut } else { Past::Open };
         let source = WorkspaceSource::new(
             Arc::clone(&self.host),
@@ -167,7 +171,7 @@ impl AgentFactory {
     /// Puts an agent together.
     pub fn agent(
         &self,
-        bench: &AgentTemplate,
+        template: &AgentTemplate,
         user: &User<'_>,
         approver: Arc<dyn Approver>,
         workspace: Option<&Path>,
@@ -177,16 +181,16 @@ impl AgentFactory {
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let notes = &self.notes;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let tools = bench
+        let tools = template
             .tools
-            .for_user(setup, &own, &bench.redactor, user, notes);
+            .for_user(setup, &own, &template.redactor, user, notes);
         Ok(Agent::new(Parts {
             contract: setup.contract(),
             workspace: workspace.unwrap_or(&setup.directory).to_path_buf(),
             agent_id: setup.agent.to_string(),
             store: Arc::clone(&self.store) as Arc<dyn SessionStore>,
-            source: Arc::clone(&bench.source) as _,
-            models: bench.chosen.thinking(user.thinking),
+            source: Arc::clone(&template.source) as _,
+            models: template.chosen.thinking(user.thinking),
             tools,
             guard: Arc::clone(&self.guard) as _,
             approver,
@@ -207,7 +211,7 @@ impl AgentFactory {
                 setup,
                 &own.trace,
                 &self.state,
-                &bench.redactor,
+                &template.redactor,
                 &clock,
                 notes,
             ),

@@ -149,7 +149,7 @@ impl AgentHandle {
         }
         let template = self
             .factory
-            .bench(&ModelSelection {
+            .template(&ModelSelection {
                 model: self.model.as_deref(),
                 ..ModelSelection::default()
             })

@@ -6,8 +6,9 @@
 use crate::host::Host;
 use crate::setup::Configuration;
 use chitin_protocol::agent_id::AgentId;
+use chitin_workspace::adapter::explicit_name;
 use chitin_workspace::agents;
-use chitin_workspace::guard::Root;
+use chitin_workspace::guard::{ReadPolicy, Root};
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,9 @@ const HASH_CHARS: usize = 8;
 const NAME_CHARS: usize = 40;
 /// What an id begins with when nothing of the directory's name can be in it.
 const NAMELESS: &str = "agent";
+
+/// How much of `IDENTITY.md` is read for its name.
+const MOST_IDENTITY: u64 = 256 * 1024;
 
 /// Why an agent has its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,6 +58,20 @@ pub(crate) fn of_directory(
         Some(id) => (id, Identity::Configured),
         None => (derived(&real), Identity::Directory),
     }
+}
+
+/// Returns what the agent in a directory is called: what `IDENTITY.md` says behind `name:`, else the directory's name (A8).
+pub fn name_of_directory(directory: &Path) -> String {
+    let identity = Root::open(directory)
+        .and_then(|root| root.read(Path::new("IDENTITY.md"), &ReadPolicy::inside(MOST_IDENTITY)));
+    let said = identity.ok().and_then(|read| {
+        let text = String::from_utf8_lossy(&read.bytes).into_owned();
+        explicit_name(&text).map(str::to_owned)
+    });
+    said.unwrap_or_else(|| {
+        let name = directory.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    })
 }
 
 /// Makes the id of a directory that no configuration names.

@@ -61,12 +61,12 @@ mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
 pub use chitin_agent::clock::SystemClock;
-pub use directories::{AdoptWhich, Adoption, adopt};
+pub use directories::{AdoptWhich, Adoption, Existing, adopt};
 pub use error::{ErrorKind, RuntimeError};
 pub use factory::{AgentFactory, AgentTemplate, ModelSelection};
 pub use handle::{AgentHandle, TurnMessage, TurnStream};
 pub use host::Host;
-pub use identity::Identity;
+pub use identity::{Identity, name_of_directory};
 pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;

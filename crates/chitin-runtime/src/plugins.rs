@@ -4,8 +4,10 @@ use crate::host::Host;
 use crate::notes::Notes;
 use crate::setup::{Configuration, chitin_home};
 use chitin_plugin::{PluginHost, PluginSet};
-use chitin_workspace::adapter::AdapterRegistry;
+use chitin_workspace::adapter::{AdapterRegistry, OpenClawAdapter, WorkspaceAdapter};
+use chitin_workspace::contract::{Contract, Layout};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Makes the set of plugins that `chitin.json5` names. Nothing is started before it is needed; without plugins in the
 /// configuration, without a home, or in a program that has no helper to shut them in, the set is empty.
@@ -43,8 +45,16 @@ fn unused() -> PluginHost {
 
 /// Returns the adapters that there are: the built-in ones, and those of the plugins. After the set was reloaded,
 /// [`PluginSet::update_adapters`] brings the registry up to date.
-pub fn adapter_registry(plugins: &PluginSet) -> AdapterRegistry {
-    let registry = AdapterRegistry::with_built_ins();
+pub fn adapter_registry(plugins: &PluginSet, contract: &Contract) -> AdapterRegistry {
+    // The bridge knows one level of skills; a contract with a prompt of its own says how deep it looks.
+    let registry = match contract.rendering.layout {
+        Layout::ProjectContext => {
+            AdapterRegistry::with_adapters([
+                Arc::new(OpenClawAdapter::for_contract(contract)) as Arc<dyn WorkspaceAdapter>
+            ])
+        }
+        Layout::Composition => AdapterRegistry::with_built_ins(),
+    };
     plugins.update_adapters(&registry);
     registry
 }

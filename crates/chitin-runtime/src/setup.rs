@@ -180,6 +180,18 @@ impl Configuration {
         self
     }
 
+    /// Returns the agents that `openclaw.json` and `chitin.json5` name, in their order.
+    pub fn agents(&self) -> Vec<AgentId> {
+        let roster = agents::roster(self.value(), self.contract);
+        let mut ids: Vec<AgentId> = roster.into_iter().map(|entry| entry.id).collect();
+        for id in self.workspaces.keys() {
+            if !ids.contains(id) {
+                ids.push(id.clone());
+            }
+        }
+        ids
+    }
+
     /// Returns the directory of an agent, and why it is that one: what the environment says of the default agent, what
     /// `chitin.json5` says, what `openclaw.json` says, by the contract's rules.
     pub fn workspace_of(
@@ -245,16 +257,25 @@ impl Setup {
         let with = with.collect::<Result<Vec<_>, _>>()?;
         let options = load_options(&settings, host, configuration.contract)?;
         let plugins = Arc::new(plugin_set(host, &configuration, notes));
+        let adapters = Arc::new(adapter_registry(&plugins, configuration.contract));
         Ok(Self {
             configuration,
             agent,
             identity,
             directory,
             with,
-            adapters: Arc::new(adapter_registry(&plugins)),
             plugins,
+            adapters,
             options,
         })
+    }
+
+    /// Returns the same with plugins that tell what becomes of them.
+    #[must_use]
+    pub(crate) fn with_plugin_notes(mut self, host: &Host, notes: &Notes) -> Self {
+        self.plugins = Arc::new(plugin_set(host, &self.configuration, notes));
+        self.adapters = Arc::new(adapter_registry(&self.plugins, self.configuration.contract));
+        self
     }
 
     /// Fails, with what to do about it, when the directory cannot be used.

@@ -191,7 +191,13 @@ impl ToolBuilder<'_> {
 
     /// Asks the MCP servers that `MCP.md` and configuration name for their tools. Without any, nothing is started.
     async fn servers(&self, sandbox: &Arc<Sandbox>) -> Result<McpToolset, RuntimeError> {
-        let file = self.read("MCP.md")?.map(|text| mcp::parse(&text));
+        let file = match self.read("MCP.md") {
+            Ok(text) => text.map(|text| mcp::parse(&text)),
+            Err(error) => {
+                self.notes.note(&error.with_causes());
+                None
+            }
+        };
         let trust = self.host.trust();
         let surroundings = McpSurroundings {
             sandbox: Arc::clone(sandbox),

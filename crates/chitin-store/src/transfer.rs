@@ -103,7 +103,8 @@ impl FileStore {
     }
 
     /// Copies a session of another store into this one under another key: every record and what the index says of it. The
-    /// other store is only read. It is an error if this one has the key already.
+    /// other store is only read. A session that has the key already is put into the archive when the new one begins afresh,
+    /// else it is an error.
     pub fn adopt(
         &self,
         from: &Self,
@@ -113,11 +114,7 @@ impl FileStore {
     ) -> Result<SessionEntry, StoreError> {
         let (_, file) = from.transcript_of(from_key)?;
         let old = from.find(from_key)?.unwrap_or_default();
-        let begin = Begin {
-            afresh: false,
-            ..*begin
-        };
-        let new = self.import_file(to_key, &file, &begin)?;
+        let new = self.import_file(to_key, &file, begin)?;
         self.annotate(to_key, &mut |entry| {
             *entry = SessionEntry {
                 session_id: entry.session_id.clone(),

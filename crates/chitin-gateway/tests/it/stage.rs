@@ -373,6 +373,7 @@ impl AgentHost for StageHost {
         };
         let summary = |id: String| AgentSummary {
             is_default: id == "main",
+            name: id.clone(),
             workspace: self.workspace.display().to_string(),
             id,
         };

@@ -5,11 +5,12 @@ use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
 use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
 use super::{budget, prompt, session, skills};
-use crate::error::RuntimeError;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::memory::{AgentMemory, Message, Past};
 use crate::notes::Notes;
-use crate::setup::{Setup, Target, chitin_home};
+use crate::setup::{Setup, Target, chitin_home, shown};
 use crate::workspace_copy::WorkspaceCopy;
 use chitin_agent::source::Recalled;
 use chitin_context::degrade::{Degraded, assemble_within};
@@ -103,6 +104,22 @@ impl TurnRequest {
         };
         let agent = session::agent_of(key, &setup)?;
         match agent {
+            // A directory is its own agent: the sessions of another one are not continued there by mistake.
+            Some(agent)
+                if target.agent.is_none() && target.directory.is_some() && agent != setup.agent =>
+            {
+                let message = format!(
+                    "`{}` is a session of the agent `{agent}`, and `{}` is the agent `{}`.",
+                    plain(key, '\u{fffd}'),
+                    shown(&setup.directory, host),
+                    setup.agent
+                );
+                Err(RuntimeError::new(ErrorKind::Usage, message)
+                    .hint("`--session main` is the main session of the agent in a directory")
+                    .hint(format!(
+                        "`--agent {agent}` talks to that agent in this directory"
+                    )))
+            }
             Some(agent) if target.agent.is_none() && agent != setup.agent => {
                 target.agent = Some(agent.to_string());
                 Setup::find(host, &target, &Notes::none())

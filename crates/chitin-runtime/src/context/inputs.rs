@@ -83,6 +83,11 @@ impl WorkspaceInputs {
                         shown(&setup.directory, host)
                     ));
                 }
+                // Rules that an adapter makes up are no files that can be watched: they must not seem to hold.
+                let adapter = &definition.adapter_name;
+                notes.extend(definition.extensions.iter().map(|(name, _)| {
+                    format!("`{name}` of the adapter `{adapter}` has no effect; extension files are read from the directory")
+                }));
                 notes.extend(definition.warnings.iter().map(ToString::to_string));
                 workspace = Arc::new(claimed);
                 name = Some(definition.name);

@@ -44,9 +44,10 @@ pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, Runt
         let error = unknown(key, "is no session key");
         return Err(match nearest(key.split(':').next().unwrap_or(key), KNOWN) {
             Some(near) => error.hint(format!("did you mean `agent:{}:{near}`?", setup.agent)),
-            None => {
-                error.hint("a key looks like `agent:main:main` or `agent:main:discord:channel:42`")
-            }
+            None => error.hint(format!(
+                "a key looks like `main`, `agent:{0}:main` or `agent:{0}:discord:channel:42`",
+                setup.agent
+            )),
         });
     };
     let agent = parsed.agent();

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 pub(super) fn check(subject: &Subject<'_>, skills: &[SkillFile], findings: &mut Findings) {
     let known: HashSet<&str> = skills
         .iter()
-        .flat_map(|skill| [skill.name.as_str(), folder(&skill.path)])
+        .flat_map(|skill| std::iter::once(skill.name.as_str()).chain(folders(&skill.path)))
         .collect();
     let mut told = HashSet::new();
     for line in subject.text.lines() {
@@ -57,6 +57,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && name.chars().all(is_part)
 }
 
-fn folder(path: &str) -> &str {
-    path.rsplit('/').nth(1).unwrap_or_default()
+/// The directories that a skill is in: its own, and the groups above it, which a path may name as well.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    path.rsplit('/').skip(1)
 }

@@ -68,7 +68,8 @@ impl<T> LiveFile<T> {
 fn read(root: &Root, name: &str, policy: &ReadPolicy) -> LiveText {
     match root.read(Path::new(name), policy) {
         Ok(read) => match String::from_utf8(read.bytes) {
-            Ok(text) => LiveText::Text(text.into()),
+            // A mark that some editors put first must not hide the first rule.
+            Ok(text) => LiveText::Text(text.trim_start_matches('\u{feff}').into()),
             Err(error) => LiveText::Unreadable(
                 format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()).into(),
             ),

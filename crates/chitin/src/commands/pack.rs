@@ -19,6 +19,7 @@ use chitin_pack::store::{Export, Store, write_archive, write_layout};
 use chitin_pack::{Digest, Warning};
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
+use chitin_runtime::name_of_directory;
 use chitin_workspace::guard::Root;
 use serde::Serialize;
 use serde_json::json;
@@ -320,7 +321,7 @@ impl Args {
             description: self
                 .description
                 .clone()
-                .unwrap_or_else(|| format!("The agent {name}.")),
+                .unwrap_or_else(|| format!("The agent {}.", name_of_directory(directory))),
             name,
             version: self.version.clone(),
             author: self.author.clone(),

@@ -148,3 +148,19 @@ fn several_workspaces_are_one_agent_and_every_byte_keeps_its_file() {
     let said = plain_transcript(&env, &["context", "harbor", "--with", "nowhere"]);
     assert!(said.contains("There is no such directory."), "{said}");
 }
+
+#[test]
+fn the_rules_of_every_composed_workspace_hold() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    env.file("team/AGENTS.md", "Speak plainly.\n");
+    env.file("team/PERMISSIONS.md", "deny: swordfish\n");
+    let run = |more: &[&str]| {
+        let arguments = [&["run", "harbor", "-m", "The word is swordfish."][..], more].concat();
+        plain_transcript(&env, &arguments)
+    };
+    assert!(run(&[]).ends_with("[exit 0]\n"));
+    let refused = run(&["--with", "team"]);
+    assert!(refused.contains("`deny`"), "{refused}");
+    assert!(refused.ends_with("[exit 5]\n"), "{refused}");
+}

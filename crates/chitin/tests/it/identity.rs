@@ -100,7 +100,17 @@ fn a_directory_that_was_moved_finds_its_conversation_again() {
     assert!(said.contains("harbor"), "{said}");
     let old = said.split("sessions adopt ").nth(1).unwrap();
     let old = old.split(' ').next().unwrap();
-    let (adopted, _) = run(&env, &["sessions", "adopt", old, "dock", "--json"]);
+    // The offer stands after something was said here, and what it names works.
+    let (_, notes) = run(&env, &["run", "dock", "-m", "hello"]);
+    assert!(notes.contains("sessions adopt"), "{notes}");
+    let output = plain_command(&env, &["sessions", "adopt", old, "dock"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let (adopted, _) = run(
+        &env,
+        &["sessions", "adopt", old, "dock", "--replace", "--json"],
+    );
     let adopted: Value = serde_json::from_str(&adopted).unwrap();
     assert_eq!(adopted["adopted"].as_array().unwrap().len(), 1, "{adopted}");
     assert!(request(&env, "dock").contains("PURPLE-42"));
@@ -127,6 +137,35 @@ fn conversations_from_before_are_offered_to_the_directory_where_they_began() {
     run(&env, &["sessions", "adopt", "main", "harbor"]);
     assert!(request(&env, "harbor").contains("PURPLE-42"));
     assert!(!request(&env, "garden").contains("PURPLE-42"));
+}
+
+#[test]
+fn a_session_of_another_agent_is_not_continued_in_a_directory() {
+    let env = two_directories();
+    run(&env, &["run", "harbor", "-m", SECRET]);
+    let (listed, _) = run(&env, &["sessions", "--dir", "harbor", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let key = listed["sessions"][0]["key"].as_str().unwrap();
+    for key in [key, "agent:main:main"] {
+        let arguments = ["run", "garden", "--session", key, "-m", "hi", "--dry-run"];
+        let output = plain_command(&env, &arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{key}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("is a session of the agent"), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn another_directory_at_an_old_path_is_said() {
+    let env = two_directories();
+    run(&env, &["run", "harbor", "-m", SECRET]);
+    fs::remove_dir_all(env.path().join("harbor")).unwrap();
+    // So that the inode is not used again for it.
+    env.directory_at("held");
+    env.file("harbor/AGENTS.md", "Another one.\n");
+    let (_, notes) = run(&env, &["run", "harbor", "-m", "hello", "--dry-run"]);
+    assert!(notes.contains("another one has its path now"), "{notes}");
 }
 
 #[test]

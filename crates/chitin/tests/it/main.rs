@@ -8,6 +8,7 @@ mod check;
 mod commands;
 mod config;
 mod context;
+mod embed;
 mod extension_files;
 mod figures;
 mod identity;

@@ -59,10 +59,7 @@ impl ListArgs {
         let default = agents::default_agent(config, contract);
         let mut ids: Vec<AgentId> = match &self.id {
             Some(id) => vec![AgentId::normalize(id)],
-            None => agents::roster(config, contract)
-                .into_iter()
-                .map(|entry| entry.id)
-                .collect(),
+            None => configuration.agents(),
         };
         if ids.is_empty() {
             ids.extend(default.clone().ok());

@@ -5,7 +5,7 @@ use super::{Args, news};
 use crate::commands::{context, sessions};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, plain};
 use crate::terminal::editor::{Editor, Known, Typed};
 use crate::terminal::screen::Screen;
 use crate::terminal::slash::{self, Input, Slash};
@@ -15,6 +15,7 @@ use chitin_model::ModelError;
 use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::StopReason;
 use chitin_runtime::display::sentence;
+use chitin_runtime::name_of_directory;
 use chitin_store::{SessionStore, StoreError};
 use tokio::sync::mpsc;
 
@@ -78,7 +79,8 @@ pub(super) async fn talk(
     let mut editor = Editor::new(Some(wiring.state.join("history")), known);
     let model = &wiring.agent.parts().models[0];
     printer.note(&format!(
-        "{} · {} · /help lists what can be typed",
+        "{} · {} · {} · /help lists what can be typed",
+        plain(&name_of_directory(&wiring.setup.directory), ' '),
         wiring.session,
         model.full_name()
     ));

@@ -35,7 +35,7 @@ const MOST_WORDS: u64 = 10 * 1024 * 1024;
   chitin run --continue                    go on with the session that was used last
 
 In a conversation: /help lists what can be typed. Ctrl-C stops an answer; what was said so far is kept.
-Exit codes: 0 answered; 6 the provider failed or a limit was reached; 130 stopped by Ctrl-C.")]
+Exit codes: 0 answered; 5 a rule of the workspace refused it; 6 the provider failed or a limit was reached; 130 stopped by Ctrl-C.")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,

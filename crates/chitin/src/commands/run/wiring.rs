@@ -39,7 +39,7 @@ pub(super) struct Wiring {
     pub(super) state: PathBuf,
     /// Runs the sessions that this one begins.
     pub(super) gateway: Gateway,
-    kit: AgentFactory,
+    factory: AgentFactory,
     approver: Arc<dyn Approver>,
     offers: Arc<Vec<Offer>>,
 }
@@ -53,10 +53,10 @@ impl Wiring {
         printer: &Printer,
     ) -> Result<Self, CliError> {
         let (host, setup) = (Arc::new(host.clone()), Arc::new(setup));
-        let kit = AgentFactory::new(&host, Arc::clone(&setup), &printer.notes())?;
+        let factory = AgentFactory::new(&host, Arc::clone(&setup), &printer.notes())?;
         let session = match &args.session {
             Some(key) => session_key(key, &setup)?,
-            None if args.continue_last => last_used(&kit.store, &setup)?,
+            None if args.continue_last => last_used(&factory.store, &setup)?,
             None => format!("agent:{}:main", setup.agent),
         };
         let gate = Gate::new();
@@ -66,14 +66,14 @@ impl Wiring {
             interrupts.presses(),
             printer.stream().err_paint(),
         ));
-        let gateway = gateway(args, &kit, &approver, printer)?;
+        let gateway = gateway(args, &factory, &approver, printer)?;
         let offers = tools::offers(&gateway)(Some(TerminalSurface::ID));
-        let agent = agent(&kit, args, None, &session, &approver, &offers).await?;
+        let agent = agent(&factory, args, None, &session, &approver, &offers).await?;
         Ok(Self {
             agent,
             host,
             setup,
-            store: Arc::clone(&kit.store),
+            store: Arc::clone(&factory.store),
             session,
             afresh: args.new,
             thoughts: if args.thoughts {
@@ -84,9 +84,9 @@ impl Wiring {
             images: super::images::read(&args.image)?,
             gate,
             interrupts,
-            state: kit.state.clone(),
+            state: factory.state.clone(),
             gateway,
-            kit,
+            factory,
             approver,
             offers,
         })
@@ -94,8 +94,16 @@ impl Wiring {
 
     /// Takes another model from here on.
     pub(super) async fn take_model(&mut self, args: &Args, name: &str) -> Result<(), CliError> {
-        let (kit, session) = (&self.kit, &self.session);
-        self.agent = agent(kit, args, Some(name), session, &self.approver, &self.offers).await?;
+        let (factory, session) = (&self.factory, &self.session);
+        self.agent = agent(
+            factory,
+            args,
+            Some(name),
+            session,
+            &self.approver,
+            &self.offers,
+        )
+        .await?;
         Ok(())
     }
 
@@ -113,15 +121,15 @@ impl Wiring {
 
 /// Makes the agent that the person at the terminal talks to.
 async fn agent(
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     args: &Args,
     model: Option<&str>,
     session: &str,
     approver: &Arc<dyn Approver>,
     offers: &[Offer],
 ) -> Result<Agent, CliError> {
-    let bench = kit
-        .bench(&ModelSelection {
+    let template = factory
+        .template(&ModelSelection {
             model: model.or(args.model.as_deref()),
             thinking: args.thinking.as_deref(),
             record: args.record.as_deref(),
@@ -132,39 +140,45 @@ async fn agent(
         depth: None,
         sender: Sender::Owner,
         limits: None,
-        candidate: &bench.chosen.candidates[0],
+        candidate: &template.chosen.candidates[0],
         thinking: None,
         more: offers,
     };
-    Ok(kit.agent(&bench, &user, Arc::clone(approver), None, "run")?)
+    Ok(factory.agent(&template, &user, Arc::clone(approver), None, "run")?)
 }
 
 /// Makes the gateway that runs the sessions which this one begins. They end with the process.
 fn gateway(
     args: &Args,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     approver: &Arc<dyn Approver>,
     printer: &Printer,
 ) -> Result<Gateway, CliError> {
-    let configuration = &kit.setup.configuration;
+    let configuration = &factory.setup.configuration;
     let target = Target {
-        agent: Some(kit.setup.agent.to_string()),
-        directory: Some(kit.setup.directory.clone()),
+        agent: Some(factory.setup.agent.to_string()),
+        directory: Some(factory.setup.directory.clone()),
         ..args.target.target()
     };
     let model = args.model.as_deref();
-    let agents = ServeHost::new(&kit.host, &target, model, configuration, &printer.notes())?;
+    let agents = ServeHost::new(
+        &factory.host,
+        &target,
+        model,
+        configuration,
+        &printer.notes(),
+    )?;
     let say = printer.clone();
     let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
-        contract: kit.setup.contract(),
+        contract: factory.setup.contract(),
         trust: Arc::new(Trust::volatile(Arc::clone(&config), Arc::new(SystemClock))),
         config,
         host: Arc::new(agents.at_terminal(Arc::clone(approver))),
         surfaces: Surfaces::default().with(Arc::new(TerminalSurface::new(printer))),
         ledger: Ledger::volatile(),
         clock: Arc::new(SystemClock),
-        zone: kit.host.zone(),
+        zone: factory.host.zone(),
         most_open: MOST_OPEN,
         note: Arc::new(move |text| say.note(text)),
     });

@@ -5,7 +5,7 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_protocol::agent_id::AgentId;
-use chitin_runtime::{AdoptWhich, Adoption, Host, Setup, adopt, chitin_home};
+use chitin_runtime::{AdoptWhich, Adoption, Existing, Host, Setup, adopt, chitin_home};
 use std::fmt;
 
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,9 @@ use std::fmt;
   chitin sessions adopt main ./harbor              conversations from before the directory had its own
   chitin sessions adopt main ./harbor --all        every session of `main`, wherever it began
 
-Sessions are copied: those of the other agent stay as they are, and one that the directory has already is not replaced.")]
+Sessions are copied: those of the other agent stay as they are. One that the directory has already under the same key stays, too;
+with `--replace` it goes into the archive.
+Exit codes: 0 copied; 3 there is nothing to copy, or the directory has them all already.")]
 pub(super) struct AdoptArgs {
     /// The agent that has the sessions now.
     #[arg(value_name = "OLD")]
@@ -26,6 +28,10 @@ pub(super) struct AdoptArgs {
     /// Take sessions that began in other directories too.
     #[arg(long)]
     all: bool,
+
+    /// Put sessions that the directory has under the same keys into the archive.
+    #[arg(long)]
+    replace: bool,
 }
 
 pub(super) fn run(args: &AdoptArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
@@ -39,8 +45,14 @@ pub(super) fn run(args: &AdoptArgs, host: &Host, printer: &Printer) -> Result<Ex
     } else {
         AdoptWhich::OfDirectory
     };
+    let existing = if args.replace {
+        Existing::Archive
+    } else {
+        Existing::Keep
+    };
+    setup.check_directory(host)?;
     let from = AgentId::normalize(&args.from);
-    printer.result(&adopt(&setup, &state, &from, which)?)
+    printer.result(&adopt(&setup, &state, &from, which, existing)?)
 }
 
 impl Render for Adoption {

@@ -81,7 +81,11 @@ impl Source {
             contract: whose.contract.clone(),
             ..Target::default()
         };
-        Self::of(host, &Setup::find(host, &target, &printer.notes())?, keeper)
+        let setup = Setup::find(host, &target, &printer.notes())?;
+        if whose.directory.is_some() {
+            setup.check_directory(host)?;
+        }
+        Self::of(host, &setup, keeper)
     }
 
     /// Finds the sessions of an agent that was found already.

@@ -89,7 +89,8 @@ pub(super) fn run(args: &ReplayArgs, host: &Host, printer: &Printer) -> Result<E
     let directory = args.directory.clone();
     let target = Target {
         directory: Some(directory.unwrap_or_else(|| recorded_workspace.clone())),
-        agent: None,
+        // The turn is that of the agent which was recorded, wherever its files are now.
+        agent: summary.session_key.split(':').nth(1).map(str::to_owned),
         contract: Some(contract.name.to_owned()),
         ..Target::default()
     };
@@ -283,6 +284,10 @@ impl Parts {
             let mut text = fragment.text();
             if now != then && !now.is_empty() {
                 text = text.replace(&*now, &then);
+                // An agent that says no name has its directory's.
+                let name =
+                    |path: &str| format!(" name={} |", path.rsplit('/').next().unwrap_or_default());
+                text = text.replace(&name(&now), &name(&then));
             }
             let start = parts.text.len();
             let name = match &fragment.origin {

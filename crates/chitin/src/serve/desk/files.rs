@@ -76,8 +76,8 @@ pub(super) fn check_text(text: &str) -> Result<(), DeskError> {
     Ok(())
 }
 
-fn root(kit: &AgentFactory) -> Result<Root, DeskError> {
-    Root::open(&kit.setup.directory).map_err(|error| {
+fn root(factory: &AgentFactory) -> Result<Root, DeskError> {
+    Root::open(&factory.setup.directory).map_err(|error| {
         DeskError::new(
             Trouble::Failed,
             format!("The workspace cannot be used. {error}"),
@@ -120,9 +120,9 @@ fn version(text: &str) -> String {
 }
 
 /// Shows a file.
-pub(super) fn read(kit: &AgentFactory, path: &str) -> Result<Value, DeskError> {
+pub(super) fn read(factory: &AgentFactory, path: &str) -> Result<Value, DeskError> {
     let relative = checked(path)?;
-    let Some((read, text)) = content(&root(kit)?, &relative)? else {
+    let Some((read, text)) = content(&root(factory)?, &relative)? else {
         let message = format!("There is no `{path}` in the workspace.");
         return Err(DeskError::new(Trouble::Missing, message));
     };
@@ -133,14 +133,14 @@ pub(super) fn read(kit: &AgentFactory, path: &str) -> Result<Value, DeskError> {
 
 /// Writes a file, unless somebody else wrote it since its author read it.
 pub(super) fn save(
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     path: &str,
     text: &str,
     expected: Option<&str>,
 ) -> Result<Value, DeskError> {
     let relative = checked(path)?;
     check_text(text)?;
-    let root = root(kit)?;
+    let root = root(factory)?;
     let there = content(&root, &relative)?;
     let current = there.as_ref().map(|(_, text)| version(text));
     if current.as_deref() != expected {
@@ -191,16 +191,16 @@ fn conflict(path: &str, text: Option<&str>) -> DeskError {
 }
 
 /// Lists the files of a workspace: those of the prompt first, in their order.
-pub(super) fn list(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> {
-    let root = root(kit)?;
+pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+    let root = root(factory)?;
     let mut found = BTreeMap::new();
     walk(&root, Path::new(""), 0, &mut found);
-    let seen = TurnRequest::default().context(host, &kit.setup, FileSource::Disk);
+    let seen = TurnRequest::default().context(host, &factory.setup, FileSource::Disk);
     let seen = seen.map_err(said)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let mut files = Vec::new();
     for file in &view.files {
-        let path = super::prompt::below(&file.path, &kit.setup.directory);
+        let path = super::prompt::below(&file.path, &factory.setup.directory);
         let entry = found.remove(&path);
         let (present, reason) = match file.state {
             FileState::Missing if entry.is_none() => ("missing", None),

@@ -21,16 +21,16 @@ use serde_json::{Value, json};
 /// Looks at a turn: the next one, or the one with that name.
 pub(super) fn look(
     host: &Host,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     session: &str,
     turn: Option<&str>,
     model_named: bool,
 ) -> Result<Value, DeskError> {
-    let turns = recorded::of(host, kit, session)?;
+    let turns = recorded::of(host, factory, session)?;
     let turns = turns.as_ref();
     let last = || turns.and_then(|turns| turns.turn(turns.len().checked_sub(1)?));
     let Some(turn) = turn else {
-        return next(host, kit, session, last().as_ref(), model_named);
+        return next(host, factory, session, last().as_ref(), model_named);
     };
     let found = turns.and_then(|turns| Some((turns, turns.position(turn)?)));
     let Some((turns, at)) = found else {
@@ -39,12 +39,12 @@ pub(super) fn look(
                 .hint("`GET /api/sessions/{key}/turns` lists them."),
         );
     };
-    let mut shown = past(host, kit, turns, at)?;
+    let mut shown = past(host, factory, turns, at)?;
     if shown["fragments"]
         .as_array()
         .is_some_and(|all| all.iter().any(is_cut))
     {
-        let now = next(host, kit, session, last().as_ref(), model_named)?;
+        let now = next(host, factory, session, last().as_ref(), model_named)?;
         show_cuts(&mut shown, &now);
     }
     Ok(shown)
@@ -79,15 +79,15 @@ fn show_cuts(past: &mut Value, now: &Value) {
 /// The next turn, as if somebody wrote now. What only a turn knows is taken from the last one.
 fn next(
     host: &Host,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     session: &str,
     last: Option<&RecordedTurn>,
     model_named: bool,
 ) -> Result<Value, DeskError> {
     let last = last.map(RecordedTurn::run);
-    let setup = &kit.setup;
+    let setup = &factory.setup;
     let own = setup.configuration.layers.settings(Some(&setup.agent));
-    let entry = kit.store.find(session).ok().flatten();
+    let entry = factory.store.find(session).ok().flatten();
     let turn = TurnRequest {
         session: Some(session.to_owned()),
         turn: if last.is_some() {
@@ -126,7 +126,7 @@ fn next(
         "files": files(&seen, &view, directory),
         "budget": budget(&view),
     });
-    let beside = Beside::next(host, kit, &seen, last.as_ref());
+    let beside = Beside::next(host, factory, &seen, last.as_ref());
     beside.put(
         &mut shown,
         (view.total.units, view.total.tokens),
@@ -146,11 +146,11 @@ fn next(
 /// A turn of the past, as it was recorded.
 fn past(
     host: &Host,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     turns: &RecordedTurns,
     at: usize,
 ) -> Result<Value, DeskError> {
-    let directory = &kit.setup.directory;
+    let directory = &factory.setup.directory;
     let turn = turns.turn(at);
     let run = turn.as_ref().map(RecordedTurn::run);
     let prompt = run
@@ -161,7 +161,7 @@ fn past(
         return Err(DeskError::new(Trouble::Missing, message));
     };
     let name = recorded::model(&run).unwrap_or_default();
-    let model = ModelFigures::running(&name, true, &kit.setup);
+    let model = ModelFigures::running(&name, true, &factory.setup);
     let mut count = counter(&model);
     let mut fragments = Vec::new();
     let mut files = Vec::new();
@@ -196,7 +196,7 @@ fn past(
         "budget": {"perFile": null, "total": null, "used": used},
     });
     let system = (utf16_len(&prompt.text), count(&prompt.text));
-    Beside::past(host, kit, &model, &run).put(&mut shown, system, &model);
+    Beside::past(host, factory, &model, &run).put(&mut shown, system, &model);
     if let Some(window) = model.window() {
         shown["window"] = json!(window);
     }

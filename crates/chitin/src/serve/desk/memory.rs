@@ -13,12 +13,12 @@ const MOST: usize = 100;
 /// Searches an agent's memory, or says how it stands.
 pub(super) fn answer(
     host: &Host,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     query: Option<&str>,
     limit: Option<usize>,
 ) -> Result<Value, DeskError> {
     let Some(query) = query else {
-        let standing = commands::memory::standing(host, &kit.setup, &kit.memory);
+        let standing = commands::memory::standing(host, &factory.setup, &factory.memory);
         return value(&standing.map_err(said)?);
     };
     if query.trim().is_empty() {
@@ -28,6 +28,6 @@ pub(super) fn answer(
         ));
     }
     let limit = limit.map(|limit| limit.min(MOST));
-    let found = commands::memory::find(&kit.memory, query, limit);
+    let found = commands::memory::find(&factory.memory, query, limit);
     value(&found.map_err(said)?)
 }

@@ -38,8 +38,8 @@ impl ServeDesk {
         }
     }
 
-    fn workshop(&self, agent: &str) -> Result<Arc<AgentCache>, DeskError> {
-        Ok(self.agents.workshop(agent)?)
+    fn cache(&self, agent: &str) -> Result<Arc<AgentCache>, DeskError> {
+        Ok(self.agents.cache(agent)?)
     }
 
     fn at<T>(
@@ -47,7 +47,7 @@ impl ServeDesk {
         agent: &str,
         work: impl FnOnce(&AgentFactory) -> Result<T, DeskError>,
     ) -> Result<T, DeskError> {
-        work(&self.workshop(agent)?.kit)
+        work(&self.cache(agent)?.factory)
     }
 }
 
@@ -55,7 +55,7 @@ impl Desk for ServeDesk {
     fn answer(&self, ask: Ask) -> Result<Value, DeskError> {
         match ask {
             Ask::Turns { agent, session } => {
-                self.at(&agent, |kit| turns::list(&self.host, kit, &session))
+                self.at(&agent, |factory| turns::list(&self.host, factory, &session))
             }
             Ask::Lens {
                 agent,
@@ -63,36 +63,38 @@ impl Desk for ServeDesk {
                 turn,
             } => {
                 let named = self.agents.names_model();
-                self.at(&agent, |kit| {
-                    lens::look(&self.host, kit, &session, turn.as_deref(), named)
+                self.at(&agent, |factory| {
+                    lens::look(&self.host, factory, &session, turn.as_deref(), named)
                 })
             }
-            Ask::Files { agent } => self.at(&agent, |kit| files::list(&self.host, kit)),
-            Ask::File { agent, path } => self.at(&agent, |kit| files::read(kit, &path)),
+            Ask::Files { agent } => self.at(&agent, |factory| files::list(&self.host, factory)),
+            Ask::File { agent, path } => self.at(&agent, |factory| files::read(factory, &path)),
             Ask::Save {
                 agent,
                 path,
                 text,
                 version,
-            } => self.at(&agent, |kit| {
-                files::save(kit, &path, &text, version.as_deref())
+            } => self.at(&agent, |factory| {
+                files::save(factory, &path, &text, version.as_deref())
             }),
             Ask::Preview {
                 agent,
                 path,
                 text,
                 session,
-            } => self.at(&agent, |kit| {
-                preview::look(&self.host, kit, &path, &text, session.as_deref())
+            } => self.at(&agent, |factory| {
+                preview::look(&self.host, factory, &path, &text, session.as_deref())
             }),
-            Ask::Skills { agent } => self.at(&agent, |kit| skills::list(&self.host, kit)),
-            Ask::Findings { agent } => self.at(&agent, |kit| skills::findings(&self.host, kit)),
+            Ask::Skills { agent } => self.at(&agent, |factory| skills::list(&self.host, factory)),
+            Ask::Findings { agent } => {
+                self.at(&agent, |factory| skills::findings(&self.host, factory))
+            }
             Ask::Memory {
                 agent,
                 query,
                 limit,
-            } => self.at(&agent, |kit| {
-                memory::answer(&self.host, kit, query.as_deref(), limit)
+            } => self.at(&agent, |factory| {
+                memory::answer(&self.host, factory, query.as_deref(), limit)
             }),
             Ask::Traces {
                 agent,

@@ -17,14 +17,14 @@ use std::path::Path;
 /// Looks at the next turn as if a file said something else.
 pub(super) fn look(
     host: &Host,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     path: &str,
     text: &str,
     session: Option<&str>,
 ) -> Result<Value, DeskError> {
     let relative = checked(path)?;
     super::files::check_text(text)?;
-    let (setup, directory) = (&kit.setup, &kit.setup.directory);
+    let (setup, directory) = (&factory.setup, &factory.setup.directory);
     let turn = TurnRequest {
         session: session.map(str::to_owned),
         ..TurnRequest::default()

@@ -29,10 +29,10 @@ pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, DeskError> {
 /// Finds the turns that were recorded of a session; none when nothing was.
 pub(super) fn of(
     host: &Host,
-    kit: &AgentFactory,
+    factory: &AgentFactory,
     session: &str,
 ) -> Result<Option<RecordedTurns>, DeskError> {
-    let entry = kit.store.find(session);
+    let entry = factory.store.find(session);
     let entry = entry.map_err(|error| unreadable(Box::new(error)))?;
     let Some(id) = entry.map(|entry| entry.session_id) else {
         return Ok(None);

@@ -24,11 +24,11 @@ impl Beside {
     /// Counts what the next turn sends. The tools are those of the last turn, where one was recorded.
     pub(super) fn next(
         host: &Host,
-        kit: &AgentFactory,
+        factory: &AgentFactory,
         seen: &TurnContext,
         last: Option<&RecordedRun<'_>>,
     ) -> Self {
-        let setup = &kit.setup;
+        let setup = &factory.setup;
         let recorded = last.and_then(recorded::definitions);
         let definitions = match recorded {
             Some(known) => Definitions {
@@ -39,7 +39,7 @@ impl Beside {
         };
         let mut count = counter(&seen.model);
         let wire = wire_of(&seen.model, host, setup);
-        let history = History::read(&*kit.store, host, setup, seen);
+        let history = History::read(&*factory.store, host, setup, seen);
         Self {
             tools: ToolFigures::new(&definitions, wire, setup, &mut count),
             history: HistoryFigures::new(&history, setup, &mut count),
@@ -50,11 +50,11 @@ impl Beside {
     /// Counts what a recorded turn sent with its first request.
     pub(super) fn past(
         host: &Host,
-        kit: &AgentFactory,
+        factory: &AgentFactory,
         model: &ModelFigures,
         run: &RecordedRun<'_>,
     ) -> Self {
-        let setup = &kit.setup;
+        let setup = &factory.setup;
         let definitions = match recorded::definitions(run) {
             Some(known) => Definitions {
                 known,

@@ -9,8 +9,8 @@ use chitin_server::DeskError;
 use serde_json::{Value, json};
 
 /// Lists the skills, each with why it is not ready.
-pub(super) fn list(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> {
-    let judged = commands::skills::judged(host, &kit.setup).map_err(said)?;
+pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+    let judged = commands::skills::judged(host, &factory.setup).map_err(said)?;
     let skills: Vec<Value> = judged
         .iter()
         .map(|(skill, reasons)| {
@@ -20,7 +20,7 @@ pub(super) fn list(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> 
                 "name": skill.name,
                 "description": skill.description,
                 "source": skill.source,
-                "path": below(&skill.file.to_string_lossy(), &kit.setup.directory),
+                "path": below(&skill.file.to_string_lossy(), &factory.setup.directory),
                 "eligible": eligible,
                 "why": why,
                 "inPrompt": eligible && !skill.invocation.disable_model_invocation,
@@ -31,8 +31,8 @@ pub(super) fn list(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> 
 }
 
 /// Lists what is wrong, as `chitin check` does.
-pub(super) fn findings(host: &Host, kit: &AgentFactory) -> Result<Value, DeskError> {
-    let report = commands::check::report(host, &kit.setup).map_err(said)?;
+pub(super) fn findings(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+    let report = commands::check::report(host, &factory.setup).map_err(said)?;
     let findings: Vec<Value> = report
         .findings
         .iter()

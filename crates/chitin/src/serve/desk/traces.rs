@@ -83,7 +83,7 @@ impl Summaries {
 
 /// Returns the id of a session; none when there is no such session.
 fn id_of(desk: &ServeDesk, key: &str) -> Result<Option<String>, DeskError> {
-    let entry = desk.workshop(agent_of(key))?.kit.store.find(key);
+    let entry = desk.cache(agent_of(key))?.factory.store.find(key);
     let entry = entry.map_err(|error| DeskError::new(Trouble::Failed, error.to_string()))?;
     Ok(entry.map(|entry| entry.session_id))
 }

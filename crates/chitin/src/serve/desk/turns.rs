@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 const MOST: usize = 500;
 
 /// Lists the turns of a session, the newest first.
-pub(super) fn list(host: &Host, kit: &AgentFactory, session: &str) -> Result<Value, DeskError> {
-    let Some(turns) = recorded::of(host, kit, session)? else {
+pub(super) fn list(host: &Host, factory: &AgentFactory, session: &str) -> Result<Value, DeskError> {
+    let Some(turns) = recorded::of(host, factory, session)? else {
         return Ok(json!({
             "turns": [],
             "recorded": false,

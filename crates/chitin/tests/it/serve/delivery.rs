@@ -16,6 +16,19 @@ fn serve(script: &[Value], config: &Value) -> (Talk, Serving) {
     (talk, serving)
 }
 
+/// Puts a message into the mailbox, whole at once: half of one would be read as it is.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a message is moved into the mailbox as another program would do it"
+)]
+fn post(talk: &Talk, name: &str, message: &Value) {
+    let written = talk
+        .env
+        .file(&format!("mailbox/{name}.json"), message.to_string());
+    let place = talk.env.path().join(format!("mailbox/in/{name}.json"));
+    std::fs::rename(written, place).unwrap();
+}
+
 /// What stands in the mailbox's `out/`, in its order.
 fn out(talk: &Talk) -> Vec<Value> {
     let out = talk.env.path().join("mailbox/out");
@@ -40,10 +53,10 @@ fn progress_is_shown_as_the_channel_says_and_the_answer_takes_its_place() {
         ],
         &json!({"channels": {"directory": {"streaming": "progress"}}}),
     );
-    talk.env.file(
-        "mailbox/in/1.json",
-        json!({"text": "Board?", "peer": {"kind": "channel", "id": "yard"}, "owner": true})
-            .to_string(),
+    post(
+        &talk,
+        "1",
+        &json!({"text": "Board?", "peer": {"kind": "channel", "id": "yard"}, "owner": true}),
     );
     serving.wait_until("it is answered", |_| {
         out(&talk)
@@ -80,11 +93,8 @@ fn a_thread_without_its_past_is_told_how_to_read_it() {
     );
     for (name, words) in [("1", "Well?"), ("2", "And?")] {
         let before = talk.server.requests().len();
-        talk.env.file(
-            &format!("mailbox/in/{name}.json"),
-            json!({"text": words, "peer": {"kind": "channel", "id": "yard"}, "thread": "t9", "owner": true})
-                .to_string(),
-        );
+        let message = json!({"text": words, "peer": {"kind": "channel", "id": "yard"}, "thread": "t9", "owner": true});
+        post(&talk, name, &message);
         serving.wait_until("it is asked", |_| talk.server.requests().len() > before);
         serving.rest();
     }
