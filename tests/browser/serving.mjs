@@ -42,7 +42,9 @@ class Serving {
   /** Starts the program, and waits until it says where it listens. */
   async start(listen) {
     const words = ["serve", "--json", "--listen", listen, this.workspace];
-    const child = spawn(program, words, { env: { PATH: process.env.PATH, HOME: this.home }, stdio: ["ignore", "pipe", "pipe"] });
+    // The workspace is the default agent's, so that its sessions are those of `main`.
+    const env = { PATH: process.env.PATH, HOME: this.home, CHITIN_WORKSPACE: this.workspace };
+    const child = spawn(program, words, { env, stdio: ["ignore", "pipe", "pipe"] });
     this.process = child;
     this.gone = new Promise((resolve) => child.once("exit", resolve));
     this.url = await new Promise((resolve, reject) => {

@@ -26,7 +26,8 @@ function drawTotals() {
   const view = currentView();
   byId("summary").replaceChildren(...prose(view.summary));
   const size = view.size;
-  const { request, model } = view;
+  const { request } = view;
+  const model = view.model ?? { name: "", window: null, price_per_turn: null };
   const figures = [
     figure(
       "Sent each turn",
