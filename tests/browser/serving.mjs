@@ -20,6 +20,8 @@ export async function serve(rules, { configure = {} } = {}) {
   const home = mkdtempSync(path.join(tmpdir(), "chitin-serve-"));
   const workspace = path.join(home, "yard");
   cpSync(path.join(root, "examples", "harbor"), workspace, { recursive: true });
+  // Its rules hold a reply back until it is whole and judged; these tests look at replies while they come.
+  rmSync(path.join(workspace, "PERMISSIONS.md"));
   const model = await startModel(rules);
   const settings = {
     model: "yard/test-model",
