@@ -84,16 +84,16 @@ mod tests {
 
     #[test]
     fn a_typed_tilde_is_home_and_only_at_the_start() {
-        let env = Env::new("/work").with("HOME", "/home/kim");
+        let env = Env::new("/yard").with("HOME", "/home/kim");
         let led = |typed: &str| env.resolve(typed).display().to_string();
         assert_eq!(led("~"), "/home/kim");
         assert_eq!(led("~/agents/a"), "/home/kim/agents/a");
-        assert_eq!(led("agents"), "/work/agents");
+        assert_eq!(led("agents"), "/yard/agents");
         assert_eq!(led("/agents"), "/agents");
-        assert_eq!(led("~kim/a"), "/work/~kim/a");
-        assert_eq!(led("a/~"), "/work/a/~");
-        let homeless = Env::new("/work").with("HOME", "");
-        assert_eq!(homeless.resolve("~/a"), Path::new("/work/~/a"));
+        assert_eq!(led("~kim/a"), "/yard/~kim/a");
+        assert_eq!(led("a/~"), "/yard/a/~");
+        let homeless = Env::new("/yard").with("HOME", "");
+        assert_eq!(homeless.resolve("~/a"), Path::new("/yard/~/a"));
         let other = homeless.with_os_home("/home/os");
         assert_eq!(other.resolve("~/a"), Path::new("/home/os/a"));
     }
