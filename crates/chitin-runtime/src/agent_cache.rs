@@ -7,6 +7,7 @@ use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
 use crate::host::Host;
 use crate::identity::name_of_directory;
 use crate::notes::Notes;
+use crate::plugins::FollowedConfig;
 use crate::setup::{Configuration, Setup, Target};
 use crate::tools::User;
 use chitin_agent::turn::{Agent, NoApprover};
@@ -18,13 +19,14 @@ use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::Approver;
 use chitin_tools::policy::Sender;
+use chitin_workspace::config::Layers;
 use chitin_workspace::{agents, home};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many variants of agents are kept. When there are more, all are made anew.
 const MOST_KINDS: usize = 256;
@@ -43,6 +45,8 @@ pub struct ServeHost {
     spawn_workspaces: Vec<String>,
     /// By the agent, and the workspace where that is not the agent's own.
     caches: Mutex<HashMap<CacheKey, Arc<AgentCache>>>,
+    /// Where plugins are named. Held while a change is taken over, so that no turn begins with half of it.
+    followed: tokio::sync::Mutex<FollowedConfig>,
 }
 
 /// An agent, and the workspace where that is not its own.
@@ -53,7 +57,7 @@ pub struct AgentCache {
     /// Makes its agents.
     pub factory: AgentFactory,
     /// By the model. Held while one is made, so that tool servers are started once.
-    templates: tokio::sync::Mutex<HashMap<Option<String>, Arc<AgentTemplate>>>,
+    templates: Arc<tokio::sync::Mutex<HashMap<Option<String>, Arc<AgentTemplate>>>>,
     variants: Mutex<HashMap<AgentVariant, Arc<Agent>>>,
 }
 
@@ -126,6 +130,7 @@ impl ServeHost {
             default,
             spawn_workspaces: spawn_workspaces(host, configuration),
             caches: Mutex::default(),
+            followed: tokio::sync::Mutex::default(),
         })
     }
 
@@ -157,7 +162,7 @@ impl ServeHost {
             Some(_) => Some(self.cache(agent_id)?),
             None => None,
         };
-        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut caches = self.locked();
         let key = (agent_id.to_owned(), workspace.map(Path::to_path_buf));
         if let Some(cache) = caches.get(&key) {
             return Ok(Arc::clone(cache));
@@ -182,7 +187,7 @@ impl ServeHost {
 
         let setup = Setup::find(&self.host, &target, &Notes::none()).map(|setup| {
             // What the configuration says was told at the start; what becomes of plugins is told when it happens.
-            setup.with_plugin_notes(&self.host, &self.notes)
+            setup.with_lasting_plugins(&self.host, &self.notes)
         });
         let setup = setup.map_err(|error| said(&error))?;
         let factory = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
@@ -192,14 +197,80 @@ impl ServeHost {
         }
         let cache = Arc::new(AgentCache {
             factory,
-            templates: tokio::sync::Mutex::default(),
+            templates: Arc::default(),
             variants: Mutex::default(),
         });
         caches.insert(key, Arc::clone(&cache));
         Ok(cache)
     }
 
+    /// Takes over what `chitin.json5` says by now of plugins and of the context engine. Plugins that did not change keep their
+    /// processes; a turn that is using one that was removed goes on with the built-in behaviour. A file that cannot be used
+    /// changes nothing.
+    async fn follow_plugins(&self) {
+        let mut followed = self.followed.lock().await;
+        let own = match followed.changed(&self.host) {
+            None => return,
+            Some(Ok(own)) => own,
+            Some(Err(error)) => {
+                let error = error.with_causes();
+                self.notes
+                    .note(&format!("{error} Plugins stay as they are."));
+                return;
+            }
+        };
+        let mut layers = Layers::default().with_environment(&self.host.env);
+        if let Some(own) = &own {
+            layers = layers.with_chitin(own);
+        }
+        let plugins = Arc::new(own.map(|own| own.config.plugins).unwrap_or_default());
+        for (key, cache) in self.known() {
+            let factory = &cache.factory;
+            let (set, plugins) = (Arc::clone(&factory.plugins), Arc::clone(&plugins));
+            // It waits for processes to end.
+            let reloaded = tokio::task::spawn_blocking(move || set.reload(&plugins)).await;
+            let context_engine = layers.settings(Some(&factory.setup.agent)).context_engine;
+            let reloaded = reloaded.unwrap_or_default();
+            if reloaded.is_empty() && context_engine == factory.context_engine {
+                continue;
+            }
+            factory.plugins.update_adapters(&factory.setup.adapters);
+            for (names, what) in [
+                (&reloaded.added, "was added"),
+                (&reloaded.changed, "has other settings"),
+                (&reloaded.removed, "was removed"),
+            ] {
+                for name in names {
+                    let agent = &factory.setup.agent;
+                    let note = format!("Plugin `{name}` {what}, for the agent `{agent}`.");
+                    self.notes.note(&note);
+                }
+            }
+            let mut factory = factory.clone();
+            factory.context_engine = context_engine;
+            let renewed = AgentCache {
+                factory,
+                templates: Arc::clone(&cache.templates),
+                variants: Mutex::default(),
+            };
+            self.locked().insert(key, Arc::new(renewed));
+        }
+    }
+
+    fn known(&self) -> Vec<(CacheKey, Arc<AgentCache>)> {
+        let known = self.locked();
+        let known = known
+            .iter()
+            .map(|(key, cache)| (key.clone(), Arc::clone(cache)));
+        known.collect()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<CacheKey, Arc<AgentCache>>> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
+        self.follow_plugins().await;
         let cache = self.cache_in(ask.agent_id, ask.workspace.as_deref())?;
         let contract = cache.factory.setup.contract();
         let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());

@@ -67,6 +67,8 @@ pub struct AgentFactory {
     mcp: Arc<AgentMcpServers>,
     /// Where notes go.
     pub notes: Notes,
+    /// The context engine that `chitin.json5` names.
+    pub(crate) context_engine: Option<String>,
     /// Context engines that the caller adds.
     pub engines: Vec<Arc<dyn ContextEngine>>,
     /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
@@ -99,6 +101,8 @@ impl AgentFactory {
         // What is composed brings its rules along: they add up.
         let workspaces = || std::iter::once(&setup.directory).chain(&setup.with);
         let id = setup.agent.as_str();
+        let layers = &setup.configuration.layers;
+        let context_engine = layers.settings(Some(&setup.agent)).context_engine;
         let guards = workspaces().map(|one| PermissionGuard::new(one, id, policy.clone()));
         let channels = workspaces().map(|one| ChannelFilter::new(one, policy.clone()));
         Ok(Self {
@@ -112,6 +116,7 @@ impl AgentFactory {
             setup,
             state,
             notes: notes.clone(),
+            context_engine,
             engines: Vec::new(),
         })
     }
@@ -195,7 +200,7 @@ impl AgentFactory {
             guard: Arc::clone(&self.guard) as _,
             approver,
             clock: Arc::clone(&clock),
-            engine: self.engine(own.context_engine.as_deref())?,
+            engine: self.engine()?,
             limits: TurnLimits::new(&own.limits),
             history: history(&self.host, setup, &own.history),
             reset: reset::policy(&self.host, setup, &own.sessions),
@@ -226,8 +231,9 @@ impl AgentFactory {
 impl AgentFactory {
     /// Picks the context engine: the one that `chitin.json5` names, else the one that `openclaw.json` names, of those that
     /// are built in or that plugins offer.
-    fn engine(&self, named: Option<&str>) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
+    fn engine(&self) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
         let setup = &self.setup;
+        let named = self.context_engine.as_deref();
         let mut registry = Registry::new();
         for engine in &self.engines {
             let engine = Arc::clone(engine);

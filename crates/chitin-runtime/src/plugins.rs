@@ -1,24 +1,37 @@
 //! The user's plugins, from the configuration.
 
+use crate::error::RuntimeError;
 use crate::host::Host;
 use crate::notes::Notes;
-use crate::setup::{Configuration, chitin_home};
+use crate::setup::{Configuration, chitin_home, own_config};
 use chitin_plugin::{PluginHost, PluginSet};
 use chitin_workspace::adapter::{AdapterRegistry, OpenClawAdapter, WorkspaceAdapter};
+use chitin_workspace::config::{LoadedChitinConfig, OWN_FILE};
 use chitin_workspace::contract::{Contract, Layout};
+use chitin_workspace::guard::Fingerprint;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Makes the set of plugins that `chitin.json5` names. Nothing is started before it is needed; without plugins in the
-/// configuration, without a home, or in a program that has no helper to shut them in, the set is empty.
+/// Makes the set of plugins that `chitin.json5` names, for a command that reads the configuration once. Nothing is started
+/// before it is needed; without plugins in the configuration, without a home, or in a program that has no helper to shut
+/// them in, the set is empty.
 pub fn plugin_set(host: &Host, configuration: &Configuration, notes: &Notes) -> PluginSet {
+    if configuration.plugins.is_empty() {
+        return PluginSet::new(unused());
+    }
+    lasting_plugin_set(host, configuration, notes)
+}
+
+/// Makes the set for a program that follows the configuration: plugins may be added to it later.
+pub(crate) fn lasting_plugin_set(
+    host: &Host,
+    configuration: &Configuration,
+    notes: &Notes,
+) -> PluginSet {
     let home = chitin_home(host);
     let (Some(home), Some(helper)) = (home, &host.helper) else {
         return PluginSet::new(unused());
     };
-    if configuration.plugins.is_empty() {
-        return PluginSet::new(unused());
-    }
     let version = env!("CARGO_PKG_VERSION");
     let mut plugin_host = PluginHost::new(helper.clone(), home, version);
     let notes = notes.clone();
@@ -57,4 +70,34 @@ pub fn adapter_registry(plugins: &PluginSet, contract: &Contract) -> AdapterRegi
     };
     plugins.update_adapters(&registry);
     registry
+}
+
+/// `chitin.json5` as it was last read, with what it includes.
+#[derive(Debug, Default)]
+pub(crate) struct FollowedConfig {
+    files: Vec<(PathBuf, Option<Fingerprint>)>,
+}
+
+impl FollowedConfig {
+    /// Reads the file again if it is not the one that was last read: a few `stat` calls when nothing changed. A file that
+    /// cannot be used is an error once.
+    pub(crate) fn changed(
+        &mut self,
+        host: &Host,
+    ) -> Option<Result<Option<LoadedChitinConfig>, RuntimeError>> {
+        let is_same = |(path, seen): &(PathBuf, _)| Fingerprint::of_path(path) == *seen;
+        if !self.files.is_empty() && self.files.iter().all(is_same) {
+            return None;
+        }
+        let file = chitin_home(host)?.join(OWN_FILE);
+        // Described before it is read, so that an edit in between is seen the next time.
+        let described = Fingerprint::of_path(&file);
+        let read = own_config(host);
+        let included = read.iter().flatten().flat_map(|own| &own.files);
+        let included = included.map(|one| &one.path).filter(|path| **path != file);
+        let included = included.map(|path| (path.clone(), Fingerprint::of_path(path)));
+        self.files = included.collect();
+        self.files.push((file, described));
+        Some(read)
+    }
 }

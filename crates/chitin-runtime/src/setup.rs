@@ -5,7 +5,7 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::identity::{self, Identity};
 use crate::notes::Notes;
-use crate::plugins::{adapter_registry, plugin_set};
+use crate::plugins::{adapter_registry, lasting_plugin_set, plugin_set};
 use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
@@ -270,10 +270,10 @@ impl Setup {
         })
     }
 
-    /// Returns the same with plugins that tell what becomes of them.
+    /// Returns the same with plugins that tell what becomes of them, and to which others can be added.
     #[must_use]
-    pub(crate) fn with_plugin_notes(mut self, host: &Host, notes: &Notes) -> Self {
-        self.plugins = Arc::new(plugin_set(host, &self.configuration, notes));
+    pub(crate) fn with_lasting_plugins(mut self, host: &Host, notes: &Notes) -> Self {
+        self.plugins = Arc::new(lasting_plugin_set(host, &self.configuration, notes));
         self.adapters = Arc::new(adapter_registry(&self.plugins, self.configuration.contract));
         self
     }

@@ -1,6 +1,7 @@
 //! Fingerprints: what is compared to know that a file did not change.
 
 use rustix::fs::{FileType, Stat};
+use std::path::Path;
 
 /// Device, inode, size and both times of a file: equal fingerprints mean that nobody wrote to it in between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -18,6 +19,12 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
+    /// Describes the file at a path that the user named, links followed; nothing when there is none.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let stat = rustix::fs::stat(path).ok()?;
+        Some(Self::from(&stat))
+    }
+
     /// Tells whether two fingerprints are of one file, whatever its content.
     pub const fn is_same_file(&self, other: &Self) -> bool {
         self.dev == other.dev && self.ino == other.ino

@@ -308,33 +308,28 @@ for line in sys.stdin:
         serving.rest();
         talk.server.requests()[number].json()["system"].to_string()
     };
-    let restart = || {
-        let uptime = |serving: &Serving| {
-            let (_, status) = serving.ask("GET", "/api/status", None);
-            status["uptimeMs"].as_u64().unwrap_or(u64::MAX)
-        };
-        let before = uptime(&serving);
-        serving.begin_anew();
-        serving.wait_until("it begins anew", |serving| uptime(serving) < before);
-    };
     assert!(!system_of(0).contains("The plugin is process"));
 
-    talk.configure(json!({"plugins": {"adds": plugin("adds.py")}, "contextEngine": "adds"}));
-    restart();
+    let adds = json!({"adds": plugin("adds.py")});
+    talk.configure(json!({"plugins": adds, "contextEngine": "adds"}));
     let system = system_of(1);
     let pid = system
         .split_once("The plugin is process ")
         .and_then(|(_, rest)| rest.split('.').next())
         .unwrap_or_else(|| panic!("{system}"));
     let process = format!("/proc/{pid}");
-    assert!(
-        Path::new(&process).exists(),
-        "it runs as long as the server"
-    );
+
+    // Neither another plugin nor a file that cannot be read ends its process.
+    let mut both = adds.clone();
+    both["late"] = plugin("late.py");
+    talk.configure(json!({"plugins": both, "contextEngine": "adds"}));
+    assert!(system_of(2).contains(&format!("process {pid}.")));
+    talk.env.file("home/.chitin/chitin.json5", "{ plugins: ");
+    assert!(system_of(3).contains(&format!("process {pid}.")));
+    assert!(Path::new(&process).exists());
 
     talk.configure(json!({}));
-    restart();
-    assert!(!system_of(2).contains("The plugin is process"));
+    assert!(!system_of(4).contains("The plugin is process"));
     serving.wait_until("the plugin is gone", |_| !Path::new(&process).exists());
     assert_eq!(serving.end(), Some(0));
 }
