@@ -126,6 +126,8 @@ enum CacheRule {
     Breakpoints,
     /// OpenAI: the longest common beginning with an earlier request, from 1,024 tokens on, in steps of 128.
     Steps,
+    /// Google, Gemini 3: the longest common beginning with an earlier request, from 4,096 tokens on.
+    Long,
     /// Ollama and llama.cpp: the longest common beginning with the last request.
     Last,
 }
@@ -154,6 +156,10 @@ impl CacheRule {
                 let most = earlier.iter().map(|one| common(one, now)).max();
                 let tokens = most.unwrap_or_default();
                 if tokens < 1024 { 0 } else { tokens / 128 * 128 }
+            }
+            Self::Long => {
+                let most = earlier.iter().map(|one| common(one, now)).max();
+                most.filter(|tokens| *tokens >= 4096).unwrap_or_default()
             }
             Self::Last => earlier.last().map_or(0, |one| common(one, now)),
         }
@@ -200,6 +206,7 @@ fn recalled_memory_in_the_message_leaves_the_cached_conversation_alone() {
     for (format, rule) in [
         (Format::Anthropic, CacheRule::Breakpoints),
         (Format::Completions, CacheRule::Steps),
+        (Format::Completions, CacheRule::Long),
         (Format::Ollama, CacheRule::Last),
     ] {
         let (_, system) = conversation(format, "system");
