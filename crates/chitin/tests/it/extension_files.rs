@@ -74,6 +74,19 @@ fn run_holds_every_rule_about_messages() {
 }
 
 #[test]
+fn rules_that_contradict_each_other_refuse_and_check_says_so() {
+    let talk = ruled("allow: board\ndeny: board\n");
+    assert_refused(&talk, &talk.say("What is on the board?"), "deny", 2);
+    let talk = ruled("require-role: owner\nrequire-role: guest\n");
+    assert_refused(&talk, &talk.say("hello"), "require-role", 2);
+    let workspace = talk.env.workspace().display().to_string();
+    let found = transcript(&talk.env, &["check", &workspace]);
+    let says = "No sender is both `owner` and `guest`, so every message is refused.";
+    assert!(found.contains("PERMISSIONS.md:2:15 error"), "{found}");
+    assert!(found.contains(says), "{found}");
+}
+
+#[test]
 fn a_refused_message_is_in_the_journal_and_the_transcript_without_its_text() {
     let talk = ruled("deny: swordfish\n");
     let events = talk.events("the swordfish");

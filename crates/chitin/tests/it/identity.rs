@@ -183,22 +183,46 @@ fn adopting_says_what_it_cannot_do() {
 }
 
 #[test]
-fn thousands_of_directories_with_sessions_cost_nothing() {
+fn ten_thousand_directories_with_sessions_are_kept_apart() {
     let env = two_directories();
-    fs::create_dir_all(env.path().join("home/.chitin/directories")).unwrap();
-    for at in 0..2_000 {
-        fs::create_dir_all(
-            env.path()
-                .join(format!("home/.chitin/agents/yard-{at:08x}/sessions")),
-        )
-        .unwrap();
-        fs::write(
-            env.path()
-                .join(format!("home/.chitin/directories/1-{at:x}.json")),
-            "{}",
-        )
-        .unwrap();
-    }
     run(&env, &["run", "harbor", "-m", SECRET]);
+    let state = env.home().join(".chitin");
+    let entries = fs::read_dir(state.join("agents")).unwrap();
+    let harbor = entries.last().unwrap().unwrap().path().join("sessions");
+    let index = fs::read(harbor.join("sessions.json")).unwrap();
+    for at in 0..10_000 {
+        let sessions = state.join(format!("agents/yard-{at:08x}/sessions"));
+        fs::create_dir_all(&sessions).unwrap();
+        fs::write(sessions.join("sessions.json"), &index).unwrap();
+        fs::write(state.join(format!("directories/1-{at:x}.json")), "{}").unwrap();
+    }
+    assert!(request(&env, "harbor").contains("PURPLE-42"));
     assert!(!request(&env, "garden").contains("PURPLE-42"));
+    let (listed, _) = run(&env, &["sessions", "--dir", "harbor", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[test]
+fn a_workspace_on_a_read_only_disk_answers_and_says_what_it_cannot_write() {
+    if !chitin_test::needs::programs(&["bwrap"]) {
+        return;
+    }
+    let env = two_directories();
+    let harbor = env.path().join("harbor");
+    let call = r#"call write {"path": "notes.md", "content": "x"}"#;
+    let program = env!("CARGO_BIN_EXE_chitin");
+    let mut command = std::process::Command::new("bwrap");
+    command.args(["--dev-bind", "/", "/", "--ro-bind"]);
+    command.args([&harbor, &harbor]);
+    command.args(["--", program, "run", "harbor", "-m", call]);
+    command.current_dir(env.path()).env("HOME", env.home());
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (said, notes) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}\n{notes}");
+    assert!(said.contains("notes.md"), "{said}");
+    assert!(said.contains("Read-only file system"), "{said}");
+    assert!(!harbor.join("notes.md").exists());
+    assert!(request(&env, "harbor").contains("notes.md"), "it is kept");
 }
