@@ -1,6 +1,6 @@
 //! The layers of an artifact: their names, media types, order and limits (rules P2, P13).
 //!
-//! The last three are Chitin's own: what a workspace holds beyond the format's map. They stand after all others, under media
+//! The last four are Chitin's own: what a workspace holds beyond the format's map. They stand after all others, under media
 //! types of ours, so that other tools pass over them and read the rest as it always was (rule P14).
 
 use crate::compat::{MEMORY_FILE, MEMORY_SURFACE, SURFACES};
@@ -45,6 +45,8 @@ pub enum LayerKind {
     Memory,
     /// The files of a source artifact.
     SourceSnapshot,
+    /// The `README.md` of a directory that has no `AGENTS.md`; Chitin's own.
+    Instructions,
     /// Extension files of a workspace, such as `PERMISSIONS.md`; Chitin's own.
     Extensions,
     /// Skills below `.agents/skills`; Chitin's own.
@@ -58,7 +60,7 @@ pub const MB: u64 = 1_048_576;
 
 impl LayerKind {
     /// Every kind, in the order of the manifest.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Knowledge,
         Self::Rules,
         Self::Skills,
@@ -72,6 +74,7 @@ impl LayerKind {
         Self::Subagents,
         Self::Memory,
         Self::SourceSnapshot,
+        Self::Instructions,
         Self::Extensions,
         Self::AgentsSkills,
         Self::Documents,
@@ -93,6 +96,7 @@ impl LayerKind {
             Self::Subagents => "subagents",
             Self::Memory => "memory",
             Self::SourceSnapshot => "source",
+            Self::Instructions => "instructions",
             Self::Extensions => "extensions",
             Self::AgentsSkills => "agentsSkills",
             Self::Documents => "documents",
@@ -120,6 +124,7 @@ impl LayerKind {
             Self::Subagents => "application/vnd.stax.subagents.v1+json",
             Self::Memory => "application/vnd.stax.memory.v1.tar+gzip",
             Self::SourceSnapshot => "application/vnd.stax.source.snapshot.v1.tar+gzip",
+            Self::Instructions => "application/vnd.chitin.instructions.v1.tar+gzip",
             Self::Extensions => "application/vnd.chitin.extensions.v1.tar+gzip",
             Self::AgentsSkills => "application/vnd.chitin.agents-skills.v1.tar+gzip",
             Self::Documents => "application/vnd.chitin.documents.v1.tar+gzip",
@@ -143,6 +148,7 @@ impl LayerKind {
             | Self::Surfaces
             | Self::Memory
             | Self::SourceSnapshot
+            | Self::Instructions
             | Self::Extensions
             | Self::AgentsSkills
             | Self::Documents => Format::Tar,
@@ -160,6 +166,7 @@ impl LayerKind {
             Self::Rules
             | Self::Surfaces
             | Self::InstructionTree
+            | Self::Instructions
             | Self::Extensions
             | Self::Documents => 16 * MB,
             Self::Skills | Self::Memory | Self::AgentsSkills => 64 * MB,
@@ -176,7 +183,7 @@ impl LayerKind {
     pub const fn is_own(self) -> bool {
         matches!(
             self,
-            Self::Extensions | Self::AgentsSkills | Self::Documents
+            Self::Instructions | Self::Extensions | Self::AgentsSkills | Self::Documents
         )
     }
 
@@ -191,7 +198,7 @@ impl LayerKind {
             Self::Skills => Some(format!("skills/{path}")),
             Self::Memory => Some(format!("memory/{path}")),
             Self::AgentsSkills => Some(format!("{AGENTS_SKILLS}/{path}")),
-            Self::Extensions | Self::Documents => Some(path.to_owned()),
+            Self::Instructions | Self::Extensions | Self::Documents => Some(path.to_owned()),
             Self::Knowledge
             | Self::Rules
             | Self::Mcp

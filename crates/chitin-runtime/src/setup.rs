@@ -293,7 +293,7 @@ impl Setup {
         if is_missing {
             failed.hint(format!("`chitin init {directory}` makes a new workspace"))
         } else {
-            failed
+            failed.hint("name a directory that you can read")
         }
     }
 

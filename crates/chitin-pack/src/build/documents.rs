@@ -116,6 +116,8 @@ impl Search<'_> {
             .filter(|(path, _)| is_text(path))
             .cloned()
             .collect();
+        // What is packed already is in a layer of its own.
+        let packed: BTreeSet<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
         let mut targets = BTreeSet::new();
         while let Some((path, source)) = waiting.pop_front() {
             let Some(text) = self.read(&source)? else {
@@ -127,7 +129,8 @@ impl Search<'_> {
                     targets.insert(format!("{OUTSIDE}{link}"));
                     continue;
                 };
-                if is_elsewhere(&target) || !targets.insert(target.clone()) {
+                let is_packed = packed.contains(target.as_str());
+                if is_packed || is_elsewhere(&target) || !targets.insert(target.clone()) {
                     continue;
                 }
                 if let Some(found) = self.take(&target)

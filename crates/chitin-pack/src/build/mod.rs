@@ -19,7 +19,7 @@ mod write;
 
 pub use options::{
     Annotations, BuildOptions, Built, BuiltLayer, LinkMode, MemoryFile, OutsidePaths, OwnLayers,
-    Reuse, WorkspaceOptions,
+    Reuse, RulesFile, WorkspaceOptions,
 };
 pub use other::{build_profile, build_source};
 pub use project::build;

@@ -95,6 +95,16 @@ pub enum OwnLayers {
     Leave,
 }
 
+/// Which file at the root holds the operating rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RulesFile {
+    /// `AGENTS.md`, a surface of the format.
+    #[default]
+    Agents,
+    /// `README.md`: the directory is an agent by its readme alone. It travels in a layer of our own.
+    Readme,
+}
+
 /// What packing a workspace is asked to do.
 #[derive(Debug, Clone, Default)]
 pub struct WorkspaceOptions {
@@ -104,6 +114,8 @@ pub struct WorkspaceOptions {
     pub memory_file: MemoryFile,
     /// Whether what the format's map has no place for travels.
     pub own_layers: OwnLayers,
+    /// Which file at the root holds the operating rules.
+    pub rules_file: RulesFile,
 }
 
 /// What was built.

@@ -1,13 +1,14 @@
-//! What a workspace holds beyond the format's map, for layers of our own: extension files and skills below `.agents/skills`.
+//! What a workspace holds beyond the format's map, for layers of our own: a readme that holds the operating rules, extension
+//! files, and skills below `.agents/skills`.
 
 use super::content;
-use super::options::{LinkMode, WorkspaceOptions};
+use super::options::{LinkMode, RulesFile, WorkspaceOptions};
 use super::tree::{Collected, Tree};
 use super::{project, refusal};
 use crate::error::PackError;
 use crate::layer::{AGENTS_SKILLS, LayerKind};
 use crate::warning::Warning;
-use chitin_workspace::adapter::EXTENSION_FILES;
+use chitin_workspace::adapter::{EXTENSION_FILES, NATIVE_RULES_FILE};
 use chitin_workspace::guard::{EntryKind, Looked, Root};
 use std::path::Path;
 
@@ -36,11 +37,17 @@ pub(super) fn collect(
     options: &WorkspaceOptions,
 ) -> Result<Own, PackError> {
     let mut own = Own::default();
-    own.extensions(
-        tree,
-        names,
-        project::link_mode(LayerKind::Surfaces, &options.build),
-    )?;
+    let links = project::link_mode(LayerKind::Surfaces, &options.build);
+    if options.rules_file == RulesFile::Readme {
+        own.files(
+            LayerKind::Instructions,
+            &[NATIVE_RULES_FILE],
+            tree,
+            names,
+            links,
+        )?;
+    }
+    own.files(LayerKind::Extensions, &EXTENSION_FILES, tree, names, links)?;
     let links = project::link_mode(LayerKind::Skills, &options.build);
     own.skills(root, tree, names, links)?;
     for (kind, collected) in &own.layers {
@@ -50,28 +57,28 @@ pub(super) fn collect(
 }
 
 impl Own {
-    fn extensions(
+    /// Collects files of the root that have one of the given names.
+    fn files(
         &mut self,
+        kind: LayerKind,
+        known: &[&'static str],
         tree: &Tree<'_>,
         names: &[Looked],
         links: LinkMode,
     ) -> Result<(), PackError> {
         let mut collected = Collected::default();
         for looked in names {
-            let Some(name) = EXTENSION_FILES
-                .into_iter()
-                .find(|known| looked.name == **known)
-            else {
+            let Some(name) = known.iter().find(|known| looked.name == **known) else {
                 continue;
             };
             if !tree.leaves_out(Path::new(name), looked.kind) {
                 collected.files.push(tree.one(looked, name, links)?);
-                self.names.push(name.to_owned());
+                self.names.push((*name).to_owned());
             }
         }
         if !collected.files.is_empty() {
             collected.sort();
-            self.layers.push((LayerKind::Extensions, collected));
+            self.layers.push((kind, collected));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::manifest::{self, Types};
 use super::memory::{Layers, Purpose};
-use super::options::{Built, LinkMode, MemoryFile, OwnLayers, WorkspaceOptions};
+use super::options::{Built, LinkMode, MemoryFile, OwnLayers, RulesFile, WorkspaceOptions};
 use super::project::{link_mode, open, tree_options};
 use super::tree::{Collected, Source, Tree};
 use super::{content, documents, own, refusal};
@@ -13,6 +13,7 @@ use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::store::Store;
 use crate::warning::Warning;
+use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use chitin_workspace::guard::{EntryKind, Looked, Root};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -40,8 +41,17 @@ pub fn pack_workspace(
     let _adding = store.adding()?;
     let not_one = || {
         let message = format!("`{}` is not a workspace", workspace.display());
-        PackError::new(ErrorClass::NotAWorkspace, message)
-            .hint(format!("a workspace has an `{MARKER}` at its root"))
+        let error = PackError::new(ErrorClass::NotAWorkspace, message);
+        match options.rules_file {
+            RulesFile::Agents => error.hint(format!("a workspace has an `{MARKER}` at its root")),
+            RulesFile::Readme => error.hint(format!(
+                "an agent has an `{MARKER}` or a `{NATIVE_RULES_FILE}` at its root"
+            )),
+        }
+    };
+    let marker = match options.rules_file {
+        RulesFile::Agents => MARKER,
+        RulesFile::Readme => NATIVE_RULES_FILE,
     };
     let root = open(workspace).map_err(|error| match error.class() {
         ErrorClass::MissingPath => not_one(),
@@ -52,7 +62,7 @@ pub fn pack_workspace(
         .survey(Path::new(""), MAX_ROOT_NAMES)
         .map_err(refusal::of)?;
     names.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    if !names.iter().any(|found| found.name == MARKER) {
+    if !names.iter().any(|found| found.name == marker) {
         return Err(not_one());
     }
     let mut of_tree = tree_options(store, &options.build)?;

@@ -8,6 +8,7 @@ use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
 use crate::packages::read_list;
 use crate::template;
+use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -105,6 +106,14 @@ impl<'a> Source<'a> {
     /// Finds a file in a layer.
     pub(super) fn file(&self, kind: LayerKind, path: &str) -> Option<&ArchivedFile> {
         self.files(kind).iter().find(|file| file.path == path)
+    }
+
+    /// Tells whether the operating rules are a readme: no surface speaks for the agent.
+    pub(super) fn is_readme_agent(&self) -> bool {
+        self.files(LayerKind::Surfaces).is_empty()
+            && self
+                .file(LayerKind::Instructions, NATIVE_RULES_FILE)
+                .is_some()
     }
 
     /// Reads those files of a layer that `wanted` names, in its order.

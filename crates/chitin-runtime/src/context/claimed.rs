@@ -8,39 +8,39 @@ use chitin_workspace::adapter::{
     AdapterError, AgentDefinition, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME,
 };
 use chitin_workspace::guard::{ReadError, ReadPolicy, Root};
-use chitin_workspace::load::decode;
+use chitin_workspace::load::{LoadOptions, decode, load, read_policy};
 use chitin_workspace::snapshot::{Content, Record, RecordState};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Who reads a directory.
-pub(super) enum Claim {
+#[derive(Debug)]
+pub enum Claim {
     /// The contract's own loader: it is an OpenClaw workspace, or the contract knows no other kind.
     Workspace,
     /// Another adapter made a definition of it.
     Adapter(Box<AgentDefinition>),
 }
 
-/// Finds who reads a directory.
+/// Finds who reads a directory. `is_workspace` tells whether any file of a workspace is there.
 pub(super) fn claim(
     host: &Host,
     setup: &Setup,
     directory: &Path,
-    workspace: &Workspace,
+    is_workspace: impl Fn() -> bool,
 ) -> Result<Claim, RuntimeError> {
     if !setup.contract().loading.adapters {
         return Ok(Claim::Workspace);
     }
-    // A workspace that lost its AGENTS.md is still one: its other files are not given up for a readme.
-    let has_files = || workspace.records().iter().any(|one| !is_missing(one));
     let mut unavailable = None;
     for adapter in setup.adapters.claimants(directory) {
-        let is_workspace = match adapter.name() {
+        let by_contract = match adapter.name() {
             OPENCLAW_NAME => true,
-            NATIVE_NAME => has_files(),
+            // A workspace that lost its AGENTS.md is still one: its other files are not given up for a readme.
+            NATIVE_NAME => is_workspace(),
             _ => false,
         };
-        if is_workspace {
+        if by_contract {
             return Ok(Claim::Workspace);
         }
         match adapter.load(directory) {
@@ -57,6 +57,43 @@ pub(super) fn claim(
         asked: setup.adapters.adapters().len(),
     });
     Err(unclaimed(host, setup, error))
+}
+
+impl Setup {
+    /// Finds who reads the directory, without reading the workspace.
+    pub fn claim(&self, host: &Host) -> Result<Claim, RuntimeError> {
+        self.check_directory(host)?;
+        let options = LoadOptions {
+            tolerate_unreadable: true,
+            ..self.options.clone()
+        };
+        claim(host, self, &self.directory, || {
+            let loaded = load(&self.directory, self.contract(), &options);
+            loaded.is_ok_and(|workspace| has_files(&workspace))
+        })
+    }
+
+    /// Returns what an adapter made of the directory as a workspace.
+    pub fn claimed_workspace(
+        &self,
+        host: &Host,
+        definition: &AgentDefinition,
+    ) -> Result<Workspace, RuntimeError> {
+        let root = Root::open(&self.directory).map_err(|error| self.unusable(host, error))?;
+        let policy = read_policy(self.contract(), &self.options);
+        Ok(records(self, definition, &root, &policy))
+    }
+}
+
+/// What is said of a definition beside its texts.
+pub fn definition_notes(definition: &AgentDefinition) -> Vec<String> {
+    let adapter = &definition.adapter_name;
+    // Rules that an adapter makes up are no files that can be watched: they must not seem to hold.
+    let extensions = definition.extensions.iter().map(|(name, _)| {
+        format!("`{name}` of the adapter `{adapter}` has no effect; extension files are read from the directory")
+    });
+    let warnings = definition.warnings.iter().map(ToString::to_string);
+    extensions.chain(warnings).collect()
 }
 
 /// Returns the texts of a definition as records, under the names of the parts that they are.
@@ -106,6 +143,11 @@ fn readme(root: &Root, policy: &ReadPolicy) -> Record {
         state,
         extra: false,
     }
+}
+
+/// Tells whether any file of a workspace is there.
+pub(super) fn has_files(workspace: &Workspace) -> bool {
+    workspace.records().iter().any(|one| !is_missing(one))
 }
 
 pub(super) fn is_missing(record: &Record) -> bool {

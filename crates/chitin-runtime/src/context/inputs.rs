@@ -73,7 +73,8 @@ impl WorkspaceInputs {
         let policy = read_policy(contract, &setup.options);
         let mut notes = Vec::new();
         let mut name = None;
-        match claimed::claim(host, setup, directory, &workspace)? {
+        let has_files = || claimed::has_files(&workspace);
+        match claimed::claim(host, setup, directory, has_files)? {
             Claim::Workspace => {}
             Claim::Adapter(definition) => {
                 let claimed = claimed::records(setup, &definition, &root, &policy);
@@ -83,12 +84,7 @@ impl WorkspaceInputs {
                         shown(&setup.directory, host)
                     ));
                 }
-                // Rules that an adapter makes up are no files that can be watched: they must not seem to hold.
-                let adapter = &definition.adapter_name;
-                notes.extend(definition.extensions.iter().map(|(name, _)| {
-                    format!("`{name}` of the adapter `{adapter}` has no effect; extension files are read from the directory")
-                }));
-                notes.extend(definition.warnings.iter().map(ToString::to_string));
+                notes.extend(claimed::definition_notes(&definition));
                 workspace = Arc::new(claimed);
                 name = Some(definition.name);
             }

@@ -20,6 +20,7 @@ mod tally;
 
 pub use build::{Edit, FileSource, RunningTurn, TurnContext};
 pub use cache::ContextCache;
+pub use claimed::{Claim, definition_notes};
 pub use definitions::{Definitions, terminal_capabilities};
 pub use figures::{ModelFigures, Reckoning, TokenCounting};
 pub use request::{Mode, Trigger, TurnRequest, WhichTurn};

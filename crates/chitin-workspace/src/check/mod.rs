@@ -71,8 +71,19 @@ pub struct Input<'a> {
     pub directory_mode: Option<u32>,
     /// The providers of models that are known; without any, what `RUNTIME.md` says of them is not judged.
     pub providers: &'a [String],
+    /// The adapter that reads the directory, where it is not OpenClaw's.
+    pub claimed: Option<ClaimedBy<'a>>,
     /// Codes that nobody wants to hear of.
     pub ignore: &'a [String],
+}
+
+/// An adapter that reads a directory which is not an OpenClaw workspace.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaimedBy<'a> {
+    /// The adapter's name.
+    pub adapter: &'a str,
+    /// What it has to say about the directory: sentences.
+    pub notes: &'a [String],
 }
 
 impl<'a> Input<'a> {
@@ -90,6 +101,7 @@ impl<'a> Input<'a> {
             shortened: &[],
             directory_mode: None,
             providers: &[],
+            claimed: None,
             ignore: &[],
         }
     }
@@ -135,7 +147,7 @@ pub fn check(input: &Input<'_>) -> Report {
     for note in input.notes {
         findings.about(".", Draft::new(&rules::BOUND_REACHED, note.clone()));
     }
-    records::check(workspace, &mut findings);
+    records::check(workspace, input.claimed, &mut findings);
     names::check(workspace.contract(), input.names, &mut findings);
     budget::check(workspace, input.limits, &mut findings);
     for (path, reason) in input.shortened {

@@ -1,13 +1,19 @@
 //! The state of the files that a contract loads: refused, oversize, missing.
 
+use super::ClaimedBy;
 use super::finding::{Draft, Findings};
 use super::rules;
+use crate::adapter::{NATIVE_NAME, NATIVE_RULES_FILE};
 use crate::contract::{Absent, Contract};
 use crate::snapshot::{RecordState, Workspace};
 use chitin_protocol::record::Refusal;
 
 /// Reports files that gave no text, or not all of it.
-pub(crate) fn check(workspace: &Workspace, findings: &mut Findings) {
+pub(crate) fn check(
+    workspace: &Workspace,
+    claimed: Option<ClaimedBy<'_>>,
+    findings: &mut Findings,
+) {
     if !workspace.exists() {
         let message = format!("`{}` does not exist.", workspace.path().display());
         findings.about(".", Draft::new(&rules::NO_DIRECTORY, message));
@@ -29,9 +35,39 @@ pub(crate) fn check(workspace: &Workspace, findings: &mut Findings) {
             RecordState::Refused(reason) => refused(&record.name, *reason, &path, findings),
         }
     }
-    // A contract that keeps silent about absent files still needs this one to be a workspace at all.
-    if workspace.record("AGENTS.md").is_none() {
-        no_agents(findings);
+    let has_rules = workspace.record("AGENTS.md").is_some();
+    match claimed {
+        Some(claimed) => other_adapter(claimed, has_rules, findings),
+        // A contract that keeps silent about absent files still needs this one to be a workspace at all.
+        None if !has_rules => no_agents(findings),
+        None => {}
+    }
+}
+
+/// Says who reads the directory; what such an adapter does without is not missing.
+fn other_adapter(claimed: ClaimedBy<'_>, has_rules: bool, findings: &mut Findings) {
+    let adapter = claimed.adapter;
+    if adapter != NATIVE_NAME {
+        let message = format!(
+            "The adapter `{adapter}` reads this directory; what it makes of it is checked under `{adapter}:NAME`."
+        );
+        findings.about(".", Draft::new(&rules::OTHER_ADAPTER, message));
+    } else if has_rules {
+        let message = format!(
+            "The adapter `{adapter}` reads this directory: `{NATIVE_RULES_FILE}` holds the operating rules."
+        );
+        findings.about(
+            NATIVE_RULES_FILE,
+            Draft::new(&rules::OTHER_ADAPTER, message),
+        );
+    } else {
+        let message = format!(
+            "There is neither an `AGENTS.md` nor a `{NATIVE_RULES_FILE}`; the agent has no operating rules."
+        );
+        findings.about(".", Draft::new(&rules::NO_AGENTS, message));
+    }
+    for note in claimed.notes {
+        findings.about(".", Draft::new(&rules::OTHER_ADAPTER, note.clone()));
     }
 }
 

@@ -7,11 +7,11 @@ use crate::printer::{self, Paint, Printer, Render};
 use chitin_model::providers::TABLE;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
-use chitin_runtime::context::{FileSource, TurnRequest};
+use chitin_runtime::context::{Claim, FileSource, TurnRequest, definition_notes};
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
-    self, Bounds, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity, SkillFile,
-    Summary,
+    self, Bounds, ClaimedBy, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity,
+    SkillFile, Summary,
 };
 use chitin_workspace::guard::Root;
 use chitin_workspace::load::{self, LoadOptions};
@@ -115,16 +115,13 @@ impl Args {
     }
 
     fn fixes(&self, loaded: &Loaded, report: &Report) -> Vec<FixDone> {
-        let Some(root) = &loaded.root else {
-            return Vec::new();
-        };
         check::planned(&report.findings)
             .into_iter()
             .map(|planned| {
                 let (outcome, error) = if self.dry_run {
                     (Outcome::Planned, None)
                 } else {
-                    match check::apply(root, &planned) {
+                    match check::apply(&loaded.root, &planned) {
                         Ok(()) => (Outcome::Done, None),
                         Err(error) => (Outcome::Failed, Some(error.to_string())),
                     }
@@ -154,19 +151,26 @@ pub(crate) fn report(host: &Host, setup: &Setup) -> Result<Report, CliError> {
 /// Everything that a check looks at.
 struct Loaded {
     workspace: Arc<Workspace>,
-    root: Option<Root>,
+    root: Root,
     gathered: Gathered,
     skills: Vec<SkillFile>,
     limits: Limits,
     shortened: Vec<(String, String)>,
     providers: Vec<String>,
+    claimed: Option<Claimed>,
+}
+
+/// An adapter other than OpenClaw's that reads the directory.
+struct Claimed {
+    adapter: String,
+    notes: Vec<String>,
 }
 
 impl Loaded {
     fn check(&self, ignore: &[String]) -> Report {
-        let root = self.root.as_ref();
+        let root = &self.root;
         check::check(&Input {
-            root,
+            root: Some(root),
             files: &self.gathered.files,
             names: &self.gathered.names,
             notes: &self.gathered.notes,
@@ -174,8 +178,12 @@ impl Loaded {
             templates: &seed::TEMPLATES,
             limits: self.limits,
             shortened: &self.shortened,
-            directory_mode: root.and_then(|root| root.permissions(Path::new(""))),
+            directory_mode: root.permissions(Path::new("")),
             providers: &self.providers,
+            claimed: self.claimed.as_ref().map(|claimed| ClaimedBy {
+                adapter: &claimed.adapter,
+                notes: &claimed.notes,
+            }),
             ignore,
             ..Input::new(&self.workspace)
         })
@@ -196,22 +204,27 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         tolerate_unreadable: true,
         ..setup.options.clone()
     };
-    let workspace =
-        load::load(&setup.directory, contract, &options).map_err(|e| unusable(Box::new(e)))?;
-    let root = match Root::open(&setup.directory) {
-        Ok(root) => Some(root),
-        Err(error) if error.is_missing() => None,
-        Err(error) => return Err(unusable(Box::new(error))),
+    let (workspace, claimed) = match setup.claim(host)? {
+        Claim::Workspace => {
+            let loaded = load::load(&setup.directory, contract, &options);
+            (loaded.map_err(|e| unusable(Box::new(e)))?, None)
+        }
+        Claim::Adapter(definition) => {
+            let claimed = Claimed {
+                notes: definition_notes(&definition),
+                adapter: definition.adapter_name.clone(),
+            };
+            let workspace = setup.claimed_workspace(host, &definition)?;
+            (Arc::new(workspace), Some(claimed))
+        }
     };
-    let names: Vec<&str> = workspace
+    let root = Root::open(&setup.directory).map_err(|error| unusable(Box::new(error)))?;
+    let loaded: Vec<&str> = workspace
         .records()
         .iter()
-        .map(|record| &*record.name)
+        .filter_map(|record| record.path.strip_prefix(&setup.directory).ok()?.to_str())
         .collect();
-    let gathered = root
-        .as_ref()
-        .map(|root| check::gather(root, &names, &Bounds::default()))
-        .unwrap_or_default();
+    let gathered = check::gather(&root, &loaded, &Bounds::default());
     let places = setup.skill_places(host);
     let config = setup.configuration.value();
     let own = setup.configuration.layers.settings(Some(&setup.agent));
@@ -224,7 +237,7 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
     let skills = check::skill_files(&set, &setup.directory, &gathered.files);
     // Limits of the user's own are the context's business, which knows tokens and plans.
     let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
-    let (limits, shortened) = if reckons_by_own && root.is_some() {
+    let (limits, shortened) = if reckons_by_own {
         (Limits::unlimited(), shortened(host, setup)?)
     } else {
         let settings = settings(config, Some(setup.agent.as_str()), contract);
@@ -238,6 +251,7 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         limits,
         shortened,
         providers: providers(setup),
+        claimed,
     })
 }
 

@@ -8,7 +8,7 @@ use crate::ship::{self, Finder, NetworkArgs, count, short, size};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{
     Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, OwnLayers, Reuse,
-    WorkspaceOptions, build, build_profile, build_source, pack_workspace,
+    RulesFile, WorkspaceOptions, build, build_profile, build_source, pack_workspace,
 };
 use chitin_pack::compat::LOCK_FILE;
 use chitin_pack::definition::{Entry, Identity, is_name, portable};
@@ -19,7 +19,9 @@ use chitin_pack::store::{Export, Store, write_archive, write_layout};
 use chitin_pack::{Digest, Warning};
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
-use chitin_runtime::name_of_directory;
+use chitin_runtime::context::Claim;
+use chitin_runtime::{name_of_directory, shown};
+use chitin_workspace::adapter::NATIVE_NAME;
 use chitin_workspace::guard::Root;
 use serde::Serialize;
 use serde_json::json;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 ///
 /// The seven workspace files, `skills/` and `memory/` go in, byte for byte, and in layers of Chitin's own the extension files
 /// (PERMISSIONS.md, MCP.md, CHANNELS.md, RUNTIME.md, SKILLS.md), `.agents/skills/`, and documents that the packed files link
-/// to; other tools pass over those. State, sessions, credentials and whatever else lies in the directory never go in. The
+/// to; other tools pass over those. A directory without `AGENTS.md` is an agent by its `README.md`, which goes in the same way. State, sessions, credentials and whatever else lies in the directory never go in. The
 /// artifact is kept in the local store under NAME:VERSION. An unchanged workspace is not read again.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -233,7 +235,15 @@ impl Args {
                 store,
             )?);
         }
+        let rules_file = if self.stax {
+            // The format of others is a map of names; no adapter is asked.
+            setup.check_directory(host)?;
+            RulesFile::Agents
+        } else {
+            rules_file(&setup, host)?
+        };
         let options = WorkspaceOptions {
+            rules_file,
             build: self.options(host),
             memory_file: if self.memory_file {
                 MemoryFile::Pack
@@ -380,6 +390,27 @@ impl Args {
             write_layout(&path, &export)?;
         }
         Ok(Some(path))
+    }
+}
+
+/// Asks the registry of adapters which file holds the agent's operating rules. What a plugin makes of a directory is text
+/// of its own, and would not come back as the files that it was made of.
+pub(crate) fn rules_file(setup: &Setup, host: &Host) -> Result<RulesFile, CliError> {
+    match setup.claim(host)? {
+        Claim::Workspace => Ok(RulesFile::Agents),
+        Claim::Adapter(definition) if definition.adapter_name == NATIVE_NAME => {
+            Ok(RulesFile::Readme)
+        }
+        Claim::Adapter(definition) => {
+            let message = format!(
+                "`{}` cannot be packed: the adapter `{}` of a plugin reads it, and what the adapter makes of the directory is not a file in it.",
+                shown(&setup.directory, host),
+                plain(&definition.adapter_name, '\u{fffd}')
+            );
+            Err(CliError::new(Kind::User, message)
+                .hint("`--source` packs all of the directory as it is")
+                .hint("an `AGENTS.md` and `--stax` pack it as an OpenClaw workspace"))
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 use super::shared::{INSTRUCTIONS, append, memory_surface, persona_summary, surface};
 use crate::compat::MEMORY_FILE;
 use crate::error::PackError;
+use crate::layer::LayerKind;
 use crate::materialize::options::Options;
 use crate::materialize::plan::Draft;
 use crate::materialize::source::Source;
+use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use chitin_workspace::front_matter;
 
 /// A surface as a section.
@@ -72,7 +74,10 @@ pub(super) fn add(document: &mut Vec<u8>, sections: &[Section], draft: &mut Draf
 
 /// The instructions, the prompt, and the persona layer where no surface speaks for the persona.
 pub(super) fn instructions(source: &Source<'_>, draft: &mut Draft) -> Result<Vec<u8>, PackError> {
-    let mut text = surface(source, INSTRUCTIONS)?.unwrap_or_default();
+    let mut text = match surface(source, INSTRUCTIONS)? {
+        Some(text) => text,
+        None => readme(source)?.unwrap_or_default(),
+    };
     if let Some(prompt) = &source.prompt {
         append(&mut text, prompt.as_bytes());
         draft.lose();
@@ -86,6 +91,15 @@ pub(super) fn instructions(source: &Source<'_>, draft: &mut Draft) -> Result<Vec
         draft.lose();
     }
     Ok(text)
+}
+
+/// Returns the readme of an agent that has no other operating rules.
+fn readme(source: &Source<'_>) -> Result<Option<Vec<u8>>, PackError> {
+    if !source.is_readme_agent() {
+        return Ok(None);
+    }
+    let found = source.contents(LayerKind::Instructions, |path| path == NATIVE_RULES_FILE)?;
+    Ok(found.into_iter().next().map(|(_, bytes)| bytes))
 }
 
 /// What is not text stays as it is.

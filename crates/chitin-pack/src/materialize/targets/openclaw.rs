@@ -16,6 +16,7 @@ use crate::materialize::rules;
 use crate::materialize::servers::one_line;
 use crate::materialize::source::Source;
 use crate::warning::Warning;
+use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use serde_json::Value;
 
 const PERSONA: &str = "persona.md";
@@ -29,6 +30,14 @@ pub(super) fn lay_out(
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let is_there = |surface: &str| source.file(LayerKind::Surfaces, surface).is_some();
+    // An agent by its readme has none of the files, and is whole without them.
+    let is_readme = options.layout == Layout::Whole && source.is_readme_agent();
+    if is_readme {
+        let message = format!(
+            "the agent's operating rules are its `{NATIVE_RULES_FILE}`, which Chitin reads and OpenClaw does not; there is no AGENTS.md"
+        );
+        draft.warn(Warning::new(SURFACE_MISSING, message).target(NATIVE_RULES_FILE));
+    }
     // The first conversation uses it up: an agent without it is a healthy one, unless the format's own word counts.
     let bootstrap = options.bootstrap == WriteLayer::Yes
         && (options.layout == Layout::Stax || is_there(BOOTSTRAP));
@@ -36,6 +45,7 @@ pub(super) fn lay_out(
         SURFACES
             .into_iter()
             .filter(|(surface, _)| *surface != BOOTSTRAP || bootstrap)
+            .filter(|_| !is_readme)
     };
     if options.missing == MissingSurfaces::Refuse {
         let missing: Vec<_> = expected()

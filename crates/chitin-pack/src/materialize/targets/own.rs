@@ -1,4 +1,4 @@
-//! What an artifact carries beyond the format: extension files, skills below `.agents/skills`, linked documents.
+//! What an artifact carries beyond the format: a readme that holds the operating rules, extension files, skills below `.agents/skills`, linked documents.
 
 use super::Target;
 use super::shared::remark;
@@ -8,15 +8,33 @@ use crate::materialize::options::{Options, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::source::Source;
 use crate::warning::Warning;
-use chitin_workspace::adapter::EXTENSION_FILES;
+use chitin_workspace::adapter::{EXTENSION_FILES, NATIVE_RULES_FILE};
 
 /// Lays the own layers out for a target.
 pub(super) fn lay_out(target: Target, source: &Source<'_>, options: &Options, draft: &mut Draft) {
+    if target == Target::OpenClaw {
+        instructions(source, draft);
+    }
     extensions(target, source, draft);
     if target == Target::OpenClaw && options.skills == WriteLayer::Yes {
         write(LayerKind::AgentsSkills, source, draft);
     }
     documents(source, draft);
+}
+
+/// The readme comes back as itself. For other runtimes its text is in the document that they read.
+fn instructions(source: &Source<'_>, draft: &mut Draft) {
+    for file in source.files(LayerKind::Instructions) {
+        if file.path == NATIVE_RULES_FILE {
+            draft.archived(file.path.as_str(), LayerKind::Instructions, file);
+        } else {
+            let message = format!(
+                "`{}` is not a `{NATIVE_RULES_FILE}` and is not laid out",
+                file.path.escape_debug()
+            );
+            remark(LayerKind::Instructions, message, draft);
+        }
+    }
 }
 
 /// Extension files are Chitin's: elsewhere nothing reads them, and a guardrail that nothing reads must not look like one.

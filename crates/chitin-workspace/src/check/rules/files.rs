@@ -52,6 +52,9 @@ pub(crate) static GROUP_WRITES: Rule = Rule::info("CH111", "the group may write"
 pub(crate) static NOT_LOADED: Rule = Rule::info("CH112", "a known file that this contract does not load")
     .why("Other releases load the file; the contract of this check does not, so its text never reaches the model by itself.")
     .todo("Move what matters into a file that is loaded, or check under another contract.");
+pub(crate) static OTHER_ADAPTER: Rule = Rule::info("CH113", "another adapter reads the directory")
+    .why("The directory is not an OpenClaw workspace: the fallback reads its `README.md` as the operating rules, or an adapter of a plugin makes an agent of it. The check judges what that adapter gives to the model.")
+    .todo("Nothing, if that is meant. `chitin init` makes an OpenClaw workspace of the directory.");
 
 pub(crate) static INVALID_UTF8: Rule = Rule::error("CH201", "bytes that are not UTF-8")
     .why("Every byte that is not UTF-8 reaches the model as U+FFFD.")

@@ -100,6 +100,7 @@ pub static RULES: &[&Rule] = &[
     &OTHERS_WRITE,
     &GROUP_WRITES,
     &NOT_LOADED,
+    &OTHER_ADAPTER,
     &INVALID_UTF8,
     &BYTE_ORDER_MARK,
     &NUL_BYTES,

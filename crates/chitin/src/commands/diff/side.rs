@@ -1,18 +1,21 @@
 //! One side of a comparison.
 
 use crate::commands::context::Comparison;
+use crate::commands::pack::rules_file;
 use crate::error::{CliError, Kind};
 use crate::ship::{Finder, with_packages};
 use chitin_pack::artifact::Artifact;
-use chitin_pack::build::{MemoryFile, WorkspaceOptions, pack_workspace};
+use chitin_pack::build::{MemoryFile, RulesFile, WorkspaceOptions, pack_workspace};
 use chitin_pack::compat::{AGENT, MEMORY_SURFACE};
 use chitin_pack::definition::Identity;
+use chitin_pack::locate::{OnDisk, Place, Places};
 use chitin_pack::materialize::Options;
 use chitin_pack::open::{OpenedWorkspace, open_workspace};
 use chitin_runtime::WorkspaceCopy;
 use chitin_runtime::context::{FileSource, TokenCounting as Tokens, TurnContext, TurnRequest};
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, chitin_home};
+use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use chitin_workspace::guard::{EntryKind, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -21,16 +24,23 @@ use std::path::{Path, PathBuf};
 pub(super) struct Side {
     pub(super) name: String,
     pub(super) artifact: Artifact,
-    directory: Option<PathBuf>,
+    directory: Option<Directory>,
 }
 
-/// The files that make a directory a workspace rather than an artifact.
+/// A directory that is an agent.
+#[derive(Debug, Clone)]
+struct Directory {
+    path: PathBuf,
+    rules_file: RulesFile,
+}
+
+/// The file that makes a directory an OpenClaw workspace.
 const WORKSPACE: &str = "AGENTS.md";
 
 impl Side {
     /// Takes a word for a workspace directory, else for an artifact.
     pub(super) fn find(word: &str, finder: &Finder<'_>, host: &Host) -> Result<Self, CliError> {
-        match workspace_at(word, host) {
+        match workspace_at(word, host)? {
             Some(directory) => {
                 Self::packed(word, directory, &nameless(), MemoryFile::Leave, finder)
             }
@@ -45,7 +55,7 @@ impl Side {
         finder: &Finder<'_>,
         host: &Host,
     ) -> Result<Self, CliError> {
-        match workspace_at(word, host) {
+        match workspace_at(word, host)? {
             Some(directory) if other.directory.is_none() => Self::packed(
                 word,
                 directory,
@@ -85,16 +95,17 @@ impl Side {
 
     fn packed(
         word: &str,
-        directory: PathBuf,
+        directory: Directory,
         identity: &Identity,
         memory_file: MemoryFile,
         finder: &Finder<'_>,
     ) -> Result<Self, CliError> {
         let options = WorkspaceOptions {
             memory_file,
+            rules_file: directory.rules_file,
             ..WorkspaceOptions::default()
         };
-        let built = pack_workspace(&directory, identity, &options, &finder.store)?;
+        let built = pack_workspace(&directory.path, identity, &options, &finder.store)?;
         Ok(Self {
             name: word.to_owned(),
             artifact: finder.store.artifact(&built.manifest.digest)?,
@@ -144,10 +155,24 @@ fn nameless() -> Identity {
     }
 }
 
-fn workspace_at(word: &str, host: &Host) -> Option<PathBuf> {
+/// Finds the agent that a word may mean as a directory. One that holds an artifact, or no rules for an agent, is none.
+fn workspace_at(word: &str, host: &Host) -> Result<Option<Directory>, CliError> {
     let path = host.env.resolve(word);
-    let root = Root::open(&path).ok()?;
-    (root.kind(Path::new(WORKSPACE)) == Some(EntryKind::File)).then_some(path)
+    let Ok(root) = Root::open(&path) else {
+        return Ok(None);
+    };
+    let is_file = |name: &str| root.kind(Path::new(name)) == Some(EntryKind::File);
+    let disk = OnDisk { base: path.clone() };
+    if disk.look(Path::new("")) == Some(Place::Artifact) && !is_file(WORKSPACE) {
+        return Ok(None);
+    }
+    let setup = Setup::find(host, &path.as_path().into(), &Notes::none())?;
+    let rules_file = rules_file(&setup, host)?;
+    let rules = match rules_file {
+        RulesFile::Agents => WORKSPACE,
+        RulesFile::Readme => NATIVE_RULES_FILE,
+    };
+    Ok(is_file(rules).then_some(Directory { path, rules_file }))
 }
 
 /// Compares what the model gets of both sides; `None` where one of them is no agent.
@@ -167,7 +192,7 @@ pub(super) fn compare(
         .directory
         .as_ref()
         .or(left.directory.as_ref())
-        .cloned();
+        .map(|directory| directory.path.clone());
     let place = place.unwrap_or_else(|| host.env.working_directory().join("agent"));
     let target = Target {
         directory: Some(place),
@@ -193,7 +218,8 @@ fn look(
     finder: &Finder<'_>,
     host: &Host,
 ) -> Result<(TurnContext, Option<OpenedWorkspace>), CliError> {
-    if side.directory.as_ref() == Some(&setup.directory) {
+    let directory = side.directory.as_ref().map(|directory| &directory.path);
+    if directory == Some(&setup.directory) {
         return Ok((turn.context(host, setup, FileSource::Disk)?, None));
     }
     let opened = unfold(side, setup, finder, host)?;

@@ -8,6 +8,7 @@ mod bad_input;
 mod definitions;
 mod layouts;
 mod offline;
+mod readme_only;
 mod registry;
 mod story;
 mod whole_agent;
