@@ -53,6 +53,7 @@ mod models;
 mod notes;
 mod plugins;
 mod reset;
+mod revision;
 mod runtime;
 mod runtime_file;
 mod setup;
@@ -71,6 +72,7 @@ pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;
 pub use plugins::{adapter_registry, plugin_set};
+pub use revision::Revision;
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use setup::{
     Configuration, Setup, Target, chitin_home, chosen_contract, config_file, guards, own_config,

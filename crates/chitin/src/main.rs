@@ -11,7 +11,6 @@ mod exit_code;
 mod memory;
 mod page;
 mod printer;
-mod revision;
 mod serve;
 mod ship;
 mod terminal;

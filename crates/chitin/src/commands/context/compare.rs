@@ -3,13 +3,12 @@
 use super::Args;
 use crate::error::CliError;
 use crate::printer::{Paint, Render, grouped, plain};
-use crate::revision::{self, Revision};
 use chitin_context::cache::{BreakKind, Prefix, common_prefix};
 use chitin_context::view::{FileState, View, view};
 use chitin_context::{Context, Origin, Source};
 use chitin_runtime::Host;
 use chitin_runtime::context::{FileSource, TurnContext};
-use chitin_runtime::{Setup, Target};
+use chitin_runtime::{Revision, Setup, Target};
 use chitin_workspace::contract;
 use chitin_workspace::guard::Root;
 use chitin_workspace::nearest::nearest;
@@ -60,7 +59,7 @@ impl Other {
                 .context(host, &setup, FileSource::Disk)?;
             return Ok(Self::new(other, seen, setup, None));
         }
-        let revision = revision::open(host, &here.directory, other, &here.options.root_files)
+        let revision = Revision::open(host, &here.directory, other, &here.options.root_files)
             .map_err(|error| {
                 let names = contract::ALL.iter().map(|one| one.name);
                 match nearest(other, names) {

@@ -2,8 +2,8 @@
 
 use super::MAX_REVISION_BYTES;
 use super::git::{Answer, Git};
-use crate::error::{CliError, Kind};
-use crate::printer::plain;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use chitin_workspace::nearest::nearest;
 
 /// How many branches and tags are compared.
@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 128;
 const MAX_LISTED: usize = 5;
 
 /// Returns the commit that a revision stands for.
-pub(super) fn find(git: &Git<'_>, revision: &str) -> Result<String, CliError> {
+pub(super) fn find(git: &Git<'_>, revision: &str) -> Result<String, RuntimeError> {
     // No name of git's begins so; older releases might take it for an option in spite of what stands before it.
     let impossible = revision.is_empty()
         || revision.starts_with('-')
@@ -39,10 +39,10 @@ pub(super) fn object_id(said: &[u8]) -> Option<String> {
     is_id.then(|| id.to_owned())
 }
 
-fn unknown(git: &Git<'_>, revision: &str) -> Result<CliError, CliError> {
+fn unknown(git: &Git<'_>, revision: &str) -> Result<RuntimeError, RuntimeError> {
     let shown: String = revision.chars().take(MAX_SHOWN).collect();
-    let error = CliError::new(
-        Kind::Usage,
+    let error = RuntimeError::new(
+        ErrorKind::Usage,
         format!(
             "`{}` is no git revision of this repository.",
             plain(&shown, '\u{fffd}')

@@ -1,8 +1,8 @@
 //! The `git` program, asked with plumbing only and kept from running anything that a repository names.
 
-use crate::error::{CliError, Kind};
-use crate::printer::plain;
-use chitin_runtime::Host;
+use crate::Host;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
 use chitin_workspace::guard;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -61,7 +61,7 @@ pub(super) enum Answer {
 
 impl<'a> Git<'a> {
     /// Finds the program. Relative entries of `PATH` do not count: they may lead into the workspace.
-    pub(super) fn find(host: &'a Host, directory: &'a Path) -> Result<Self, CliError> {
+    pub(super) fn find(host: &'a Host, directory: &'a Path) -> Result<Self, RuntimeError> {
         let path = host.env.get("PATH").unwrap_or_default();
         let program = path
             .split(':')
@@ -75,8 +75,8 @@ impl<'a> Git<'a> {
                 directory,
                 host,
             }),
-            None => Err(CliError::new(
-                Kind::Usage,
+            None => Err(RuntimeError::new(
+                ErrorKind::Usage,
                 "A git revision needs the `git` program, which is not in `PATH`.",
             )
             .hint("install git, or name a directory or a contract")),
@@ -103,7 +103,7 @@ impl<'a> Git<'a> {
     pub(super) fn ask<S: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = S>,
-    ) -> Result<Answer, CliError> {
+    ) -> Result<Answer, RuntimeError> {
         let output = self
             .command()
             .args(arguments)
@@ -123,8 +123,8 @@ impl<'a> Git<'a> {
         &self,
         arguments: &[&str],
         max_bytes: u64,
-        mut take: impl FnMut(&[u8]) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
+        mut take: impl FnMut(&[u8]) -> Result<(), RuntimeError>,
+    ) -> Result<(), RuntimeError> {
         let mut running = self.start(self.command().args(arguments))?;
         let mut reader = BufReader::new(running.output()?).take(max_bytes);
         let mut item = Vec::new();
@@ -149,7 +149,7 @@ impl<'a> Git<'a> {
     }
 
     /// Starts reading objects.
-    pub(super) fn objects(&self) -> Result<Objects<'_>, CliError> {
+    pub(super) fn objects(&self) -> Result<Objects<'_>, RuntimeError> {
         let mut command = self.command();
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped());
         let mut running = self.start(&mut command)?;
@@ -163,22 +163,23 @@ impl<'a> Git<'a> {
         })
     }
 
-    fn start(&self, command: &mut Command) -> Result<Running, CliError> {
+    fn start(&self, command: &mut Command) -> Result<Running, RuntimeError> {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| self.failed(error))?;
         Ok(Running { child })
     }
 
-    fn failed(&self, error: io::Error) -> CliError {
+    fn failed(&self, error: io::Error) -> RuntimeError {
         // Never by `From`: a pipe to `git` that breaks is a failure, unlike that to the reader of our output.
         let program = self.program.display();
-        CliError::new(Kind::Internal, format!("`{program}` cannot be used.")).caused_by(error)
+        RuntimeError::new(ErrorKind::Internal, format!("`{program}` cannot be used."))
+            .caused_by(error)
     }
 
-    fn broken(&self) -> CliError {
+    fn broken(&self) -> RuntimeError {
         let directory = plain(&self.directory.to_string_lossy(), '\u{fffd}');
-        CliError::new(
-            Kind::User,
+        RuntimeError::new(
+            ErrorKind::User,
             format!("The git repository that holds `{directory}` cannot be read."),
         )
         .hint("`git fsck` tells what is wrong with a repository")
@@ -191,8 +192,8 @@ struct Running {
 }
 
 impl Running {
-    fn output(&mut self) -> Result<ChildStdout, CliError> {
-        let missing = || CliError::new(Kind::Internal, "`git` has no output.");
+    fn output(&mut self) -> Result<ChildStdout, RuntimeError> {
+        let missing = || RuntimeError::new(ErrorKind::Internal, "`git` has no output.");
         self.child.stdout.take().ok_or_else(missing)
     }
 }
@@ -214,7 +215,7 @@ pub(super) struct Objects<'a> {
 
 impl Objects<'_> {
     /// Reads a blob of a size that is known and was judged. The bytes are those that were committed: no filter runs.
-    pub(super) fn read(&mut self, id: &str, size: u64) -> Result<Vec<u8>, CliError> {
+    pub(super) fn read(&mut self, id: &str, size: u64) -> Result<Vec<u8>, RuntimeError> {
         let git = self.git;
         self.input
             .write_all(format!("{id}\n").as_bytes())

@@ -4,7 +4,7 @@
     reason = "tests build repositories and look at what is left of them"
 )]
 
-use super::open;
+use super::Revision;
 use super::revision_tests::{Repository, below, loaded, text, told};
 use super::tree::Tree;
 use chitin_test::needs;
@@ -100,7 +100,7 @@ fn nothing_that_a_repository_names_is_run() {
     let _ = fs::remove_file(&marker);
     let object = workspace.join(".git/objects").join(&blob[..2]);
     fs::remove_file(object.join(&blob[2..])).unwrap();
-    let error = open(&repository.host(), &workspace, "HEAD", &[]).unwrap_err();
+    let error = Revision::open(&repository.host(), &workspace, "HEAD", &[]).unwrap_err();
     insta::assert_snapshot!(told(&error), @r"
     `AGENTS.md` of that revision is not in this clone.
     hint: fetch the revision with its files; nothing is fetched from here

@@ -4,12 +4,11 @@
     reason = "tests build repositories and look at what is left of them"
 )]
 
-use super::{Revision, links, open};
-use crate::error::CliError;
-use crate::exit_code::Exit;
+use super::{Revision, links};
+use crate::Host;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::respell;
 use chitin_protocol::record::Refusal;
-use chitin_runtime::Host;
-use chitin_runtime::respell;
 use chitin_test::TestEnv;
 use chitin_test::needs;
 use chitin_workspace::Workspace;
@@ -90,12 +89,13 @@ impl Repository {
     }
 
     fn open_in(&self, directory: &Path, revision: &str) -> Revision {
-        open(&self.host(), directory, revision, &[]).unwrap_or_else(|e| panic!("{}", told(&e)))
+        Revision::open(&self.host(), directory, revision, &[])
+            .unwrap_or_else(|e| panic!("{}", told(&e)))
     }
 
     pub(super) fn error(&self, directory: &Path, revision: &str) -> String {
-        let error = open(&self.host(), directory, revision, &[]).unwrap_err();
-        assert_eq!(error.exit(), Exit::Usage);
+        let error = Revision::open(&self.host(), directory, revision, &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
         self.env.redact(&told(&error))
     }
 
@@ -111,7 +111,7 @@ fn path() -> String {
     std::env::var("PATH").unwrap()
 }
 
-pub(super) fn told(error: &CliError) -> String {
+pub(super) fn told(error: &RuntimeError) -> String {
     let mut text = error.to_string();
     if let Some(source) = std::error::Error::source(error) {
         let _ = write!(text, "\n  {source}");
@@ -289,7 +289,7 @@ fn only_what_a_loader_may_ask_for_is_copied() {
     ]);
     let own = ["NOTES.txt".to_owned()];
     let directory = repository.env.workspace();
-    let revision = open(&repository.host(), &directory, "HEAD", &own).unwrap();
+    let revision = Revision::open(&repository.host(), &directory, "HEAD", &own).unwrap();
     insta::assert_snapshot!(below(&revision.copy.root).join("\n"), @r"
     .agents
     .agents/skills
@@ -536,7 +536,7 @@ fn where_there_is_no_revision_the_reason_is_said() {
     fs::set_permissions(git, fs::Permissions::from_mode(0o755)).unwrap();
     let workspace = repository.env.workspace();
     let told_in = |env: Env| {
-        let error = open(&Host::embedded(env), &workspace, "HEAD", &[]).unwrap_err();
+        let error = Revision::open(&Host::embedded(env), &workspace, "HEAD", &[]).unwrap_err();
         repository.env.redact(&told(&error))
     };
     insta::assert_snapshot!(told_in(Env::new(&workspace).with("PATH", ".:")), @r"
@@ -576,7 +576,7 @@ fn a_large_file_keeps_its_true_size_and_one_beyond_all_bounds_is_named() {
     let file = fs::File::create(workspace.join("SOUL.md")).unwrap();
     file.set_len(super::MAX_FILE_BYTES + 1).unwrap();
     repository.commit();
-    let error = open(&repository.host(), &workspace, "HEAD", &[]).unwrap_err();
+    let error = Revision::open(&repository.host(), &workspace, "HEAD", &[]).unwrap_err();
     insta::assert_snapshot!(told(&error), @r"
     `SOUL.md` is larger than 67108864 bytes in that revision.
     hint: name a revision before it grew

@@ -1,8 +1,8 @@
 //! Where a revision is unfolded: a private directory in Chitin's cache, and nowhere else.
 
 use super::links::Original;
-use crate::error::{CliError, Kind};
-use chitin_runtime::Host;
+use crate::Host;
+use crate::error::{ErrorKind, RuntimeError};
 use chitin_workspace::guard::{Root, Scratch, WriteError};
 use chitin_workspace::home::normalized;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ const PREFIX: &str = "revision-";
 const MAX_REVISIONS: u32 = 64;
 
 /// Makes a new place, and clears away those of processes that were killed.
-pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, CliError> {
-    let home = chitin_runtime::chitin_home(host).ok_or_else(|| {
-        CliError::new(
-            Kind::User,
+pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, RuntimeError> {
+    let home = crate::chitin_home(host).ok_or_else(|| {
+        RuntimeError::new(
+            ErrorKind::User,
             "A git revision needs a directory to be unfolded in, and there is no home.",
         )
         .hint("set `HOME` or `CHITIN_HOME`")
     })?;
     let home = real_spelling(&normalized(&host.env.working_directory().join(home)));
     if home.starts_with(original.real) {
-        return Err(CliError::new(
-            Kind::Usage,
+        return Err(RuntimeError::new(
+            ErrorKind::Usage,
             format!(
                 "A git revision would be unfolded in the workspace itself, because `{}` is in it.",
-                chitin_runtime::shown(&home, host)
+                crate::shown(&home, host)
             ),
         )
         .hint("set `CHITIN_HOME` to a directory outside the workspace"));
@@ -37,8 +37,8 @@ pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, CliE
     let cache = home.enter(Path::new(CACHE)).map_err(failed)?;
     let made = cache.scratch_of_process(PREFIX, MAX_REVISIONS);
     made.map_err(failed)?.ok_or_else(|| {
-        CliError::new(
-            Kind::Internal,
+        RuntimeError::new(
+            ErrorKind::Internal,
             format!("More than {MAX_REVISIONS} revisions are open at once."),
         )
     })
@@ -56,6 +56,6 @@ fn real_spelling(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
-fn failed(error: WriteError) -> CliError {
-    CliError::new(Kind::User, "A git revision cannot be unfolded.").caused_by(error)
+fn failed(error: WriteError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "A git revision cannot be unfolded.").caused_by(error)
 }

@@ -1,7 +1,7 @@
 //! What a commit holds below the workspace, as a list of paths.
 
 use super::git::Git;
-use crate::error::{CliError, Kind};
+use crate::error::{ErrorKind, RuntimeError};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ops::Bound;
@@ -41,7 +41,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Lists a tree object.
-    pub(super) fn list(git: &Git<'_>, id: &str) -> Result<Self, CliError> {
+    pub(super) fn list(git: &Git<'_>, id: &str) -> Result<Self, RuntimeError> {
         let mut tree = Self::default();
         let listing = ["ls-tree", "-r", "-z", "--long", "--full-tree", id];
         git.each(&listing, MAX_LISTING_BYTES, |line| tree.add(line))?;
@@ -49,15 +49,20 @@ impl Tree {
     }
 
     /// Adds a line: mode, type, id and size, a tab, the path.
-    pub(super) fn add(&mut self, line: &[u8]) -> Result<(), CliError> {
+    pub(super) fn add(&mut self, line: &[u8]) -> Result<(), RuntimeError> {
         if self.entries.len() + self.crooked >= MAX_ENTRIES {
-            return Err(CliError::new(
-                Kind::User,
+            return Err(RuntimeError::new(
+                ErrorKind::User,
                 format!("The workspace has more than {MAX_ENTRIES} entries in that revision."),
             )
             .hint("name a directory that holds the workspace alone"));
         }
-        let unclear = || CliError::new(Kind::Internal, "The listing of `git` is not understood.");
+        let unclear = || {
+            RuntimeError::new(
+                ErrorKind::Internal,
+                "The listing of `git` is not understood.",
+            )
+        };
         let tab = line
             .iter()
             .position(|byte| *byte == b'\t')

@@ -17,11 +17,11 @@ mod place;
 mod revision_tests;
 mod tree;
 
-use crate::error::{CliError, Kind};
-use crate::printer::plain;
-use chitin_runtime::Host;
-use chitin_runtime::WorkspaceCopy;
-use chitin_runtime::shown;
+use crate::Host;
+use crate::WorkspaceCopy;
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::shown;
 use chitin_workspace::guard::{Root, Scratch, WriteError, Written};
 use choose::Choice;
 use git::{Answer, Git, Objects};
@@ -49,75 +49,78 @@ const SHORT: usize = 10;
 
 /// A workspace as of a commit, unfolded in a private directory that is removed on drop.
 #[derive(Debug)]
-pub(crate) struct Revision {
+pub struct Revision {
     /// The commit, in full.
-    pub(crate) commit: String,
+    pub commit: String,
     /// The commit, as people write it.
-    pub(crate) short: String,
+    pub short: String,
     /// The workspace as of the commit.
-    pub(crate) copy: WorkspaceCopy,
+    pub copy: WorkspaceCopy,
     _scratch: Scratch,
 }
 
-/// Unfolds the workspace in `directory` as of `revision`. `root_files` are the user's own files in the root.
-pub(crate) fn open(
-    host: &Host,
-    directory: &Path,
-    revision: &str,
-    root_files: &[String],
-) -> Result<Revision, CliError> {
-    let workspace = Root::open(directory).map_err(|error| {
-        let directory = shown(directory, host);
-        CliError::new(Kind::User, format!("`{directory}` cannot be opened.")).caused_by(error)
-    })?;
-    let git = Git::find(host, directory)?;
-    let prefix = prefix(&git, host, directory)?;
-    let commit = commit::find(&git, revision)?;
-    let tree = workspace_tree(&git, &commit, prefix)?.ok_or_else(|| {
-        let revision = plain(revision, '\u{fffd}');
-        let directory = shown(directory, host);
-        CliError::new(
-            Kind::Usage,
-            format!("`{directory}` does not exist in `{revision}`."),
-        )
-        .hint("name a revision that has the directory")
-    })?;
-    let original = Original {
-        given: directory,
-        real: workspace.real_path(),
-    };
-    let tree = Tree::list(&git, &tree)?;
-    let scratch = place::make(host, &original)?;
-    let mut copy = Copy {
-        objects: git.objects()?,
-        scratch: &scratch,
-        copied: 0,
-        bytes: 0,
-        twice: 0,
-    };
-    let texts = copy.link_texts(&tree, &original)?;
-    let choice = Choice::new(&tree, &texts, root_files);
-    copy.everything(&tree, &texts, &choice)?;
-    let notes = notes(&tree, &choice, copy.twice);
-    drop(copy);
-    Ok(Revision {
-        short: commit.chars().take(SHORT).collect(),
-        commit,
-        copy: WorkspaceCopy {
-            root: scratch.root().path().to_path_buf(),
-            real: scratch.root().real_path().to_path_buf(),
-            notes,
-        },
-        _scratch: scratch,
-    })
+impl Revision {
+    /// Unfolds the workspace in `directory` as of `revision`. `root_files` are the user's own files in the root.
+    pub fn open(
+        host: &Host,
+        directory: &Path,
+        revision: &str,
+        root_files: &[String],
+    ) -> Result<Self, RuntimeError> {
+        let workspace = Root::open(directory).map_err(|error| {
+            let directory = shown(directory, host);
+            RuntimeError::new(ErrorKind::User, format!("`{directory}` cannot be opened."))
+                .caused_by(error)
+        })?;
+        let git = Git::find(host, directory)?;
+        let prefix = prefix(&git, host, directory)?;
+        let commit = commit::find(&git, revision)?;
+        let tree = workspace_tree(&git, &commit, prefix)?.ok_or_else(|| {
+            let revision = plain(revision, '\u{fffd}');
+            let directory = shown(directory, host);
+            RuntimeError::new(
+                ErrorKind::Usage,
+                format!("`{directory}` does not exist in `{revision}`."),
+            )
+            .hint("name a revision that has the directory")
+        })?;
+        let original = Original {
+            given: directory,
+            real: workspace.real_path(),
+        };
+        let tree = Tree::list(&git, &tree)?;
+        let scratch = place::make(host, &original)?;
+        let mut copy = Copy {
+            objects: git.objects()?,
+            scratch: &scratch,
+            copied: 0,
+            bytes: 0,
+            twice: 0,
+        };
+        let texts = copy.link_texts(&tree, &original)?;
+        let choice = Choice::new(&tree, &texts, root_files);
+        copy.everything(&tree, &texts, &choice)?;
+        let notes = notes(&tree, &choice, copy.twice);
+        drop(copy);
+        Ok(Self {
+            short: commit.chars().take(SHORT).collect(),
+            commit,
+            copy: WorkspaceCopy {
+                root: scratch.root().path().to_path_buf(),
+                real: scratch.root().real_path().to_path_buf(),
+                notes,
+            },
+            _scratch: scratch,
+        })
+    }
 }
 
 /// Returns where in its repository a directory is.
-fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, CliError> {
+fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, RuntimeError> {
     let directory = plain(&shown(directory, host), '\u{fffd}');
     let outside = || {
-        CliError::new(
-            Kind::Usage,
+        RuntimeError::new(
+            ErrorKind::Usage,
             format!("`{directory}` is not in a git repository."),
         )
         .hint("compare with a directory or a contract instead")
@@ -125,8 +128,8 @@ fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, CliE
     match git.ask(["rev-parse", "--is-inside-work-tree", "--show-prefix"])? {
         Answer::Yes(said) => {
             let said = said.strip_prefix(b"true\n").ok_or_else(|| {
-                CliError::new(
-                    Kind::Usage,
+                RuntimeError::new(
+                    ErrorKind::Usage,
                     format!("`{directory}` is not in the work tree of its git repository."),
                 )
             })?;
@@ -135,8 +138,8 @@ fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, CliE
             Ok(OsString::from_vec(prefix.to_vec()))
         }
         Answer::No(complaint) if complaint.starts_with("not a git repository") => Err(outside()),
-        Answer::No(complaint) => Err(CliError::new(
-            Kind::Usage,
+        Answer::No(complaint) => Err(RuntimeError::new(
+            ErrorKind::Usage,
             format!("The git repository that holds `{directory}` cannot be used."),
         )
         .caused_by(complaint)),
@@ -148,7 +151,7 @@ fn workspace_tree(
     git: &Git<'_>,
     commit: &str,
     prefix: OsString,
-) -> Result<Option<String>, CliError> {
+) -> Result<Option<String>, RuntimeError> {
     let mut spelled = OsString::from(format!("{commit}:"));
     spelled.push(prefix);
     let question = ["rev-parse", "--verify", "--end-of-options"].map(OsString::from);
@@ -180,7 +183,7 @@ impl Copy<'_> {
         &mut self,
         tree: &Tree,
         original: &Original<'_>,
-    ) -> Result<BTreeMap<PathBuf, PathBuf>, CliError> {
+    ) -> Result<BTreeMap<PathBuf, PathBuf>, RuntimeError> {
         let mut texts = BTreeMap::new();
         for (path, entry) in tree.of_kind(EntryKind::Link) {
             if entry.size.is_some_and(|size| size > MAX_LINK_BYTES) {
@@ -200,7 +203,7 @@ impl Copy<'_> {
         tree: &Tree,
         texts: &BTreeMap<PathBuf, PathBuf>,
         choice: &Choice,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), RuntimeError> {
         for directory in &choice.directories {
             self.scratch.directory(directory).map_err(unwritten)?;
         }
@@ -219,11 +222,11 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn read(&mut self, tree: &Tree, path: &Path) -> Result<Vec<u8>, CliError> {
+    fn read(&mut self, tree: &Tree, path: &Path) -> Result<Vec<u8>, RuntimeError> {
         let shown = plain(&path.to_string_lossy(), '\u{fffd}');
         let Some((id, size)) = tree.get(path).and_then(|e| Some((&e.id, e.size?))) else {
-            return Err(CliError::new(
-                Kind::User,
+            return Err(RuntimeError::new(
+                ErrorKind::User,
                 format!("`{shown}` of that revision is not in this clone."),
             )
             .hint("fetch the revision with its files; nothing is fetched from here"));
@@ -239,10 +242,10 @@ impl Copy<'_> {
         } else {
             return self.objects.read(id, size);
         };
-        Err(CliError::new(Kind::User, limit).hint("name a revision before it grew"))
+        Err(RuntimeError::new(ErrorKind::User, limit).hint("name a revision before it grew"))
     }
 
-    fn with_parents(&self, path: &Path) -> Result<(), CliError> {
+    fn with_parents(&self, path: &Path) -> Result<(), RuntimeError> {
         match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => {
                 self.scratch.directory(parent).map_err(unwritten)
@@ -259,8 +262,8 @@ impl Copy<'_> {
     }
 }
 
-fn unwritten(error: WriteError) -> CliError {
-    CliError::new(Kind::User, "The git revision cannot be unfolded.").caused_by(error)
+fn unwritten(error: WriteError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "The git revision cannot be unfolded.").caused_by(error)
 }
 
 /// Says what the copy does not show as it was.
