@@ -22,7 +22,7 @@ use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
-use chitin_tools::Approver;
+use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
@@ -69,6 +69,8 @@ pub struct AgentFactory {
     pub notes: Notes,
     /// Context engines that the caller adds.
     pub engines: Vec<Arc<dyn ContextEngine>>,
+    /// Tools that the caller adds.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
     pub guard: Arc<AllGuards>,
     /// The channels that `CHANNELS.md` of each workspace names.
@@ -113,6 +115,7 @@ impl AgentFactory {
             state,
             notes: notes.clone(),
             engines: Vec::new(),
+            tools: Vec::new(),
         })
     }
 
@@ -150,7 +153,8 @@ impl AgentFactory {
             notes: &self.notes,
         }
         .tools()
-        .await?;
+        .await?
+        .with_added(&self.tools);
         let is_on_tape = selection.record.is_some() || candidate.model.provider() == REPLAY;
         let past = if is_on_tape { Past::Shut } else { Past::Open };
         let source = WorkspaceSource::new(
