@@ -4,6 +4,7 @@
 //! to an agent passes here, because the turn asks; whoever embeds an agent can hand in rules of its own.
 
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
+use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::extensions::permissions::{
     self, Decision, FILE, Permissions, PermissionsError, Request, Usage,
 };
@@ -41,6 +42,8 @@ pub struct GuardedMessage<'a> {
     pub whole: &'a str,
     /// Who sent it, and what exactly they wrote.
     pub origin: &'a MessageOrigin,
+    /// What the adapter made of the agent's workspace. A guard that wants it for replies or tool calls keeps a clone.
+    pub agent: &'a LazyDefinition,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
 }

@@ -15,6 +15,7 @@ fn ask(guard: &PermissionGuard, text: &str, now_ms: i64) -> Result<Admission, Bo
         whole: text,
         origin: &MessageOrigin::default(),
         now_ms,
+        agent: &LazyDefinition::none(),
     })
 }
 
@@ -81,6 +82,7 @@ fn limits_count_each_guest_apart_and_the_owner_as_one() {
                 ..MessageOrigin::default()
             },
             now_ms,
+            agent: &LazyDefinition::none(),
         })
     };
     let first = send("discord:1", 0).unwrap();
@@ -112,6 +114,7 @@ fn roles_hold_for_all_and_lengths_and_hours_for_people_alone() {
             whole,
             origin: &origin,
             now_ms: at(hour),
+            agent: &LazyDefinition::none(),
         })
     };
     assert!(ask(Person, Owner, "yes", 10).is_ok());
@@ -144,6 +147,7 @@ fn what_was_written_is_measured_and_what_stands_around_it_is_screened() {
             whole,
             origin: &origin,
             now_ms: 0,
+            agent: &LazyDefinition::none(),
         })
     };
     assert!(ask("[Tue 2026-11-17 10:00 UTC] hello", &["hello"]).is_ok());

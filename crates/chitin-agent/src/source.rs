@@ -3,6 +3,7 @@
 use chitin_context::Context;
 use chitin_context::memory_results::MemoryResult;
 use chitin_protocol::tool::ToolSpec;
+use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
@@ -17,6 +18,12 @@ pub trait ContextSource: Send + Sync {
 
     /// The session was reset or compacted: a session that kept what it began with looks again.
     fn release(&self, session_key: &str);
+
+    /// Returns the definition of the agent, to be made when a tool, an engine or a guard asks for it. The agent asks on every
+    /// turn, so that edits show. Left out, there is none.
+    fn definition(&self) -> LazyDefinition {
+        LazyDefinition::none()
+    }
 
     /// Finds in memory what fits somebody's words, before the context is put together. Never waits long and never fails: what
     /// cannot be found is a note. Left out, nothing is remembered.

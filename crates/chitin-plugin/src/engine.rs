@@ -14,6 +14,7 @@ use chitin_agent::engine::{
 use chitin_agent::history::Author;
 use chitin_protocol::message::{Extra, Message};
 use chitin_protocol::transcript::{Compaction, Entry};
+use chitin_workspace::adapter::AgentDefinition;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,6 +42,23 @@ impl PluginEngine {
         let call = Call::new(method, Offer::ContextEngine, params)?;
         let process = self.plugin.process(self.workspace.as_deref())?;
         process.call(call, parse).await
+    }
+
+    /// Returns the agent's definition if the plugin wants it; for all others nothing is read.
+    async fn wanted_definition(&self, session: SessionRef<'_>) -> Option<Arc<AgentDefinition>> {
+        let handshake = match self.plugin.handshake() {
+            Some(known) => known,
+            None => self
+                .plugin
+                .greet_for(self.workspace.as_deref())
+                .await
+                .ok()?,
+        };
+        if handshake.context_engine?.definition == Some(true) {
+            session.definition().await.ok()
+        } else {
+            None
+        }
     }
 
     /// Turns a fault into an error of the engine. The agent tells the user, and sends the conversation as it is.
@@ -84,7 +102,9 @@ impl ContextEngine for PluginEngine {
         branch: &'a [Entry],
     ) -> BoxFuture<'a, Result<Bootstrapped, EngineError>> {
         Box::pin(async move {
-            let params = BootstrapParams::new(session, branch);
+            let definition = self.wanted_definition(session).await;
+            let params =
+                BootstrapParams::new(session, branch).with_definition(definition.as_deref());
             match self
                 .ask(method::BOOTSTRAP, &params, protocol::bootstrapped)
                 .await
@@ -123,7 +143,9 @@ impl ContextEngine for PluginEngine {
         Box::pin(async move {
             let assembly = Arc::new(assembly);
             let given = Arc::clone(&assembly);
-            let params = AssembleParams::new(session, &assembly);
+            let definition = self.wanted_definition(session).await;
+            let params =
+                AssembleParams::new(session, &assembly).with_definition(definition.as_deref());
             let answer = self
                 .ask(method::ASSEMBLE, &params, move |value| {
                     protocol::assembled(value, &given.messages)

@@ -100,6 +100,16 @@ impl Plugin {
         Ok(handshake)
     }
 
+    /// The same for asynchronous callers, also where there is no workspace.
+    pub(crate) async fn greet_for(
+        &self,
+        workspace: Option<&Path>,
+    ) -> Result<Handshake, PluginFault> {
+        let handshake = self.process(workspace)?.greet().await?;
+        self.remember_handshake(&handshake);
+        Ok(handshake)
+    }
+
     pub(crate) fn handshake(&self) -> Option<Handshake> {
         lock(&self.memory).handshake.clone()
     }

@@ -162,6 +162,7 @@ async fn assemble(plugin: &Arc<Plugin>, root: Option<&Path>) -> EngineTrial {
     let session = SessionRef {
         id: "plugin-trial",
         key: "agent:main:plugin-trial",
+        agent: &chitin_workspace::adapter::LazyDefinition::none(),
     };
     let assembly = Assembly {
         messages: vec![

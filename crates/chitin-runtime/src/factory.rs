@@ -22,7 +22,7 @@ use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
-use chitin_tools::Approver;
+use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
@@ -71,6 +71,8 @@ pub struct AgentFactory {
     pub(crate) context_engine: Option<String>,
     /// Context engines that the caller adds.
     pub engines: Vec<Arc<dyn ContextEngine>>,
+    /// Tools that the caller adds.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
     pub guard: Arc<AllGuards>,
     /// The channels that `CHANNELS.md` of each workspace names.
@@ -118,6 +120,7 @@ impl AgentFactory {
             notes: notes.clone(),
             context_engine,
             engines: Vec::new(),
+            tools: Vec::new(),
         })
     }
 
@@ -155,7 +158,8 @@ impl AgentFactory {
             notes: &self.notes,
         }
         .tools()
-        .await?;
+        .await?
+        .with_added(&self.tools);
         let is_on_tape = selection.record.is_some() || candidate.model.provider() == REPLAY;
         let past = if is_on_tape { Past::Shut } else { Past::Open };
         let source = WorkspaceSource::new(

@@ -8,7 +8,7 @@ use crate::notes::Notes;
 use crate::setup::{Setup, Target};
 use chitin_agent::engine::ContextEngine;
 use chitin_agent::turn::NoApprover;
-use chitin_tools::Approver;
+use chitin_tools::{Approver, Tool};
 use chitin_workspace::adapter::WorkspaceAdapter;
 use chitin_workspace::env::Env;
 use std::path::PathBuf;
@@ -36,6 +36,7 @@ struct Selection {
 struct Extensions {
     adapters: Vec<Arc<dyn WorkspaceAdapter>>,
     engines: Vec<Arc<dyn ContextEngine>>,
+    tools: Vec<Arc<dyn Tool>>,
 }
 
 /// Puts a runtime together. Everything has a default.
@@ -68,6 +69,7 @@ impl Runtime {
         }
         let mut factory = AgentFactory::new(&self.host, Arc::new(setup), &self.notes)?;
         factory.engines.clone_from(&self.extensions.engines);
+        factory.tools.clone_from(&self.extensions.tools);
         let model = self.selection.model.clone();
         Ok(AgentHandle::new(factory, model, Arc::clone(&self.approver)))
     }
@@ -125,6 +127,13 @@ impl RuntimeBuilder {
     /// Adds a context engine; configuration selects it by the id that it gives itself.
     pub fn context_engine(mut self, engine: impl ContextEngine + 'static) -> Self {
         self.extensions.engines.push(Arc::new(engine));
+        self
+    }
+
+    /// Adds a tool to every agent. Policies know it by its name, and all such tools as `embedder`. What it does is not shut
+    /// in by the sandbox; [`chitin_tools::CallContext`] says whose call it is and what the agent is made of.
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.extensions.tools.push(Arc::new(tool));
         self
     }
 

@@ -23,7 +23,7 @@ use chitin_tools::redact::Redactor;
 use chitin_tools::sandbox::{Sandbox, SandboxConfig};
 use chitin_tools::session_status::{SessionFacts, SessionStatus, SessionStatusTool};
 use chitin_tools::web_fetch::WebFetchTool;
-use chitin_tools::{Offer, Toolbox};
+use chitin_tools::{Offer, Tool, Toolbox};
 use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::extensions::mcp;
 use chitin_workspace::guard::{ReadError, Root};
@@ -72,7 +72,19 @@ pub(crate) struct ToolBuilder<'a> {
     pub notes: &'a Notes,
 }
 
+/// What policies know the tools of an embedding program by.
+const EMBEDDER: &str = "embedder";
+
 impl Tools {
+    /// Adds tools of an embedding program.
+    pub(crate) fn with_added(mut self, tools: &[Arc<dyn Tool>]) -> Self {
+        self.offers.extend(tools.iter().map(|tool| Offer::From {
+            plugin: EMBEDDER.to_owned(),
+            tool: Arc::clone(tool),
+        }));
+        self
+    }
+
     /// Tries MCP servers again that could not be reached; tells whether there are other tools now.
     pub(crate) async fn refresh(&self, notes: &Notes) -> bool {
         match &self.mcp {

@@ -2,9 +2,11 @@
 
 use chitin_protocol::message::Block;
 use chitin_protocol::tool::ToolSpec;
+use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// A tool that a model can call. Implementors never panic on any arguments, stop soon after `cancel`, keep their output
@@ -76,6 +78,8 @@ impl ToolOutcome {
 pub struct CallContext<'a> {
     /// The workspace.
     pub workspace: &'a Path,
+    /// What the adapter made of the workspace; [`Self::definition`] asks for it.
+    pub agent: &'a LazyDefinition,
     /// The session.
     pub session_key: &'a str,
     /// The provider's name for the call.
@@ -88,6 +92,26 @@ pub struct CallContext<'a> {
     pub progress: &'a (dyn Fn(&str) + Send + Sync),
     /// Asks for permission.
     pub approver: &'a dyn Approver,
+}
+
+impl CallContext<'_> {
+    /// Returns the definition of the agent that the call belongs to: its files one by one, the composed prompt, skill paths
+    /// and extension files. It is made on the first request of a turn and shared by all others.
+    pub async fn definition(&self) -> Result<Arc<AgentDefinition>, DefinitionError> {
+        definition_of(self.agent).await
+    }
+}
+
+/// Returns a definition without holding up an asynchronous worker.
+pub async fn definition_of(
+    agent: &LazyDefinition,
+) -> Result<Arc<AgentDefinition>, DefinitionError> {
+    if let Some(made) = agent.made() {
+        return made;
+    }
+    let agent = agent.clone();
+    let made = tokio::task::spawn_blocking(move || agent.get()).await;
+    made.unwrap_or_else(|error| Err(DefinitionError(error.to_string())))
 }
 
 impl std::fmt::Debug for CallContext<'_> {

@@ -17,8 +17,11 @@ pub use registry::{EngineFactory, Registration, Registry, Resolved, slot};
 
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::Entry;
+use chitin_tools::definition_of;
+use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What an engine says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,6 +46,15 @@ pub struct SessionRef<'a> {
     pub id: &'a str,
     /// The session's key.
     pub key: &'a str,
+    /// What the adapter made of the agent's workspace; [`Self::definition`] asks for it.
+    pub agent: &'a LazyDefinition,
+}
+
+impl SessionRef<'_> {
+    /// Returns the definition of the agent. It is made on the first request of a turn and shared by all others.
+    pub async fn definition(&self) -> Result<Arc<AgentDefinition>, DefinitionError> {
+        definition_of(self.agent).await
+    }
 }
 
 /// What an engine made of the records that it was given at the start.

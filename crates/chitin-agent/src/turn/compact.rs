@@ -100,6 +100,7 @@ impl Running<'_> {
         let session = SessionRef {
             id: &open.header().id,
             key: open.key(),
+            agent: &self.definition,
         };
         let outcome = parts.engine.compact(session, &order, &summarizer).await;
         let taken = summarizer.taken.into_inner();

@@ -30,6 +30,7 @@ impl Agent {
         let message = GuardedMessage {
             whole: &input.words,
             origin: &input.origin,
+            agent: &parts.source.definition(),
             now_ms: parts.clock.now_ms(),
         };
         parts.guard.admit(&message).or_else(|refusal| {
@@ -242,6 +243,7 @@ impl Running<'_> {
         let message = GuardedMessage {
             whole: &steer.words,
             origin: &origin,
+            agent: &self.definition,
             now_ms,
         };
         let by = self.agent.parts.guard.admit(&message).err()?;

@@ -42,6 +42,7 @@ use chitin_protocol::message::{AssistantMessage, Message, StopReason, Usage};
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::EntryBody;
 use chitin_store::{Begin, StoreError};
+use chitin_workspace::adapter::LazyDefinition;
 use compact::Reason;
 use conversation::Conversation;
 use earlier::Earlier;
@@ -201,6 +202,8 @@ pub(crate) struct Running<'a> {
     pub(crate) session: Held,
     pub(crate) conversation: Conversation,
     pub(crate) seen: Seen,
+    /// The agent's definition, for whoever asks for it in this turn.
+    pub(crate) definition: LazyDefinition,
     pub(crate) system: String,
     /// What the engine lets the model see, where that is not the whole conversation.
     pub(crate) chosen: Option<Vec<Message>>,
@@ -272,9 +275,11 @@ impl<'a> Running<'a> {
             .as_deref()
             .and_then(|key| Earlier::find(conversation.entries(), key, now_ms));
         let records_before = conversation.entries().len();
+        let definition = parts.source.definition();
         let session_ref = SessionRef {
             id: &session_id,
             key: &key,
+            agent: &definition,
         };
         if records_before > 0 {
             let entries = conversation.entries();
@@ -344,6 +349,7 @@ impl<'a> Running<'a> {
             session,
             conversation,
             seen,
+            definition,
             system,
             chosen: None,
             records_before,
@@ -555,6 +561,7 @@ impl<'a> Running<'a> {
         let session = SessionRef {
             id: &open.header().id,
             key: open.key(),
+            agent: &self.definition,
         };
         let assembly = Assembly {
             messages: self.conversation.messages().to_vec(),
@@ -588,6 +595,7 @@ impl<'a> Running<'a> {
         let session = SessionRef {
             id: &open.header().id,
             key: open.key(),
+            agent: &self.definition,
         };
         let turn = TurnEnd {
             branch: self.conversation.entries(),

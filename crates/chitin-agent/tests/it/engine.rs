@@ -12,6 +12,7 @@ use std::sync::Arc;
 const SESSION: SessionRef<'_> = SessionRef {
     id: "s",
     key: "agent:main:main",
+    agent: &chitin_workspace::adapter::LazyDefinition::none(),
 };
 
 fn failing() -> EngineFactory {

@@ -504,6 +504,7 @@ fn engine(check: &Check<'_>, input: &Value) -> Result<Value> {
     let session = SessionRef {
         id: "session",
         key: "agent:main:main",
+        agent: &chitin_workspace::adapter::LazyDefinition::none(),
     };
     let message = Message::user("hello", 1);
     let ingested = engine.ingest(session, &message).now_or_never();

@@ -85,6 +85,15 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Asks a plugin who it is; it is started for that if need be.
+    const fn greeting() -> Self {
+        Self {
+            method: crate::protocol::method::INITIALIZE,
+            needs: None,
+            params: None,
+        }
+    }
+
     /// Makes a call of something that is offered.
     pub(crate) fn new(
         method: &'static str,
@@ -133,14 +142,17 @@ impl PluginProcess {
 
     /// Starts the process if it does not run, and returns what it said of itself. It blocks for as long as that takes.
     pub(crate) fn greet_blocking(&self) -> Result<Handshake, PluginFault> {
-        let call = Call {
-            method: crate::protocol::method::INITIALIZE,
-            needs: None,
-            params: None,
-        };
-        self.call_blocking(call, |value| {
+        self.call_blocking(Call::greeting(), |value| {
             serde_json::from_value(value).map_err(|error| error.to_string())
         })
+    }
+
+    /// The same, without blocking.
+    pub(crate) async fn greet(&self) -> Result<Handshake, PluginFault> {
+        self.call(Call::greeting(), |value| {
+            serde_json::from_value(value).map_err(|error| error.to_string())
+        })
+        .await
     }
 
     /// Asks, and blocks until there is an answer.

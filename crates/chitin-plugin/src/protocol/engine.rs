@@ -8,6 +8,7 @@ use chitin_agent::history::{estimate, estimate_text};
 use chitin_protocol::message::{Block, Content, Message};
 use chitin_protocol::rules::EstimateRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_workspace::adapter::AgentDefinition;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -37,6 +38,8 @@ impl<'a> From<SessionRef<'a>> for Session<'a> {
 pub struct BootstrapParams<'a> {
     session: Session<'a>,
     entries: &'a [Entry],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<&'a AgentDefinition>,
 }
 
 impl<'a> BootstrapParams<'a> {
@@ -45,7 +48,15 @@ impl<'a> BootstrapParams<'a> {
         Self {
             session: session.into(),
             entries: branch,
+            definition: None,
         }
+    }
+
+    /// Adds the agent's definition, for an engine that wants it.
+    #[must_use]
+    pub const fn with_definition(mut self, definition: Option<&'a AgentDefinition>) -> Self {
+        self.definition = definition;
+        self
     }
 }
 
@@ -75,6 +86,8 @@ pub(crate) struct AssembleParams<'a> {
     token_budget: u64,
     model: &'a str,
     prompt: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<&'a AgentDefinition>,
 }
 
 impl<'a> AssembleParams<'a> {
@@ -85,7 +98,14 @@ impl<'a> AssembleParams<'a> {
             token_budget: assembly.token_budget,
             model: &assembly.model,
             prompt: assembly.prompt.as_deref(),
+            definition: None,
         }
+    }
+
+    /// Adds the agent's definition, for an engine that wants it.
+    pub(crate) const fn with_definition(mut self, definition: Option<&'a AgentDefinition>) -> Self {
+        self.definition = definition;
+        self
     }
 }
 

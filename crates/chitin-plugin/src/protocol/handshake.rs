@@ -69,6 +69,9 @@ pub struct EngineOffer {
     /// Whether it decides itself when to compact.
     #[serde(default)]
     pub owns_compaction: Option<bool>,
+    /// Whether it wants the agent's definition with `engine/bootstrap` and `engine/assemble`.
+    #[serde(default)]
+    pub definition: Option<bool>,
 }
 
 impl Handshake {

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) const SESSION: SessionRef<'_> = SessionRef {
     id: "s1",
     key: "agent:main:main",
+    agent: &chitin_workspace::adapter::LazyDefinition::none(),
 };
 
 /// The frame of a plugin whose answers a test writes: `answer(method, params)` returns a result.

@@ -7,6 +7,7 @@ use crate::memory::{AgentMemory, Message, Past};
 use crate::setup::Setup;
 use chitin_agent::source::{Ask, ContextSource, RecallAsk, Recalled, Seen, SourceError};
 use chitin_context::sections::ToolFact;
+use chitin_workspace::adapter::{DefinitionError, LazyDefinition};
 use chitin_workspace::filter::{ContextMode, RunKind};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -87,6 +88,14 @@ impl ContextSource for WorkspaceSource {
             context: seen.context,
             notes: seen.notes,
             mark_when_done: seen.mark_when_done,
+        })
+    }
+
+    fn definition(&self) -> LazyDefinition {
+        let (host, setup) = (Arc::clone(&self.host), Arc::clone(&self.setup));
+        LazyDefinition::new(move || {
+            let made = setup.definition(&host);
+            made.map_err(|error| DefinitionError(error.with_causes()))
         })
     }
 

@@ -22,6 +22,7 @@ mod compat;
 mod compose;
 mod definition;
 mod files;
+mod lazy;
 pub mod location;
 mod native;
 mod openclaw;
@@ -34,6 +35,7 @@ pub use compat::{EXTENSION_FILES, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME,
 pub use compose::{Composition, Part, Precedence, Provenance, compose};
 pub use definition::{AgentDefinition, Extensions, SkillPath, Warning};
 pub(crate) use files::TextFile;
+pub use lazy::{DefinitionError, LazyDefinition};
 pub use native::NativeAdapter;
 pub use openclaw::{OpenClawAdapter, explicit_name};
 pub use prompt::{Sections, system_prompt};

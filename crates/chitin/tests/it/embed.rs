@@ -2,14 +2,22 @@
 
 use crate::process::plain_command;
 use chitin_protocol::event::TurnEvent;
+use chitin_protocol::tool::ToolSpec;
 use chitin_runtime::context::TurnRequest;
-use chitin_runtime::{Runtime, RuntimeBuilder, TurnMessage};
+use chitin_runtime::{AgentHandle, Runtime, RuntimeBuilder, TurnMessage};
 use chitin_store::SessionStore;
 use chitin_test::TestEnv;
-use chitin_workspace::adapter::{AdapterError, AdapterRegistry, AgentDefinition, WorkspaceAdapter};
+use chitin_tools::{CallContext, Tool, ToolOutcome};
+use chitin_workspace::adapter::{
+    AdapterError, AdapterRegistry, AgentDefinition, OPENCLAW_NAME, WorkspaceAdapter,
+};
 use chitin_workspace::env::Env;
 use chitin_workspace::guard::Root;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Sees the same environment as the binary of [`plain_command`].
 fn builder(env: &TestEnv) -> RuntimeBuilder {
@@ -140,6 +148,110 @@ fn an_adapter_is_added_with_a_line() {
         .unwrap()
         .system_prompt();
     assert!(prompt.contains("Keep the harbor."), "{prompt}");
+}
+
+/// A tool that says what the agent is made of.
+struct AboutMe(ToolSpec);
+
+impl AboutMe {
+    fn new() -> Self {
+        Self(ToolSpec {
+            name: "about_me".to_owned(),
+            description: "Says what the agent is made of.".to_owned(),
+            parameters: json!({"type": "object", "properties": {}}),
+        })
+    }
+}
+
+impl Tool for AboutMe {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call<'a>(&'a self, _: Value, context: &'a CallContext<'a>) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            match context.definition().await {
+                Ok(agent) => ToolOutcome::text(format!(
+                    "{} by {}: {} {:?} {}",
+                    agent.name,
+                    agent.adapter_name,
+                    agent.persona.trim(),
+                    agent.extensions.get("PERMISSIONS.md"),
+                    agent.system_prompt.contains("Keep the harbor."),
+                )),
+                Err(error) => ToolOutcome::error(error.to_string()),
+            }
+        })
+    }
+}
+
+/// OpenClaw's adapter, with a count of how often a definition was made.
+struct Counting(Arc<AtomicUsize>);
+
+impl WorkspaceAdapter for Counting {
+    fn supports(&self, root: &Path) -> bool {
+        AdapterRegistry::with_built_ins()
+            .find(root)
+            .is_some_and(|adapter| adapter.name() == OPENCLAW_NAME)
+    }
+
+    fn load(&self, root: &Path) -> Result<AgentDefinition, AdapterError> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        AdapterRegistry::with_built_ins().load(root)
+    }
+
+    fn name(&self) -> &'static str {
+        OPENCLAW_NAME
+    }
+
+    fn priority(&self) -> i32 {
+        5
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_an_embedder_has_the_definition_at_hand() {
+    let env = harbor();
+    env.file("harbor/PERMISSIONS.md", "deny: swordfish\n");
+    let script = [
+        r#"{"text": "Nothing to ask."}"#,
+        r#"{"toolCalls": [{"name": "about_me", "arguments": {}}, {"name": "about_me", "arguments": {}}]}"#,
+        r#"{"text": "Now I know."}"#,
+        r#"{"toolCalls": [{"name": "about_me", "arguments": {}}]}"#,
+        r#"{"text": "And again."}"#,
+    ];
+    let made = Arc::new(AtomicUsize::new(0));
+    let runtime = builder(&env)
+        .model(scripted(&env, &script.join("\n")))
+        .adapter(Counting(Arc::clone(&made)))
+        .tool(AboutMe::new())
+        .build()
+        .unwrap();
+    let agent = runtime.agent(env.path().join("harbor")).unwrap();
+    agent.turn("hello").await.unwrap();
+    assert_eq!(made.load(Ordering::SeqCst), 0, "nobody asked for it");
+
+    let said = about_me(&agent, "who are you?").await;
+    let calm = r#"harbor by openclaw: Calm. Some("deny: swordfish\n") true"#;
+    assert_eq!(said, [calm, calm]);
+    assert_eq!(made.load(Ordering::SeqCst), 1, "once for all of a turn");
+
+    env.file("harbor/SOUL.md", "Stern.\n");
+    let said = about_me(&agent, "and now?").await;
+    assert_eq!(said, [calm.replace("Calm.", "Stern.")]);
+}
+
+/// Runs a turn, and returns what the tool said in it.
+async fn about_me(agent: &AgentHandle, message: &str) -> Vec<String> {
+    let mut turn = agent.stream(message).await.unwrap();
+    let mut said = Vec::new();
+    while let Some(event) = turn.next().await {
+        if let TurnEvent::ToolFinished { summary, .. } = event {
+            said.push(summary);
+        }
+    }
+    turn.finish().await.unwrap();
+    said
 }
 
 #[test]

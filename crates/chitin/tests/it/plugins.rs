@@ -396,6 +396,40 @@ for line in sys.stdin:
 }
 
 #[test]
+fn an_engine_that_wants_the_definition_gets_it() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/asks.py",
+        r#"import json, sys
+def answer(method, params):
+    if method == "initialize":
+        engine = {"definition": True}
+        return {"protocolVersion": 1, "name": "asks", "offers": ["contextEngine"], "contextEngine": engine}
+    if method == "engine/assemble":
+        agent = params["definition"]
+        said = f"Engine: {agent['adapterName']}, {agent['persona'].strip()}"
+        return {"messages": list(range(len(params["messages"]))), "systemPromptAddition": said}
+    return {"ingested": True}
+for line in sys.stdin:
+    request = json.loads(line)
+    result = answer(request["method"], request["params"])
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"#,
+    );
+    talk.configure(json!({"plugins": {"asks": plugin("asks.py")}, "contextEngine": "asks"}));
+    talk.env.files([
+        ("AGENTS.md", "Keep the harbor.\n"),
+        ("SOUL.md", "Calm as the tide.\n"),
+    ]);
+    talk.answer("hello");
+    let request = talk.server.requests()[0].text();
+    assert!(
+        request.contains("Engine: openclaw, Calm as the tide."),
+        "{request}"
+    );
+}
+
+#[test]
 fn a_plugin_ends_with_chitin_even_when_that_is_killed() {
     let talk = Talk::new(Format::Anthropic, &replies());
     talk.env.file(
