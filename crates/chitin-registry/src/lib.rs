@@ -23,8 +23,10 @@
 pub mod auth;
 
 mod content;
+mod find;
 mod http;
 mod options;
+mod packages;
 mod progress;
 mod pull;
 mod push;
@@ -34,6 +36,8 @@ mod remote;
 mod tags;
 
 pub use auth::{Credentials, Keychain};
+pub use find::{ArtifactFinder, ArtifactOrigin, ArtifactSource, FoundArtifact, Refresh};
 pub use options::{Options, PlainHttp, Retries, Timeouts};
+pub use packages::WholeAgent;
 pub use progress::{Event, Progress, Silent};
 pub use registry::Registry;

@@ -38,6 +38,7 @@
 //! ```
 
 mod agent_cache;
+pub mod channels;
 pub mod context;
 pub mod contracts;
 mod directories;
@@ -56,8 +57,12 @@ mod reset;
 mod revision;
 mod runtime;
 mod runtime_file;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod setup;
+mod skill_survey;
 mod tools;
+pub mod traces;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
@@ -78,5 +83,6 @@ pub use setup::{
     Configuration, Setup, Target, chitin_home, chosen_contract, config_file, guards, own_config,
     shown,
 };
+pub use skill_survey::SkillSurvey;
 pub use tools::{Tools, User, sandbox_config};
 pub use workspace_copy::{WorkspaceCopy, respell};

@@ -28,6 +28,11 @@ impl Notes {
             sink(text);
         }
     }
+
+    /// Returns what takes notes as a plain function, for parts that know nothing of this type.
+    pub fn sink(&self) -> Arc<dyn Fn(&str) + Send + Sync> {
+        self.0.clone().unwrap_or_else(|| Arc::new(|_: &str| {}))
+    }
 }
 
 impl fmt::Debug for Notes {

@@ -3,7 +3,6 @@
 //! This file is the whole flow: read what the user typed, do it, print the result, map it to an exit code.
 
 mod args;
-mod channels;
 mod cli;
 mod commands;
 mod error;

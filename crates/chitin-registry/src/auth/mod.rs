@@ -8,6 +8,7 @@ pub use helper::Helpers;
 pub use login::{login, logout};
 
 use chitin_pack::{ErrorClass, ExitKind, PackError};
+use chitin_workspace::env::Env;
 use chitin_workspace::guard::{ReadPolicy, Root};
 use docker::AuthFile;
 use secrecy::SecretString;
@@ -51,6 +52,32 @@ pub struct Keychain {
 }
 
 impl Keychain {
+    /// Looks where a user's credentials are: our own file in a state directory, then Docker's, then those of `stax`.
+    pub fn of_user(state: &Path, env: &Env) -> Self {
+        let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+        let mut keychain = Self::default().with_own(state);
+        let home = set("HOME").map(PathBuf::from);
+        let docker = match set("DOCKER_CONFIG") {
+            Some(directory) => Some(PathBuf::from(directory)),
+            None => home.as_ref().map(|home| home.join(".docker")),
+        };
+        if let Some(directory) = docker {
+            let variables = env.variables();
+            let helpers = Helpers {
+                search: std::env::split_paths(env.get("PATH").unwrap_or_default()).collect(),
+                environment: variables
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
+                ..Helpers::default()
+            };
+            keychain = keychain.with_docker(directory.join("config.json"), helpers);
+        }
+        match home {
+            Some(home) => keychain.with_stax(home.join(".stax/auth.json")),
+            None => keychain,
+        }
+    }
+
     /// Adds credentials for one registry and no other.
     #[must_use]
     pub fn with(mut self, host: impl Into<String>, credentials: Credentials) -> Self {

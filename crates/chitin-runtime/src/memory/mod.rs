@@ -4,18 +4,23 @@ mod embedder;
 mod options;
 mod recall;
 mod remote;
+mod search;
+mod status;
 mod tools;
 
 pub use embedder::words_file;
 pub use options::MemoryOptions;
 pub use recall::{Message, Past};
+pub use search::{MemoryResult, MemorySearch};
+pub use status::{IndexFigures, IndexStatus, MemoryStatus, RecallStatus};
 pub use tools::MemoryToolset;
 pub(crate) use tools::definitions;
 
+use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::setup::Setup;
 use chitin_memory::keeper::{Memory, Setting, conversation_path, index_name};
-use chitin_memory::search::{Source, Within};
+use chitin_memory::search::{FindError, Source, Within};
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_store::FileStore;
 use chitin_tools::redact::Redactor;
@@ -140,4 +145,11 @@ impl AgentMemory {
         }
         within
     }
+}
+
+/// Says that memory cannot be searched, and what to do about it.
+pub fn unsearchable(error: FindError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "Memory cannot be searched.")
+        .caused_by(error)
+        .hint("the index is a cache: `chitin memory index --rebuild` makes it anew")
 }

@@ -4,12 +4,13 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{
-    Finder, NetworkArgs, Origin, RefreshArgs, count, known_as, short, size, until_interrupted,
+    Finder, NetworkArgs, RefreshArgs, count, known_as, short, size, until_interrupted,
 };
 use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::reference::Reference;
 use chitin_pack::trust;
+use chitin_registry::ArtifactOrigin;
 use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::Value;
@@ -59,7 +60,7 @@ enum Shown {
 /// What is in it, and where it was looked at.
 #[derive(Debug, Serialize)]
 struct Facts {
-    source: Origin,
+    source: ArtifactOrigin,
     #[serde(flatten)]
     inspection: Inspection,
 }

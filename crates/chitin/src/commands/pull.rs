@@ -73,7 +73,8 @@ impl Args {
             finder.store.tag(tag, &manifest)?;
         }
         // An agent that is here shall be usable here, with its packages; without them it is still what was asked for.
-        let packages = ship::bring_packages(&finder, &found.artifact).unwrap_or_else(|error| {
+        let brought = finder.bring_packages(&found.artifact);
+        let packages = brought.map_err(CliError::from).unwrap_or_else(|error| {
             printer.note(&format!(
                 "warning: the packages it builds on were not brought: {error}"
             ));

@@ -1,23 +1,23 @@
 //! `chitin serve`: the gateway over HTTP and WebSocket.
 
 use crate::args::TargetArgs;
-use crate::channels::shut_out;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
-use crate::serve::{
-    LoginFile, Networks, Notifier, ServeDesk, Telemetry, Token, listen_address, restart, token,
-};
+use crate::serve::{Notifier, restart};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
-use chitin_runtime::Host;
-use chitin_runtime::{Configuration, Notes, Setup, chitin_home};
-use chitin_runtime::{ServeHost, SystemClock};
-use chitin_server::{Attached, Limits, Reach, Server, ServerSettings, WebSurface};
+use chitin_runtime::channels::{ChannelSet, shut_out};
+use chitin_runtime::serve::{LoginFile, Telemetry, Token, WorkspaceApi, listen_address, token};
+use chitin_runtime::{Configuration, Host, Notes, ServeHost, Setup, SystemClock, chitin_home};
+use chitin_server::{
+    Attached, DeskError, Limits, Reach, Server, ServerSettings, Trouble, WebSurface,
+};
 use chitin_store::{Ledger, StoreError};
+use chitin_workspace::check::Report;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -159,13 +159,13 @@ impl Args {
             &printer.notes(),
         )?;
         let agents = Arc::new(agents);
-        let desk = ServeDesk::new(&agents, host);
+        let desk = WorkspaceApi::new(&agents, host, check_workspace);
         let served = agents.agents();
         let names = served.iter().map(|agent| agent.id.clone()).collect();
         let most_open = configuration.server.max_open_jobs;
         let say = printer.clone();
         let files = self.files(host, &configuration)?;
-        let networks = Networks::open(host, &configuration, state, printer)?;
+        let networks = ChannelSet::open(host, &configuration, state, &printer.notes())?;
         let mut surfaces = Surfaces::default().with(Arc::new(WebSurface::default()));
         surfaces = networks.add_to(surfaces);
         if let Some(files) = &files {
@@ -216,7 +216,7 @@ impl Args {
             tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });
         }
         tokio::spawn(give_back_at_rest(gateway.clone()));
-        let telemetry = Telemetry::start(host, &gateway, printer)?;
+        let telemetry = Telemetry::start(host, &gateway, &printer.notes())?;
         let connected = networks.connect(&gateway);
         let notifier = Notifier::new(host);
         notifier.ready();
@@ -235,7 +235,7 @@ impl Args {
         };
         let attached = Attached {
             desk: Some(Arc::new(desk)),
-            logins: Some(Arc::new(LoginFile::new(state, printer))),
+            logins: Some(Arc::new(LoginFile::new(state, &printer.notes()))),
             memory: Some(resident),
             networks: networks.all(),
             webhooks: networks.webhooks(),
@@ -307,6 +307,14 @@ impl Args {
         }
         Ok(settings)
     }
+}
+
+/// Checks a workspace for the page.
+fn check_workspace(host: &Host, setup: &Setup) -> Result<Report, DeskError> {
+    super::check::report(host, setup).map_err(|error| DeskError {
+        hint: error.hints().first().cloned(),
+        ..DeskError::new(Trouble::Failed, error.with_causes())
+    })
 }
 
 /// Says whose ledger it is, when it cannot be had.

@@ -8,15 +8,8 @@ use crate::args::TargetArgs;
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{self, Printer};
-use chitin_runtime::Host;
-use chitin_runtime::Setup;
-use chitin_workspace::contract::Contract;
-use chitin_workspace::skills::{
-    AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillSet, discover,
-};
+use chitin_runtime::{Host, Setup, SkillSurvey};
 use clap::Subcommand;
-use serde_json::Value;
-use std::path::PathBuf;
 
 /// List an agent's skills, show one, or check all of them.
 ///
@@ -86,69 +79,10 @@ impl Args {
     }
 }
 
-/// Lists all skills of an agent, each with what stands in its way.
-pub(crate) fn judged(
-    host: &Host,
-    setup: &Setup,
-) -> Result<Vec<(Skill, Vec<Ineligible>)>, CliError> {
-    let survey = Survey::of(host, setup)?;
-    let eligibility = survey.eligibility(host);
-    let skills = survey.set.skills.iter();
-    let judged = skills.map(|skill| (skill.clone(), survey.reasons(&eligibility, skill)));
-    Ok(judged.collect())
-}
-
-/// Everything that was found for one workspace and one agent.
-struct Survey {
-    contract: &'static Contract,
-    workspace: PathBuf,
-    config: Value,
-    allowed: AllowList,
-    set: SkillSet,
-}
-
-impl Survey {
-    fn new(host: &Host, target: &TargetArgs, printer: &Printer) -> Result<Self, CliError> {
-        Self::of(
-            host,
-            &Setup::find(host, &target.target(), &printer.notes())?,
-        )
-    }
-
-    fn of(host: &Host, setup: &Setup) -> Result<Self, CliError> {
-        let (contract, workspace) = (setup.contract(), setup.directory.clone());
-        setup.check_directory(host)?;
-        let config = setup.configuration.value().clone();
-        let places = setup.skill_places(host);
-        let own = setup.configuration.layers.settings(Some(&setup.agent));
-        let set = discover(
-            &places,
-            &config,
-            &contract.skills,
-            &DiscoverOptions::of(&own),
-        );
-        let allowed = AllowList::for_agent(&config, setup.agent.as_str(), contract);
-        Ok(Self {
-            contract,
-            workspace,
-            config,
-            allowed,
-            set,
-        })
-    }
-
-    /// Returns a judge that can tell what stands in a skill's way.
-    fn eligibility<'a>(&'a self, host: &'a Host) -> Eligibility<'a> {
-        Eligibility::new(&host.env, &self.config, &self.contract.skills)
-    }
-
-    fn reasons(&self, eligibility: &Eligibility<'_>, skill: &Skill) -> Vec<Ineligible> {
-        let mut reasons = eligibility.judge(skill);
-        if !self.allowed.allows(skill) {
-            reasons.push(Ineligible::NotInAllowList);
-        }
-        reasons
-    }
+/// Finds the skills of the agent that the arguments name.
+fn survey(host: &Host, target: &TargetArgs, printer: &Printer) -> Result<SkillSurvey, CliError> {
+    let setup = Setup::find(host, &target.target(), &printer.notes())?;
+    Ok(SkillSurvey::new(host, &setup)?)
 }
 
 /// Makes text from a file safe for one line of a terminal.

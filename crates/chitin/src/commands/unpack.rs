@@ -3,9 +3,7 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{
-    self, Finder, NetworkArgs, Origin, RefreshArgs, TrustArgs, Whole, count, size, with_packages,
-};
+use crate::ship::{self, Finder, NetworkArgs, RefreshArgs, TrustArgs, count, size, with_packages};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::MEMORY_SURFACE;
 use chitin_pack::materialize::{
@@ -14,6 +12,7 @@ use chitin_pack::materialize::{
 };
 use chitin_pack::trust::Verdict;
 use chitin_pack::{Digest, Warning};
+use chitin_registry::{ArtifactOrigin, WholeAgent};
 use chitin_runtime::Host;
 use serde::Serialize;
 use serde_json::json;
@@ -119,7 +118,7 @@ pub(crate) struct Args {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Unpacked {
     artifact: String,
-    source: Origin,
+    source: ArtifactOrigin,
     digest: Digest,
     #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     directory: PathBuf,
@@ -182,7 +181,7 @@ impl Args {
     fn carry_out(
         &self,
         plan: &Plan,
-        whole: &Whole,
+        whole: &WholeAgent,
         unpacked: &mut Unpacked,
         host: &Host,
         printer: &Printer,

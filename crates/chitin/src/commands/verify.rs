@@ -3,9 +3,10 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use crate::ship::{self, Finder, NetworkArgs, Origin, RefreshArgs, TrustArgs, short};
+use crate::ship::{self, Finder, NetworkArgs, RefreshArgs, TrustArgs, short};
 use chitin_pack::Digest;
 use chitin_pack::trust::{Status, Verdict};
+use chitin_registry::ArtifactOrigin;
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -38,7 +39,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Verified {
     artifact: String,
-    source: Origin,
+    source: ArtifactOrigin,
     digest: Digest,
     #[serde(flatten)]
     verdict: Verdict,

@@ -1,4 +1,5 @@
-//! What the commands that ship agents share: the store, how an artifact is found, the network, trust, progress.
+//! What the commands that ship agents share: arguments for the network and for trust, files that the user names, progress. Artifacts are found
+//! by `chitin-registry`.
 
 mod find;
 mod network;
@@ -6,9 +7,9 @@ mod packages;
 mod progress;
 mod trust;
 
-pub(crate) use find::{Finder, Found, Origin, RefreshArgs};
+pub(crate) use find::{Finder, RefreshArgs};
 pub(crate) use network::{NetworkArgs, place, read_file, until_interrupted};
-pub(crate) use packages::{Whole, bring_packages, resolved, with_packages};
+pub(crate) use packages::{resolved, with_packages};
 pub(crate) use progress::{Bar, Moved};
 pub(crate) use trust::TrustArgs;
 

@@ -4,7 +4,6 @@ use super::state;
 use crate::error::{CliError, Kind};
 use chitin_model::http::{MOST_CERTIFICATES, OWN_AUTHORITIES};
 use chitin_pack::PackError;
-use chitin_registry::auth::Helpers;
 use chitin_registry::{Keychain, Options, PlainHttp, Registry};
 use chitin_runtime::Host;
 use chitin_workspace::guard::{Hardlinks, Links, ReadPolicy, Root};
@@ -39,36 +38,11 @@ impl NetworkArgs {
             let pem = read_file(host, file, MOST_CERTIFICATES).map_err(named)?;
             options.extra_roots.push(pem);
         }
-        Ok(Registry::new(options, keychain(host)?)?)
+        Ok(Registry::new(
+            options,
+            Keychain::of_user(&state(host)?, &host.env),
+        )?)
     }
-}
-
-/// Returns where the user's credentials are: ours first, then Docker's, then those of `stax`.
-fn keychain(host: &Host) -> Result<Keychain, CliError> {
-    let mut keychain = Keychain::default().with_own(&state(host)?);
-    let home = host.env.get("HOME").filter(|home| !home.is_empty());
-    let home = home.map(PathBuf::from);
-    let docker = match host.env.get("DOCKER_CONFIG").filter(|set| !set.is_empty()) {
-        Some(directory) => Some(PathBuf::from(directory)),
-        None => home.as_ref().map(|home| home.join(".docker")),
-    };
-    if let Some(directory) = docker {
-        let path = host.env.get("PATH").unwrap_or_default();
-        let helpers = Helpers {
-            search: std::env::split_paths(path).collect(),
-            environment: host
-                .env
-                .variables()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-            ..Helpers::default()
-        };
-        keychain = keychain.with_docker(directory.join("config.json"), helpers);
-    }
-    if let Some(home) = home {
-        keychain = keychain.with_stax(home.join(".stax/auth.json"));
-    }
-    Ok(keychain)
 }
 
 /// Splits the path of a file that the user names into the directory, opened, and the name in it.

@@ -1,10 +1,11 @@
 //! Whose signature is wanted: the policy file, and what the command line adds to it.
 
-use super::{Found, place, state};
+use super::{place, state};
 use crate::error::{CliError, Kind};
 use chitin_pack::trust::{
     Mode, Policy, Requirement, TrustedKey, Verdict, load_public_key, subject_of, verify,
 };
+use chitin_registry::FoundArtifact;
 use chitin_runtime::Host;
 use chitin_workspace::guard::Root;
 use std::path::{Path, PathBuf};
@@ -31,13 +32,17 @@ pub(crate) struct TrustArgs {
 
 impl TrustArgs {
     /// Decides whether an artifact may be used.
-    pub(crate) fn judge(&self, host: &Host, found: &Found) -> Result<Verdict, CliError> {
+    pub(crate) fn judge(&self, host: &Host, found: &FoundArtifact) -> Result<Verdict, CliError> {
         let requirement = self.requirement(host, found.target.as_deref(), Mode::None)?;
         decide(found, &requirement)
     }
 
     /// The same where a signature is what the user asks about: without any rule, one is required.
-    pub(crate) fn judge_strictly(&self, host: &Host, found: &Found) -> Result<Verdict, CliError> {
+    pub(crate) fn judge_strictly(
+        &self,
+        host: &Host,
+        found: &FoundArtifact,
+    ) -> Result<Verdict, CliError> {
         let requirement = self.requirement(host, found.target.as_deref(), Mode::Require)?;
         decide(found, &requirement)
     }
@@ -85,7 +90,7 @@ impl TrustArgs {
     }
 }
 
-fn decide(found: &Found, requirement: &Requirement) -> Result<Verdict, CliError> {
+fn decide(found: &FoundArtifact, requirement: &Requirement) -> Result<Verdict, CliError> {
     let subject = subject_of(&found.artifact);
     Ok(verify(&subject, &found.signatures, requirement)?)
 }

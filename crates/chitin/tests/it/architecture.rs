@@ -4,6 +4,10 @@ use std::process::Command;
 
 /// Every crate that a crate pulls in, without those that only its tests need.
 fn pulled_in(package: &str) -> Vec<String> {
+    pulled_in_with(package, &[])
+}
+
+fn pulled_in_with(package: &str, features: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .args([
             "tree",
@@ -15,6 +19,7 @@ fn pulled_in(package: &str) -> Vec<String> {
             "--prefix",
             "none",
         ])
+        .args(features)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
@@ -136,7 +141,7 @@ fn arrows_point_one_way() {
 #[test]
 fn only_the_binary_knows_the_command_line() {
     for library in ["chitin-runtime", "chitin-server", "chitin-registry"] {
-        let names = pulled_in(library);
+        let names = pulled_in_with(library, &["--all-features"]);
         for shell in ["clap", "reedline"] {
             assert!(
                 !names.iter().any(|name| name == shell),

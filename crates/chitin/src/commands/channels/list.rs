@@ -1,15 +1,16 @@
 //! `chitin channels list`.
 
 use super::surroundings;
-use crate::channels::{ModelSelection, Origin, Plan, Problem, open, plans, shut_out, workspaces};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_runtime::Host;
+use chitin_runtime::channels::{
+    Activation, ChannelPlan, OpenProblem, SecretOrigin, open, plans, shut_out, workspaces,
+};
+use chitin_runtime::{Host, Notes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 #[derive(Debug, Serialize)]
 struct Listed {
@@ -21,33 +22,33 @@ struct Listed {
 struct Row {
     channel: &'static str,
     /// Whether `chitin serve` connects it.
-    wish: ModelSelection,
+    wish: Activation,
     accounts: Vec<AccountRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Problem>,
+    problems: Vec<OpenProblem>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AccountRow {
     account: String,
-    /// Which secrets are there, and where from. Never the secrets.
-    secrets: BTreeMap<&'static str, Origin>,
+    /// ChannelKind secrets are there, and where from. Never the secrets.
+    secrets: BTreeMap<&'static str, SecretOrigin>,
 }
 
 pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let (configuration, state) = surroundings(host, printer)?;
     let plans = plans(host, &configuration, &state)?;
     let channels = plans.iter().map(|plan| {
-        let problems = match plan.wish {
-            ModelSelection::On => open(plan, None, &(Arc::new(|_: &str| {}) as _)).err(),
-            ModelSelection::Off | ModelSelection::Elsewhere | ModelSelection::Absent => None,
+        let problems = match plan.activation {
+            Activation::On => open(plan, None, &Notes::none()).err(),
+            Activation::Off | Activation::Elsewhere | Activation::Absent => None,
         };
         Row::of(plan, problems.unwrap_or_default())
     });
     let channels: Vec<Row> = channels.collect();
     let connected = || {
-        let connected = channels.iter().filter(|row| row.wish == ModelSelection::On);
+        let connected = channels.iter().filter(|row| row.wish == Activation::On);
         connected.map(|row| row.channel)
     };
     for (agent, workspace) in workspaces(host, &configuration) {
@@ -60,7 +61,7 @@ pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
 }
 
 impl Row {
-    fn of(plan: &Plan, problems: Vec<Problem>) -> Self {
+    fn of(plan: &ChannelPlan, problems: Vec<OpenProblem>) -> Self {
         let accounts = plan.accounts.iter().map(|account| AccountRow {
             account: account.id.clone(),
             secrets: account
@@ -70,8 +71,8 @@ impl Row {
                 .collect(),
         });
         Self {
-            channel: plan.which.id(),
-            wish: plan.wish,
+            channel: plan.kind.id(),
+            wish: plan.activation,
             accounts: accounts.collect(),
             problems,
         }
@@ -83,18 +84,18 @@ impl Render for Listed {
         for row in &self.channels {
             let id = row.channel;
             let (word, hint) = match row.wish {
-                ModelSelection::On if row.problems.is_empty() => {
+                Activation::On if row.problems.is_empty() => {
                     (paint.good("connected by `chitin serve`"), None)
                 }
-                ModelSelection::On => (paint.bad("cannot be connected"), None),
-                ModelSelection::Off => (paint.dim("switched off in chitin.json5"), None),
-                ModelSelection::Elsewhere => (
+                Activation::On => (paint.bad("cannot be connected"), None),
+                Activation::Off => (paint.dim("switched off in chitin.json5"), None),
+                Activation::Elsewhere => (
                     paint.warn("configured, not connected"),
                     Some(format!(
                         "`chitin channels login {id} --as-configured`, once nothing else answers there"
                     )),
                 ),
-                ModelSelection::Absent => (
+                Activation::Absent => (
                     paint.dim("not set up"),
                     Some(format!("`chitin channels login {id} < token`")),
                 ),
@@ -107,9 +108,9 @@ impl Render for Listed {
             {
                 let secrets = account.secrets.iter().map(|(key, origin)| {
                     let origin = match origin {
-                        Origin::Kept => "kept by login",
-                        Origin::Config => "of the configuration",
-                        Origin::Environment => "of the environment",
+                        SecretOrigin::Kept => "kept by login",
+                        SecretOrigin::Config => "of the configuration",
+                        SecretOrigin::Environment => "of the environment",
                     };
                     format!("{key} {origin}")
                 });

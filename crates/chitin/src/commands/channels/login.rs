@@ -1,13 +1,14 @@
 //! `chitin channels login` and `logout`.
 
-use super::{home, surroundings};
-use crate::channels::{FILE, Secret, Secrets, Which, forget, keep, plans};
+use super::{ChannelArg, home, surroundings};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_protocol::agent_id::{DEFAULT_ACCOUNT, normalize_account_id};
-use chitin_runtime::Host;
-use chitin_runtime::shown;
+use chitin_runtime::channels::{
+    CREDENTIALS_FILE, ChannelKind, ChannelSecret, ChannelSecrets, forget, keep, plans,
+};
+use chitin_runtime::{Host, shown};
 use secrecy::SecretString;
 use serde::Serialize;
 use std::fmt;
@@ -21,7 +22,7 @@ const MOST: u64 = 16 * 1024;
 pub(super) struct LoginArgs {
     /// The network.
     #[arg(value_name = "NETWORK")]
-    which: Which,
+    which: ChannelArg,
 
     /// The account, when there are several bots on one network.
     #[arg(long, value_name = "ID", default_value = DEFAULT_ACCOUNT)]
@@ -37,7 +38,7 @@ pub(super) struct LoginArgs {
 pub(super) struct LogoutArgs {
     /// The network.
     #[arg(value_name = "NETWORK")]
-    which: Which,
+    which: ChannelArg,
 
     /// The account.
     #[arg(long, value_name = "ID", default_value = DEFAULT_ACCOUNT)]
@@ -49,7 +50,7 @@ pub(super) struct LogoutArgs {
 struct Done {
     channel: &'static str,
     account: String,
-    /// Which secrets are kept now. Never the secrets.
+    /// ChannelKind secrets are kept now. Never the secrets.
     kept: Vec<&'static str>,
     connected: bool,
     #[serde(skip)]
@@ -57,12 +58,12 @@ struct Done {
 }
 
 pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let which = args.which;
+    let which = args.which.kind();
     let account = normalize_account_id(&args.account);
     let (configuration, state) = surroundings(host, printer)?;
     let secrets = if args.as_configured {
         let plans = plans(host, &configuration, &state)?;
-        let found = plans.iter().filter(|plan| plan.which == which);
+        let found = plans.iter().filter(|plan| plan.kind == which);
         let mut accounts = found.flat_map(|plan| &plan.accounts);
         if !accounts.any(|one| one.id == account && one.secrets.contains_key(&which.secrets()[0])) {
             let id = which.id();
@@ -73,7 +74,7 @@ pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<
             return Err(CliError::new(Kind::User, what)
                 .hint(format!("`chitin channels login {id} < token` keeps one")));
         }
-        Secrets::new()
+        ChannelSecrets::new()
     } else {
         read(which)?
     };
@@ -81,7 +82,7 @@ pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<
     let words = if args.as_configured {
         "is connected by the next `chitin serve`, with the tokens of the configuration.".to_owned()
     } else {
-        let file = shown(&state.join(FILE), host);
+        let file = shown(&state.join(CREDENTIALS_FILE), host);
         format!(
             "is connected by the next `chitin serve`. What was kept is in `{file}`, for you alone.\n`chitin channels test` asks whether it works."
         )
@@ -96,10 +97,11 @@ pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<
 }
 
 pub(super) fn logout(args: &LogoutArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+    let which = args.which.kind();
     let account = normalize_account_id(&args.account);
-    let had = forget(&home(host)?, args.which, &account)?;
+    let had = forget(&home(host)?, which, &account)?;
     printer.result(&Done {
-        channel: args.which.id(),
+        channel: which.id(),
         account,
         kept: Vec::new(),
         connected: false,
@@ -112,7 +114,7 @@ pub(super) fn logout(args: &LogoutArgs, host: &Host, printer: &Printer) -> Resul
 }
 
 /// Reads tokens, one a line; which is which is seen by what they begin with.
-fn read(which: Which) -> Result<Secrets, CliError> {
+fn read(which: ChannelKind) -> Result<ChannelSecrets, CliError> {
     let mut stdin = std::io::stdin();
     if stdin.is_terminal() {
         // Typed in, a token would stay on the screen and in the terminal's memory.
@@ -129,7 +131,7 @@ fn read(which: Which) -> Result<Secrets, CliError> {
     read.map_err(|error| {
         CliError::new(Kind::Usage, "The tokens cannot be read.").caused_by(error)
     })?;
-    let mut secrets = Secrets::new();
+    let mut secrets = ChannelSecrets::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() {
@@ -157,10 +159,10 @@ fn read(which: Which) -> Result<Secrets, CliError> {
 }
 
 /// Says what is wanted.
-fn wanted(which: Which) -> String {
+fn wanted(which: ChannelKind) -> String {
     let secrets = which.secrets().iter();
     let secrets: Vec<&str> = secrets
-        .map(|secret: &Secret| secret.whereabouts())
+        .map(|secret: &ChannelSecret| secret.whereabouts())
         .collect();
     secrets.join("; ")
 }

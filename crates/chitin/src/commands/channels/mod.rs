@@ -9,8 +9,8 @@ pub(crate) use test::try_all;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
-use chitin_runtime::Host;
-use chitin_runtime::{Configuration, chitin_home};
+use chitin_runtime::channels::ChannelKind;
+use chitin_runtime::{Configuration, Host, chitin_home};
 use clap::Subcommand;
 use std::path::PathBuf;
 
@@ -47,6 +47,24 @@ enum Action {
     Login(login::LoginArgs),
     /// Forget the tokens of an account.
     Logout(login::LogoutArgs),
+}
+
+/// A network, as it is typed.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ChannelArg {
+    /// Discord.
+    Discord,
+    /// Slack.
+    Slack,
+}
+
+impl ChannelArg {
+    const fn kind(self) -> ChannelKind {
+        match self {
+            Self::Discord => ChannelKind::Discord,
+            Self::Slack => ChannelKind::Slack,
+        }
+    }
 }
 
 impl Args {

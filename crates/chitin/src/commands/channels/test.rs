@@ -1,49 +1,35 @@
 //! `chitin channels test`.
 
-use super::surroundings;
-use crate::channels::{ModelSelection, Plan, Which, open, plans};
+use super::{ChannelArg, surroundings};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_gateway::surface::{Lack, Probed};
 use chitin_runtime::Host;
+use chitin_runtime::channels::{Activation, ChannelPlan, ProbedChannel, plans, probe};
 use futures_util::future::join_all;
 use serde::Serialize;
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a network may take to answer.
-const LONGEST: Duration = Duration::from_secs(30);
 
 /// What to try.
 #[derive(Debug, clap::Args)]
 pub(super) struct TestArgs {
     /// Only this network; left out, all that `chitin serve` would connect.
     #[arg(value_name = "NETWORK")]
-    which: Option<Which>,
+    which: Option<ChannelArg>,
 }
 
 /// What the networks said.
 #[derive(Debug, Serialize)]
 pub(crate) struct Tried {
-    pub(crate) channels: Vec<TriedChannel>,
-}
-
-/// What one network said.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TriedChannel {
-    pub(crate) channel: &'static str,
-    pub(crate) accounts: Vec<Probed>,
+    pub(crate) channels: Vec<ProbedChannel>,
 }
 
 pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let (configuration, state) = surroundings(host, printer)?;
     let mut plans = plans(host, &configuration, &state)?;
     plans.retain(|plan| match args.which {
-        Some(which) => plan.which == which,
-        None => plan.wish == ModelSelection::On,
+        Some(which) => plan.kind == which.kind(),
+        None => plan.activation == Activation::On,
     });
     if plans.is_empty() {
         return Err(CliError::new(Kind::User, "No network is set up.").hint(
@@ -54,7 +40,7 @@ pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exi
 }
 
 /// Asks all of them at once.
-pub(crate) fn try_all(plans: &[Plan]) -> Result<Tried, CliError> {
+pub(crate) fn try_all(plans: &[ChannelPlan]) -> Result<Tried, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -62,45 +48,12 @@ pub(crate) fn try_all(plans: &[Plan]) -> Result<Tried, CliError> {
             CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
         })?;
     runtime.block_on(async {
-        let asking = join_all(plans.iter().map(try_one));
+        let asking = join_all(plans.iter().map(probe));
         tokio::select! {
             channels = asking => Ok(Tried { channels }),
             _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")),
         }
     })
-}
-
-async fn try_one(plan: &Plan) -> TriedChannel {
-    let lacking = |what: String, hint: Option<String>| Probed {
-        account_id: chitin_protocol::agent_id::DEFAULT_ACCOUNT.to_owned(),
-        name: None,
-        works: Vec::new(),
-        lacks: vec![Lack { what, hint }],
-    };
-    let accounts = match open(plan, None, &(Arc::new(|_: &str| {}) as _)) {
-        Err(problems) => problems
-            .into_iter()
-            .map(|problem| lacking(problem.message, problem.hint))
-            .collect(),
-        Ok(opened) => {
-            let probing = opened.network.probe();
-            match tokio::time::timeout(LONGEST, probing).await {
-                Ok(probed) => probed,
-                Err(_) => vec![lacking(
-                    format!(
-                        "{} did not answer within {} s.",
-                        plan.which.title(),
-                        LONGEST.as_secs()
-                    ),
-                    Some("look at the connection to the internet, and at a proxy".to_owned()),
-                )],
-            }
-        }
-    };
-    TriedChannel {
-        channel: plan.which.id(),
-        accounts,
-    }
 }
 
 impl Tried {

@@ -1,8 +1,7 @@
 //! What is wrong with `channels`: by the keys that count, by the networks themselves, and by what accounts lack.
 
-use crate::channels::{self, ModelSelection, Which, Wrong};
-use chitin_runtime::{Configuration, chitin_home};
-use chitin_runtime::{Host, Notes};
+use chitin_runtime::channels::{self, Activation, ChannelIssue, ChannelKind};
+use chitin_runtime::{Configuration, Host, Notes, chitin_home};
 use chitin_workspace::config::{
     self, ConfigFile, Issue, LoadedChitinConfig, LoadedConfig, Severity, place_issue,
 };
@@ -61,9 +60,12 @@ pub(super) fn of_accounts(
         Err(error) => return vec![Issue::new(Severity::Warning, "channels", error.to_string())],
     };
     let mut issues = Vec::new();
-    for plan in plans.iter().filter(|plan| plan.wish == ModelSelection::On) {
+    for plan in plans
+        .iter()
+        .filter(|plan| plan.activation == Activation::On)
+    {
         for wrong in channels::lacks(plan) {
-            let issue = issue(plan.which, Severity::Warning, wrong);
+            let issue = issue(plan.kind, Severity::Warning, wrong);
             let here = own.map(|own| place_issue(issue.clone(), &own.files, &own.value));
             let here = here.filter(|issue| issue.file.is_some());
             issues.push(here.unwrap_or_else(|| {
@@ -79,7 +81,7 @@ pub(super) fn of_accounts(
 
 impl Judged<'_> {
     /// Adds what nothing was said of yet at the same path.
-    fn add(&mut self, which: Which, severity: Severity, wrong: Vec<Wrong>) {
+    fn add(&mut self, which: ChannelKind, severity: Severity, wrong: Vec<ChannelIssue>) {
         for wrong in wrong {
             let issue = issue(which, severity, wrong);
             if self.issues.iter().all(|said| said.path != issue.path) {
@@ -89,7 +91,7 @@ impl Judged<'_> {
     }
 }
 
-fn issue(which: Which, severity: Severity, wrong: Wrong) -> Issue {
+fn issue(which: ChannelKind, severity: Severity, wrong: ChannelIssue) -> Issue {
     let section = format!("channels.{}", which.id());
     let path = match wrong.path.as_str() {
         "" => section,
@@ -102,8 +104,8 @@ fn issue(which: Which, severity: Severity, wrong: Wrong) -> Issue {
 }
 
 /// Returns the sections of the networks that a configuration speaks of.
-fn sections(value: &Value) -> impl Iterator<Item = (Which, &Value)> {
-    let networks = Which::ALL.into_iter();
+fn sections(value: &Value) -> impl Iterator<Item = (ChannelKind, &Value)> {
+    let networks = ChannelKind::ALL.into_iter();
     networks
         .map(|which| (which, &value["channels"][which.id()]))
         .filter(|(_, section)| section.is_object())

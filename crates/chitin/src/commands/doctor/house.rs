@@ -1,11 +1,9 @@
 //! What can be seen without leaving the machine: configuration, files, port, sandbox.
 
 use super::Check;
-use crate::channels;
-use crate::serve::{TOKEN_FILE, listen_address};
-use chitin_runtime::Host;
-use chitin_runtime::sandbox_config;
-use chitin_runtime::{Setup, own_config, shown};
+use chitin_runtime::channels::CREDENTIALS_FILE;
+use chitin_runtime::serve::{TOKEN_FILE, listen_address};
+use chitin_runtime::{Host, Setup, own_config, sandbox_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
 use chitin_workspace::config::{Severity, channel_issues};
@@ -123,7 +121,7 @@ fn home(host: &Host, state: &Path) -> Vec<Check> {
             hint,
         ));
     }
-    for secret in [TOKEN_FILE, channels::FILE] {
+    for secret in [TOKEN_FILE, CREDENTIALS_FILE] {
         let Some(mode) = root.permissions(Path::new(secret)) else {
             continue;
         };
@@ -145,7 +143,7 @@ fn port(setup: &Setup) -> Check {
     let area = "server";
     let address = match listen_address(&setup.configuration.server, None) {
         Ok(address) => address,
-        Err(error) => return Check::of_error(area, &error),
+        Err(error) => return Check::of_error(area, &error.into()),
     };
     if address.port() == 0 {
         return Check::fine(area, "it takes any port that is free");

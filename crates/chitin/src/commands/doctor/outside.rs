@@ -2,17 +2,14 @@
 
 use super::house::answers;
 use super::{Check, Verdict};
-use crate::channels::{self, ModelSelection, Plan};
 use crate::commands::channels::try_all;
 use crate::error::{CliError, Kind};
 use chitin_model::http::{Endpoint, certificate_problem, make_client};
-use chitin_runtime::Host;
-use chitin_runtime::Setup;
-use chitin_runtime::resolve_model;
+use chitin_runtime::channels::{self, Activation, ChannelPlan};
+use chitin_runtime::{Host, Notes, Setup, resolve_model};
 use chitin_workspace::compat::OPENCLAW_PORT;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a provider may take to answer.
@@ -29,7 +26,7 @@ pub(super) fn look(
     let mut checks = models(host, setup, model, offline)?;
     match channels::plans(host, &setup.configuration, state) {
         Ok(plans) => checks.extend(networks(plans, offline)?),
-        Err(error) => checks.push(Check::of_error("channels", &error)),
+        Err(error) => checks.push(Check::of_error("channels", &error.into())),
     }
     Ok(checks)
 }
@@ -105,14 +102,14 @@ fn shown_place(endpoint: &Endpoint) -> String {
     }
 }
 
-fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
+fn networks(plans: Vec<ChannelPlan>, offline: bool) -> Result<Vec<Check>, CliError> {
     let area = "channels";
     let mut checks = Vec::new();
     for plan in plans
         .iter()
-        .filter(|plan| plan.wish == ModelSelection::Elsewhere)
+        .filter(|plan| plan.activation == Activation::Elsewhere)
     {
-        let id = plan.which.id();
+        let id = plan.kind.id();
         checks.push(Check::new(
             area,
             Verdict::Skipped,
@@ -122,9 +119,9 @@ fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
             )),
         ));
     }
-    let wanted: Vec<Plan> = plans
+    let wanted: Vec<ChannelPlan> = plans
         .into_iter()
-        .filter(|plan| plan.wish == ModelSelection::On)
+        .filter(|plan| plan.activation == Activation::On)
         .collect();
     let openclaw = SocketAddr::from((Ipv4Addr::LOCALHOST, OPENCLAW_PORT));
     if !wanted.is_empty() && answers(openclaw) {
@@ -161,10 +158,10 @@ fn networks(plans: Vec<Plan>, offline: bool) -> Result<Vec<Check>, CliError> {
 }
 
 /// Says what can be said of networks without asking them.
-fn offline_checks(wanted: &[Plan], checks: &mut Vec<Check>) {
+fn offline_checks(wanted: &[ChannelPlan], checks: &mut Vec<Check>) {
     for plan in wanted {
-        let id = plan.which.id();
-        match channels::open(plan, None, &(Arc::new(|_: &str| {}) as _)) {
+        let id = plan.kind.id();
+        match channels::open(plan, None, &Notes::none()) {
             Ok(_) => {
                 let what = format!("{id} was not asked");
                 checks.push(Check::new("channels", Verdict::Skipped, what, None));

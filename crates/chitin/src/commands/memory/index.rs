@@ -1,6 +1,6 @@
 //! `chitin memory index`.
 
-use super::{Found, unsearchable};
+use super::Found;
 use crate::args::TargetArgs;
 use crate::commands::{count, size};
 use crate::error::CliError;
@@ -10,6 +10,7 @@ use crate::terminal::interrupt::Interrupts;
 use chitin_memory::index::{Progress, Stopped};
 use chitin_memory::keeper::{Effort, Memory};
 use chitin_runtime::Host;
+use chitin_runtime::memory::unsearchable;
 use serde::Serialize;
 use std::cell::Cell;
 use std::fmt::{self, Write as _};

@@ -8,16 +8,10 @@ mod show;
 mod status;
 mod words;
 
-pub(crate) use search::find;
-pub(crate) use status::standing;
-
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
-use chitin_memory::search::FindError;
-use chitin_runtime::AgentMemory;
-use chitin_runtime::Host;
-use chitin_runtime::{Setup, Target, chitin_home};
+use chitin_runtime::{AgentMemory, Host, Setup, Target, chitin_home};
 use clap::Subcommand;
 use std::sync::Arc;
 
@@ -81,7 +75,6 @@ impl Args {
 
 /// A workspace and its memory.
 struct Found {
-    setup: Arc<Setup>,
     kit: AgentMemory,
     /// Vectors may come over the network.
     runtime: tokio::runtime::Runtime,
@@ -108,11 +101,7 @@ impl Found {
         if !kit.options.enabled {
             printer.note("memory is switched off for this agent: it has no tools to search it");
         }
-        Ok(Self {
-            setup,
-            kit,
-            runtime,
-        })
+        Ok(Self { kit, runtime })
     }
 
     /// Does something with the memory, while the network can be used.
@@ -120,10 +109,4 @@ impl Found {
         let _entered = self.runtime.enter();
         work(self.kit.memory())
     }
-}
-
-fn unsearchable(error: FindError) -> CliError {
-    CliError::new(Kind::User, "Memory cannot be searched.")
-        .caused_by(error)
-        .hint("the index is a cache: `chitin memory index --rebuild` makes it anew")
 }

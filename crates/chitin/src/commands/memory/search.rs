@@ -1,19 +1,16 @@
 //! `chitin memory search`.
 
+use super::Found;
 use super::highlight::Highlighter;
-use super::{Found, unsearchable};
 use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, tame};
-use chitin_memory::keeper::Effort;
-use chitin_memory::rank::Hit;
-use chitin_memory::search::{self, Ask, Source, Within};
-use chitin_runtime::AgentMemory;
+use chitin_memory::search::{Ask, Source, Within};
 use chitin_runtime::Host;
+use chitin_runtime::memory::MemorySearch;
 use clap::ValueEnum;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// How many lines of a result a person sees.
@@ -61,34 +58,13 @@ enum Only {
     Sessions,
 }
 
-/// What was found.
+/// What was found, for people and programs.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Search {
-    question: String,
-    /// `lexical` or `hybrid`.
-    mode: &'static str,
-    /// What makes vectors.
-    embeddings: Option<String>,
-    results: Vec<Row>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    found: MemorySearch,
     #[serde(skip)]
     explain: bool,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row {
-    path: String,
-    start_line: u32,
-    end_line: u32,
-    source: &'static str,
-    score: f64,
-    snippet: String,
-    /// What each part adds to the score, or takes off it.
-    parts: BTreeMap<&'static str, f64>,
-    text_score: Option<f64>,
-    vector_score: Option<f64>,
 }
 
 pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
@@ -123,82 +99,14 @@ pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<E
         now_ms: jiff::Timestamp::now().as_millisecond(),
         project: None,
     };
-    let search = found.with(|_| Search::of(&found.kit, &ask))?;
-    for note in &search.notes {
+    let found = found.with(|_| found.kit.search(&ask))?;
+    for note in &found.notes {
         printer.note(note);
     }
     printer.result(&Search {
         explain: args.explain,
-        ..search
+        found,
     })
-}
-
-/// Searches an agent's memory, for whoever shows what is found. A runtime must be running.
-pub(crate) fn find(
-    kit: &AgentMemory,
-    question: &str,
-    limit: Option<usize>,
-) -> Result<impl Serialize + use<>, CliError> {
-    let options = &kit.options;
-    let ask = Ask {
-        query: question,
-        max_results: Some(limit.unwrap_or(options.results)),
-        min_score: Some(options.min_score),
-        within: Within::default(),
-        now_ms: jiff::Timestamp::now().as_millisecond(),
-        project: None,
-    };
-    Search::of(kit, &ask)
-}
-
-impl Search {
-    fn of(kit: &AgentMemory, ask: &Ask<'_>) -> Result<Self, CliError> {
-        let answer = kit
-            .memory()
-            .search(ask, &Effort::whole())
-            .map_err(unsearchable)?;
-        let made = kit.made();
-        let rules = &made.memory.setting().rules;
-        let mut notes = made.notes.clone();
-        notes.extend(answer.notes);
-        Ok(Self {
-            question: ask.query.to_owned(),
-            mode: answer.mode.name(),
-            embeddings: made
-                .memory
-                .setting()
-                .embedder
-                .as_ref()
-                .map(|embedder| embedder.name().to_owned()),
-            results: answer
-                .hits
-                .into_iter()
-                .map(|hit| Row::new(hit, rules))
-                .collect(),
-            notes,
-            explain: false,
-        })
-    }
-}
-
-impl Row {
-    fn new(hit: Hit, rules: &chitin_protocol::rules::MemoryRules) -> Self {
-        Self {
-            snippet: search::shown(&hit.piece.text, rules).to_owned(),
-            parts: hit
-                .parts
-                .telling()
-                .map(|(part, amount)| (part.name(), amount))
-                .collect(),
-            path: hit.piece.path,
-            start_line: hit.piece.start_line,
-            end_line: hit.piece.end_line,
-            source: hit.piece.source.name(),
-            score: hit.score,
-            text_score: hit.text_score,
-            vector_score: hit.vector_score,
-        }
-    }
 }
 
 fn score(text: &str) -> Result<f64, String> {
@@ -211,11 +119,11 @@ fn score(text: &str) -> Result<f64, String> {
 
 impl Render for Search {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        if self.results.is_empty() {
+        if self.found.results.is_empty() {
             return writeln!(out, "Nothing in memory fits.");
         }
-        let light = Highlighter::new(&self.question);
-        for (at, row) in self.results.iter().enumerate() {
+        let light = Highlighter::new(&self.found.question);
+        for (at, row) in self.found.results.iter().enumerate() {
             if at > 0 {
                 writeln!(out)?;
             }
@@ -243,8 +151,10 @@ impl Render for Search {
             }
         }
         if self.explain {
-            let how = match &self.embeddings {
-                Some(name) if self.mode == "hybrid" => format!("by words and by meaning ({name})"),
+            let how = match &self.found.embeddings {
+                Some(name) if self.found.mode == "hybrid" => {
+                    format!("by words and by meaning ({name})")
+                }
                 Some(_) | None => "by words only".to_owned(),
             };
             writeln!(out, "\n{}", paint.dim(&format!("Searched {how}.")))?;
@@ -253,7 +163,7 @@ impl Render for Search {
     }
 
     fn exit(&self) -> Exit {
-        if self.results.is_empty() {
+        if self.found.results.is_empty() {
             Exit::Findings
         } else {
             Exit::Success

@@ -1,17 +1,15 @@
 //! `chitin memory status`.
 
-use super::{Found, unsearchable};
+use super::Found;
 use crate::args::TargetArgs;
 use crate::commands::{count, size};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_runtime::Host;
-use chitin_runtime::{AgentMemory, MemoryOptions};
-use chitin_runtime::{Setup, shown};
+use chitin_runtime::memory::MemoryStatus;
+use chitin_runtime::{Host, shown};
 use serde::Serialize;
 use std::fmt;
-use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct StatusArgs {
@@ -19,121 +17,31 @@ pub(super) struct StatusArgs {
     target: TargetArgs,
 }
 
-/// What there is to remember.
+/// How a memory stands, for people and programs.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Status {
-    agent: String,
-    contract: &'static str,
-    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
-    workspace: PathBuf,
-    enabled: bool,
-    /// Memory files, and their bytes.
-    files: usize,
-    bytes: u64,
-    /// Transcripts of past conversations, if these are searched.
-    conversations: Option<usize>,
-    index: IndexStatus,
-    /// What makes vectors; nothing if it is searched by words alone.
-    embeddings: Option<String>,
-    recall: Option<RecallStatus>,
+struct Shown {
+    #[serde(flatten)]
+    status: MemoryStatus,
     #[serde(skip)]
-    shown_workspace: String,
+    workspace: String,
     #[serde(skip)]
-    shown_index: String,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct IndexStatus {
-    #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
-    path: PathBuf,
-    /// What is in it; nothing before the first search.
-    figures: Option<Figures>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Figures {
-    files: usize,
-    pieces: usize,
-    vectors: usize,
-    bytes: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RecallStatus {
-    results: usize,
-    tokens: usize,
-    min_score: f64,
+    index: String,
 }
 
 pub(super) fn run(args: &StatusArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let found = Found::new(host, &args.target.target(), printer)?;
-    let (status, notes) = found.with(|_| Status::of(host, &found.setup, &found.kit))?;
-    for note in &notes {
+    let status = found.with(|_| found.kit.status())?;
+    for note in &status.notes {
         printer.note(note);
     }
-    printer.result(&status)
+    printer.result(&Shown {
+        workspace: shown(&status.workspace, host),
+        index: shown(&status.index.path, host),
+        status,
+    })
 }
 
-/// Says how an agent's memory stands, for whoever shows it.
-pub(crate) fn standing(
-    host: &Host,
-    setup: &Setup,
-    kit: &AgentMemory,
-) -> Result<impl Serialize + use<>, CliError> {
-    Ok(Status::of(host, setup, kit)?.0)
-}
-
-impl Status {
-    fn of(host: &Host, setup: &Setup, kit: &AgentMemory) -> Result<(Self, Vec<String>), CliError> {
-        let memory = kit.memory();
-        let (listing, figures) = (memory.list(), memory.figures());
-        let figures = figures.map_err(unsearchable)?;
-        let made = kit.made();
-        let path = kit.index_file();
-        let MemoryOptions {
-            enabled, recall, ..
-        } = &kit.options;
-        let mut notes = made.notes.clone();
-        notes.extend(listing.notes.iter().map(ToString::to_string));
-        if let Some((_, said)) = &figures {
-            notes.extend(said.iter().map(ToString::to_string));
-        }
-        let embedder = made.memory.setting().embedder.as_ref();
-        let status = Self {
-            agent: setup.agent.to_string(),
-            contract: setup.contract().name,
-            shown_workspace: shown(&setup.directory, host),
-            workspace: setup.directory.clone(),
-            enabled: *enabled,
-            files: listing.files.len(),
-            bytes: listing.files.iter().map(|file| file.size).sum(),
-            conversations: listing.conversations(),
-            shown_index: shown(&path, host),
-            index: IndexStatus {
-                path,
-                figures: figures.map(|(figures, _)| Figures {
-                    files: figures.files,
-                    pieces: figures.pieces,
-                    vectors: figures.vectors,
-                    bytes: figures.bytes,
-                }),
-            },
-            embeddings: embedder.map(|embedder| embedder.name().to_owned()),
-            recall: recall.map(|recall| RecallStatus {
-                results: recall.results,
-                tokens: recall.tokens,
-                min_score: recall.min_score,
-            }),
-        };
-        Ok((status, notes))
-    }
-}
-
-impl Render for Status {
+impl Render for Shown {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         let row = |out: &mut dyn fmt::Write, name: &str, value: &str| {
             writeln!(out, "  {} {value}", paint.dim(&format!("{name:<14}")))
@@ -141,17 +49,21 @@ impl Render for Status {
         writeln!(
             out,
             "Memory of {} in {}",
-            paint.bold(&self.agent),
-            self.shown_workspace
+            paint.bold(&self.status.agent),
+            self.workspace
         )?;
-        let files = format!("{}, {}", count(self.files, "file"), size(self.bytes));
+        let files = format!(
+            "{}, {}",
+            count(self.status.files, "file"),
+            size(self.status.bytes)
+        );
         row(out, "notes", &files)?;
-        let conversations = match self.conversations {
+        let conversations = match self.status.conversations {
             Some(number) => count(number, "transcript"),
             None => "not searched".to_owned(),
         };
         row(out, "conversations", &conversations)?;
-        let index = match &self.index.figures {
+        let index = match &self.status.index.figures {
             None => "made at the first search".to_owned(),
             Some(figures) => format!(
                 "{} of {}, {} with vectors, {}",
@@ -162,13 +74,13 @@ impl Render for Status {
             ),
         };
         row(out, "index", &index)?;
-        row(out, "", &self.shown_index)?;
-        let searched = match &self.embeddings {
+        row(out, "", &self.index)?;
+        let searched = match &self.status.embeddings {
             Some(name) => format!("by words and by meaning ({name})"),
             None => "by words only; `chitin memory words` adds meaning".to_owned(),
         };
         row(out, "searched", &searched)?;
-        let recall = match &self.recall {
+        let recall = match &self.status.recall {
             Some(recall) => format!(
                 "for every message: up to {}, {} tokens, score from {:.2}",
                 count(recall.results, "result"),
@@ -178,7 +90,7 @@ impl Render for Status {
             None => "only when the model asks".to_owned(),
         };
         row(out, "looked up", &recall)?;
-        if !self.enabled {
+        if !self.status.enabled {
             row(out, "", &paint.warn("switched off"))?;
         }
         Ok(())

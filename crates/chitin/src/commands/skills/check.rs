@@ -1,6 +1,6 @@
 //! `chitin skills check`.
 
-use super::{CheckArgs, Survey, count, one_line};
+use super::{CheckArgs, count, one_line, survey};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
@@ -18,7 +18,7 @@ struct Findings {
 }
 
 pub(super) fn run(args: &CheckArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let survey = Survey::new(host, &args.target, printer)?;
+    let survey = survey(host, &args.target, printer)?;
     printer.result(&Findings {
         contract: survey.contract.name,
         skills: survey.set.skills.len(),

@@ -1,6 +1,6 @@
 //! `chitin skills list`.
 
-use super::{ListArgs, Survey, count, fit, one_line};
+use super::{ListArgs, count, fit, one_line, survey};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
@@ -72,7 +72,7 @@ impl Row {
 }
 
 pub(super) fn run(args: &ListArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let survey = Survey::new(host, &args.target, printer)?;
+    let survey = survey(host, &args.target, printer)?;
     let eligibility = survey.eligibility(host);
     let mut rows: Vec<Row> = survey
         .set

@@ -1,10 +1,10 @@
 //! `chitin skills show NAME`.
 
-use super::{ShowArgs, Survey, one_line};
+use super::{ShowArgs, one_line, survey};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_runtime::Host;
+use chitin_runtime::{Host, SkillSurvey};
 use chitin_workspace::contract::SkillSource;
 use chitin_workspace::skills::{Ineligible, Skill, SkillCommand, skill_commands};
 use serde::Serialize;
@@ -34,7 +34,7 @@ struct Loser {
 }
 
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let survey = Survey::new(host, &args.target, printer)?;
+    let survey = survey(host, &args.target, printer)?;
     let Some(skill) = survey.set.get(&args.name).cloned() else {
         return Err(unknown(&args.name, &survey));
     };
@@ -65,7 +65,7 @@ pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exi
     })
 }
 
-fn unknown(name: &str, survey: &Survey) -> CliError {
+fn unknown(name: &str, survey: &SkillSurvey) -> CliError {
     let error = CliError::new(Kind::User, format!("There is no skill called `{name}`."));
     let similar: Vec<String> = survey
         .set

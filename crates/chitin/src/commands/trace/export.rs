@@ -1,13 +1,12 @@
 //! `chitin trace export`.
 
 use super::ExportArgs;
-use super::find;
 use crate::commands::skills::count;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
 use chitin_agent::journal::{self, BundleInput, Redactor, TraceError, Transcript};
-use chitin_runtime::Host;
+use chitin_runtime::{Host, traces};
 use chitin_workspace::home;
 use serde::Serialize;
 use std::fmt;
@@ -34,10 +33,10 @@ struct Written {
 }
 
 pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let summary = find::one(&args.session, host, printer)?;
-    let file = find::read(&summary, printer)?;
-    let contract = find::contract_of(args.contract.as_deref(), &file, host)?;
-    let transcript_file = find::transcript_of(&file);
+    let summary = traces::find(&args.session, host, &printer.notes())?;
+    let file = traces::read(&summary, &printer.notes())?;
+    let contract = traces::contract_of(args.contract.as_deref(), &file, host)?;
+    let transcript_file = traces::transcript_of(&file);
     let transcript = transcript_file.as_deref().and_then(|path| {
         let read = Transcript::read(path);
         read.map_err(|error| printer.note(&format!("the transcript is left out: {error}")))
@@ -51,7 +50,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
         session_id: &summary.session_id,
         session_key: &summary.session_key,
         workspace,
-        home: find::home(host).as_deref(),
+        home: traces::home(host).as_deref(),
         session_file: transcript_file.as_deref().filter(|_| transcript.is_some()),
         runtime_file: Some(&summary.path),
         now,

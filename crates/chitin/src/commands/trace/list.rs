@@ -1,13 +1,12 @@
 //! `chitin trace list`.
 
-use super::find;
 use crate::commands::skills::{count, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::words;
 use chitin_agent::journal::TraceSummary;
-use chitin_runtime::Host;
+use chitin_runtime::{Host, traces};
 use serde::Serialize;
 use std::fmt;
 
@@ -18,7 +17,7 @@ struct Table {
 }
 
 pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let traces = find::all(host, printer)?;
+    let traces = traces::all(host, &printer.notes())?;
     if traces.is_empty() {
         printer.note("no session was recorded; `chitin run` records its turns");
     }

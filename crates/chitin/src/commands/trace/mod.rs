@@ -1,12 +1,9 @@
 //! `chitin trace`: what was recorded of turns, and what an edited workspace would have changed in them.
 
 mod export;
-mod find;
 mod list;
 mod replay;
 mod show;
-
-pub(crate) use find::switches;
 
 use crate::error::CliError;
 use crate::exit_code::Exit;

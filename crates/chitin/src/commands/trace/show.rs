@@ -1,7 +1,6 @@
 //! `chitin trace show`.
 
 use super::ShowArgs;
-use super::find;
 use super::list::moment;
 use crate::commands::skills::{count, fit, one_line};
 use crate::error::{CliError, Kind};
@@ -9,7 +8,7 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped};
 use crate::terminal::words;
 use chitin_agent::journal::{self, LoggedRequest, TraceEvent, TraceFile, TraceSummary};
-use chitin_runtime::Host;
+use chitin_runtime::{Host, traces};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -18,8 +17,8 @@ use std::fmt;
 const WORDS: usize = 72;
 
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let summary = find::one(&args.session, host, printer)?;
-    let file = find::read(&summary, printer)?;
+    let summary = traces::find(&args.session, host, &printer.notes())?;
+    let file = traces::read(&summary, &printer.notes())?;
     match args.request {
         Some(number) => printer.result(&request(number, &summary, &file, host, printer)?),
         None => printer.result(&Events { summary, file }),
@@ -182,10 +181,10 @@ fn request(
     host: &Host,
     printer: &Printer,
 ) -> Result<Request, CliError> {
-    let contract = find::contract_of(None, file, host)?;
+    let contract = traces::contract_of(None, file, host)?;
     let mut recorded = file.requests();
     if recorded.is_empty() {
-        let log = find::switches(host, contract).payload_log;
+        let log = traces::switches(host, contract).payload_log;
         let log = log.or_else(|| {
             let logs = chitin_runtime::chitin_home(host)?.join("logs");
             Some(logs.join("anthropic-payload.jsonl"))

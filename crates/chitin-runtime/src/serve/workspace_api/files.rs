@@ -1,0 +1,286 @@
+//! The files of a workspace: listed, read, and written whole or not at all.
+
+use super::parts::{budget, state};
+use crate::context::TokenCounting as Tokens;
+use crate::context::{FileSource, TurnRequest};
+use crate::{AgentFactory, Host};
+use chitin_context::view::{FileState, view};
+use chitin_server::{DeskError, Trouble};
+use chitin_workspace::guard::{
+    EntryKind, Expected, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
+    WriteError, commit_all,
+};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+/// The longest file that is shown and written, in bytes.
+const LONGEST: u64 = 2 << 20;
+/// How many files are listed, and how deep below the workspace.
+const MOST: usize = 2_000;
+const DEEPEST: usize = 6;
+/// How many names one directory may have.
+const MOST_NAMES: usize = 4_096;
+
+const POLICY: ReadPolicy = ReadPolicy {
+    links: Links::Refuse,
+    hardlinks: Hardlinks::Refuse,
+    max_bytes: LONGEST,
+    oversized: Oversized::Refuse,
+};
+
+/// Checks that a path names a file that the page may show: below the workspace, and nothing hidden.
+pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
+    let refused = |why: &str| {
+        let message = format!("`{}` is not shown here: {why}.", super::at_most(path, 200));
+        Err(DeskError::new(Trouble::Refused, message)
+            .hint("Only plain text files of the workspace are, by their path below it."))
+    };
+    if path.contains('\0') || path.contains('\\') {
+        return refused("this is no path");
+    }
+    let mut names = 0;
+    for component in Path::new(path).components() {
+        match component {
+            Component::Normal(name) => {
+                names += 1;
+                if name.to_string_lossy().starts_with('.') {
+                    return refused("hidden files stay hidden");
+                }
+            }
+            Component::Prefix(_)
+            | Component::RootDir
+            | Component::CurDir
+            | Component::ParentDir => return refused("it leads out of the workspace"),
+        }
+    }
+    if names == 0 || path.ends_with('/') {
+        return refused("this is no file");
+    }
+    Ok(path.into())
+}
+
+/// Checks that a text can be a file here.
+pub(super) fn check_text(text: &str) -> Result<(), DeskError> {
+    if text.len() as u64 > LONGEST {
+        let message = format!("The text is too long: {LONGEST} bytes are taken.");
+        return Err(DeskError::new(Trouble::TooLarge, message));
+    }
+    if text.contains('\0') {
+        let message = "The text has a byte that is zero, so it is no text.";
+        return Err(DeskError::new(Trouble::Bad, message));
+    }
+    Ok(())
+}
+
+fn root(factory: &AgentFactory) -> Result<Root, DeskError> {
+    Root::open(&factory.setup.directory).map_err(|error| {
+        DeskError::new(
+            Trouble::Failed,
+            format!("The workspace cannot be used. {error}"),
+        )
+        .hint("`chitin init DIR` makes a new workspace.")
+    })
+}
+
+/// Reads a file; none when there is none.
+fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, DeskError> {
+    let read = match root.read(relative, &POLICY) {
+        Ok(read) => read,
+        Err(ReadError::Missing { .. }) => return Ok(None),
+        Err(ReadError::Refused { reason, .. }) => {
+            let message = format!(
+                "`{}` is not read: {}.",
+                relative.display(),
+                reason.meaning()
+            );
+            return Err(DeskError::new(Trouble::Refused, message));
+        }
+        Err(error) => return Err(DeskError::new(Trouble::Failed, error.to_string())),
+    };
+    match std::str::from_utf8(&read.bytes) {
+        Ok(text) if !text.contains('\0') => {
+            let text = text.to_owned();
+            Ok(Some((read, text)))
+        }
+        Ok(_) | Err(_) => {
+            let message = format!("`{}` is no text.", relative.display());
+            Err(DeskError::new(Trouble::Refused, message))
+        }
+    }
+}
+
+fn version(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    let bytes = digest.iter();
+    bytes.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Shows a file.
+pub(super) fn read(factory: &AgentFactory, path: &str) -> Result<Value, DeskError> {
+    let relative = checked(path)?;
+    let Some((read, text)) = content(&root(factory)?, &relative)? else {
+        let message = format!("There is no `{path}` in the workspace.");
+        return Err(DeskError::new(Trouble::Missing, message));
+    };
+    Ok(json!({
+        "path": path, "bytes": read.bytes.len(), "version": version(&text), "text": text, "editable": true,
+    }))
+}
+
+/// Writes a file, unless somebody else wrote it since its author read it.
+pub(super) fn save(
+    factory: &AgentFactory,
+    path: &str,
+    text: &str,
+    expected: Option<&str>,
+) -> Result<Value, DeskError> {
+    let relative = checked(path)?;
+    check_text(text)?;
+    let root = root(factory)?;
+    let there = content(&root, &relative)?;
+    let current = there.as_ref().map(|(_, text)| version(text));
+    if current.as_deref() != expected {
+        let text = there.as_ref().map(|(_, text)| text.as_str());
+        return Err(conflict(path, text));
+    }
+    let (before, mode) = match &there {
+        Some((read, _)) => (Expected::Unchanged(read.fingerprint), read.mode),
+        None => (Expected::Absent, 0o644),
+    };
+    if let Some(parent) = relative
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        root.make_directories(parent).map_err(|e| unwritten(&e))?;
+    }
+    let written = root
+        .prepare_write(&relative, text.as_bytes(), before, mode)
+        .and_then(|change| commit_all(vec![change]));
+    match written {
+        Ok(()) => Ok(json!({"version": version(text)})),
+        // Somebody was quicker.
+        Err(WriteError::Changed { .. }) => {
+            let now = content(&root, &relative)?;
+            Err(conflict(path, now.as_ref().map(|(_, text)| text.as_str())))
+        }
+        Err(error) => Err(unwritten(&error)),
+    }
+}
+
+fn unwritten(error: &WriteError) -> DeskError {
+    let trouble = match error {
+        WriteError::NotBeneath { .. } => Trouble::Refused,
+        WriteError::Changed { .. } | WriteError::Io { .. } => Trouble::Failed,
+    };
+    DeskError::new(trouble, error.to_string())
+}
+
+fn conflict(path: &str, text: Option<&str>) -> DeskError {
+    let current = json!({"version": text.map(version), "text": text});
+    let message = match text {
+        Some(_) => format!("Somebody else wrote `{path}` meanwhile."),
+        None => format!("Somebody else took `{path}` away meanwhile."),
+    };
+    let current = Box::new(current);
+    DeskError::new(Trouble::Conflict { current }, message)
+        .hint("Look at both, and save again with the version that is there.")
+}
+
+/// Lists the files of a workspace: those of the prompt first, in their order.
+pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+    let root = root(factory)?;
+    let mut found = BTreeMap::new();
+    walk(&root, Path::new(""), 0, &mut found);
+    let seen = TurnRequest::default().context(host, &factory.setup, FileSource::Disk)?;
+    let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
+    let mut files = Vec::new();
+    for file in &view.files {
+        let path = super::prompt::below(&file.path, &factory.setup.directory);
+        let entry = found.remove(&path);
+        let (present, reason) = match file.state {
+            FileState::Missing if entry.is_none() => ("missing", None),
+            FileState::Refused | FileState::Missing => ("refused", Some(file.reason.clone())),
+            FileState::Whole | FileState::Cut | FileState::LeftOut => ("present", None),
+        };
+        let kind = if is_memory(&path) {
+            "memory"
+        } else {
+            "bootstrap"
+        };
+        let mut shown = json!({
+            "path": path, "state": present, "bytes": entry.map_or(0, |entry| entry.bytes),
+            "chars": file.raw.units, "tokens": file.raw.tokens, "kind": kind,
+            "inPrompt": state(file.state), "editable": present != "refused" && checked(&path).is_ok(),
+        });
+        if let Some(reason) = reason {
+            shown["reason"] = json!(reason);
+        }
+        files.push(shown);
+    }
+    files.extend(found.iter().map(|(path, entry)| other(path, entry)));
+    Ok(json!({"files": files, "budget": budget(&view), "truncated": found.len() >= MOST}))
+}
+
+/// What stands in a directory.
+#[derive(Clone, Copy)]
+struct Standing {
+    kind: EntryKind,
+    bytes: u64,
+    names: u64,
+}
+
+/// Goes through the directories, but for what is hidden and what others made.
+fn walk(root: &Root, directory: &Path, depth: usize, found: &mut BTreeMap<String, Standing>) {
+    let Ok(mut entries) = root.survey(directory, MOST_NAMES) else {
+        return;
+    };
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    for entry in entries {
+        let name = entry.name.to_string_lossy();
+        if found.len() >= MOST || name.starts_with('.') || name == "node_modules" {
+            continue;
+        }
+        let path = directory.join(&*name);
+        if entry.kind == EntryKind::Directory {
+            if depth < DEEPEST {
+                walk(root, &path, depth + 1, found);
+            }
+            continue;
+        }
+        let standing = Standing {
+            kind: entry.kind,
+            bytes: entry.fingerprint.size,
+            names: entry.names,
+        };
+        found.insert(path.to_string_lossy().into_owned(), standing);
+    }
+}
+
+fn is_memory(path: &str) -> bool {
+    path.eq_ignore_ascii_case("memory.md") || path.starts_with("memory/")
+}
+
+fn other(path: &str, entry: &Standing) -> Value {
+    let kind = match path {
+        path if is_memory(path) => "memory",
+        path if path.starts_with("skills/") => "skill",
+        _ => "other",
+    };
+    let reason = match entry.kind {
+        EntryKind::Link => Some("it is a link"),
+        EntryKind::Other | EntryKind::Directory => Some("it is no plain file"),
+        EntryKind::File if entry.names > 1 => Some("it has a second name"),
+        EntryKind::File if entry.bytes > LONGEST => Some("it is too long"),
+        EntryKind::File => None,
+    };
+    let mut shown = json!({
+        "path": path, "state": if reason.is_some() { "refused" } else { "present" },
+        "bytes": entry.bytes, "chars": entry.bytes, "kind": kind, "editable": reason.is_none(),
+    });
+    if let Some(reason) = reason {
+        shown["reason"] = json!(reason);
+    }
+    shown
+}

@@ -1,0 +1,101 @@
+//! What the next turn would hold if a file said something else. Nothing is written.
+
+use super::files::checked;
+use super::parts::{cut, state};
+use super::prompt::{below, counter};
+use crate::context::TokenCounting as Tokens;
+use crate::context::{Edit, FileSource, TurnContext, TurnRequest};
+use crate::{AgentFactory, Host};
+use chitin_context::view::{FileState, View, view};
+use chitin_protocol::text::utf16_len;
+use chitin_server::DeskError;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Looks at the next turn as if a file said something else.
+pub(super) fn look(
+    host: &Host,
+    factory: &AgentFactory,
+    path: &str,
+    text: &str,
+    session: Option<&str>,
+) -> Result<Value, DeskError> {
+    let relative = checked(path)?;
+    super::files::check_text(text)?;
+    let (setup, directory) = (&factory.setup, &factory.setup.directory);
+    let turn = TurnRequest {
+        session: session.map(str::to_owned),
+        ..TurnRequest::default()
+    };
+    let full = directory.join(&relative);
+    let look = |files: FileSource<'_>| {
+        let seen = turn.context(host, setup, files)?;
+        let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
+        Ok::<_, DeskError>((seen, view))
+    };
+    let (_, before) = look(FileSource::Disk)?;
+    let (seen, after) = look(FileSource::Edited(Edit { path: &full, text }))?;
+    let total = json!({
+        "chars": used(&after),
+        "limit": after.limits.total,
+        "tokens": after.total.tokens,
+        "systemChars": after.total.units,
+        "before": {"chars": used(&before), "tokens": before.total.tokens, "systemChars": before.total.units},
+    });
+    Ok(json!({
+        "file": file(&seen, &after, &full, text),
+        "total": total,
+        "effects": effects(&before, &after, &full, directory),
+    }))
+}
+
+fn used(view: &View) -> usize {
+    view.files.iter().map(|file| file.injected.units).sum()
+}
+
+/// What becomes of the file itself.
+fn file(seen: &TurnContext, view: &View, path: &Path, text: &str) -> Value {
+    let spelled = path.to_string_lossy();
+    let Some(at) = view.files.iter().position(|file| file.path == spelled) else {
+        let tokens = counter(&seen.model)(text);
+        return json!({
+            "rawChars": utf16_len(text), "chars": 0, "tokens": 0, "rawTokens": tokens, "limit": null,
+            "state": "not-in-prompt", "cause": "This file is not part of the prompt.", "cut": [],
+        });
+    };
+    let file = &view.files[at];
+    let record = &seen.context.files.records[at];
+    let content = record.content().map_or("", |content| &*content.text);
+    let mut cuts = cut(file, content);
+    for cut in &mut cuts {
+        // Its author has the text already.
+        if let Some(cut) = cut.as_object_mut() {
+            cut.shift_remove("text");
+        }
+    }
+    let limit = Some(view.limits.of_record(record)).filter(|limit| *limit != usize::MAX);
+    let mut shown = json!({
+        "rawChars": file.raw.units, "chars": file.injected.units, "tokens": file.injected.tokens,
+        "rawTokens": file.raw.tokens, "limit": limit, "state": state(file.state), "cut": cuts,
+    });
+    if file.state != FileState::Whole {
+        shown["cause"] = json!(file.reason);
+    }
+    shown
+}
+
+/// Other files of which the model would get more or less.
+fn effects(before: &View, after: &View, path: &Path, directory: &Path) -> Vec<Value> {
+    let spelled = path.to_string_lossy();
+    let pairs = before.files.iter().zip(&after.files);
+    pairs
+        .filter(|(old, new)| old.path == new.path && old.path != spelled)
+        .filter(|(old, new)| old.injected.units != new.injected.units || old.state != new.state)
+        .map(|(old, new)| {
+            json!({
+                "path": below(&new.path, directory),
+                "before": old.injected.units, "after": new.injected.units, "state": state(new.state),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,168 @@
+//! What was recorded of turns: which trajectories there are, which one a caller means, and what would be sent now instead.
+
+mod replay;
+
+pub use replay::{PromptDifference, ReplayedRequest, SystemChange, TraceReplay};
+
+use crate::display::plain;
+use crate::error::{ErrorKind, RuntimeError};
+use crate::{Configuration, Host, Notes};
+use chitin_agent::journal::{self, Places, Switches, TraceError, TraceFile, TraceSummary};
+use chitin_protocol::settings::TraceSettings;
+use chitin_workspace::contract::{self, Contract};
+use chitin_workspace::nearest::nearest;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// How much of an id must be given.
+const SHORTEST_ID: usize = 4;
+/// How many sessions are named in a hint.
+const MAX_NAMED: usize = 5;
+
+/// Returns the switches as far as they say where files are.
+pub fn switches(host: &Host, contract: &Contract) -> Switches {
+    let logs = crate::chitin_home(host).unwrap_or_default().join("logs");
+    let places = Places {
+        logs,
+        home: home(host),
+        working_directory: host.env.working_directory().to_owned(),
+    };
+    // What is switched off today may have been recorded yesterday.
+    let lookup = |name: &str| {
+        let said = host
+            .env
+            .get(name)
+            .filter(|_| !name.ends_with("_TRAJECTORY"));
+        said.map(str::to_owned)
+    };
+    let own = crate::own_config(host).ok().flatten();
+    let settings = TraceSettings {
+        trajectory: None,
+        ..own
+            .and_then(|own| own.config.everywhere.trace)
+            .unwrap_or_default()
+    };
+    Switches::from_lookup(
+        lookup,
+        &settings,
+        &Value::Null,
+        &places,
+        &contract.runtime.trace,
+    )
+}
+
+/// Returns the user's home.
+pub fn home(host: &Host) -> Option<PathBuf> {
+    let home = host.env.get("HOME").filter(|home| !home.is_empty())?;
+    Some(PathBuf::from(home))
+}
+
+/// Finds the files of all recorded sessions.
+pub fn files(host: &Host) -> Result<Vec<PathBuf>, RuntimeError> {
+    let switches = switches(host, contract::ALL[0]);
+    let named = switches.trajectory.and_then(|switch| switch.directory);
+    let state = crate::chitin_home(host);
+    journal::find(state.as_deref(), named.as_deref()).map_err(unreadable)
+}
+
+/// Finds every recorded session, the most recent first.
+pub fn all(host: &Host, notes: &Notes) -> Result<Vec<TraceSummary>, RuntimeError> {
+    let mut found = Vec::new();
+    for path in files(host)? {
+        match journal::summarize(&path) {
+            Ok(summary) => found.extend(summary),
+            Err(error) => notes.note(&format!("passed over: {error}")),
+        }
+    }
+    found.sort_by(|one, other| other.ended.cmp(&one.ended));
+    Ok(found)
+}
+
+/// Finds the recorded session that a name stands for: by its key the most recent one, else by its id.
+pub fn find(name: &str, host: &Host, notes: &Notes) -> Result<TraceSummary, RuntimeError> {
+    let mut found = all(host, notes)?;
+    let name = name.trim();
+    let by_key = found.iter().position(|one| one.session_key == name);
+    let by_id: Vec<usize> = (0..found.len())
+        .filter(|at| found[*at].session_id.starts_with(name) && name.len() >= SHORTEST_ID)
+        .collect();
+    match (by_key, by_id.as_slice()) {
+        (Some(at), _) | (None, &[at]) => Ok(found.swap_remove(at)),
+        (None, []) => Err(unknown(name, &found)),
+        (None, several) => {
+            let error = RuntimeError::new(
+                ErrorKind::User,
+                format!(
+                    "Several recorded sessions begin with `{}`.",
+                    plain(name, ' ')
+                ),
+            );
+            let ids = several.iter().take(MAX_NAMED);
+            Err(ids.fold(error, |error, at| {
+                let one = &found[*at];
+                error.hint(format!("`{}` is {}", one.session_id, one.session_key))
+            }))
+        }
+    }
+}
+
+fn unknown(name: &str, found: &[TraceSummary]) -> RuntimeError {
+    let shown = plain(name, '\u{fffd}');
+    let error = RuntimeError::new(
+        ErrorKind::User,
+        format!("No session `{shown}` was recorded."),
+    );
+    if found.is_empty() {
+        return error.hint("no session was recorded at all; `chitin run` records its turns");
+    }
+    let names = found
+        .iter()
+        .flat_map(|one| [one.session_key.as_str(), one.session_id.as_str()]);
+    match nearest(name, names) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint("`chitin trace list` shows the recorded sessions"),
+    }
+}
+
+/// Reads a trajectory, and says when lines of it cannot be used.
+pub fn read(summary: &TraceSummary, notes: &Notes) -> Result<TraceFile, RuntimeError> {
+    let file = journal::read(&summary.path).map_err(unreadable)?;
+    if file.damaged > 0 {
+        notes.note(&format!(
+            "lines of `{}` that are no events: {}",
+            summary.path.display(),
+            file.damaged
+        ));
+    }
+    Ok(file)
+}
+
+/// Returns the contract that the user names, else that of the recording, else the one that is configured.
+pub fn contract_of(
+    named: Option<&str>,
+    file: &TraceFile,
+    host: &Host,
+) -> Result<&'static Contract, RuntimeError> {
+    if let Some(name) = named {
+        return crate::contracts::find(name);
+    }
+    let recorded = file.events.iter().rev().find_map(|event| {
+        let name = event.data()["harness"]["contract"].as_str()?;
+        contract::by_name(name)
+    });
+    match recorded {
+        Some(contract) => Ok(contract),
+        None => Ok(Configuration::read(host, None, &Notes::none())?.contract),
+    }
+}
+
+/// Returns where a session's transcript is, as its trajectory says.
+pub fn transcript_of(file: &TraceFile) -> Option<PathBuf> {
+    let mut events = file.events.iter().rev();
+    let path = events.find_map(|event| event.data()["sessionFile"].as_str())?;
+    Some(PathBuf::from(path)).filter(|path| Path::is_absolute(path))
+}
+
+fn unreadable(error: TraceError) -> RuntimeError {
+    RuntimeError::new(ErrorKind::User, "The recording cannot be used.").caused_by(error)
+}
