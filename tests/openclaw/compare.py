@@ -1,0 +1,192 @@
+"""Takes two requests apart and says which parts are the same, and of those that are not, the first differing byte.
+
+What belongs to the user is compared byte by byte: files, cuts, markers, the list of skills, history, ids. Sentences of a program are
+its own: they are compared by place and length, and never shown.
+"""
+import re
+
+# Lines that end the files of a workspace in a prompt.
+ENDS = ("<!-- OPENCLAW_CACHE_BOUNDARY -->", "<!-- /openclaw:attempt:STABLE -->", "# Dynamic Project Context",
+        "## Silent Replies", "## Heartbeats", "## Runtime", "[Bootstrap truncation warning]")
+OPENINGS = ("# Project Context", "# Dynamic Project Context")
+INTERNAL = ("<!-- OPENCLAW_CACHE_BOUNDARY -->", "openclaw:attempt:")
+STAMP = re.compile(r"^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]]+\] ", re.M)
+RUNTIME = re.compile(r"^Runtime: .*", re.M)
+HIDDEN = re.compile(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", re.S)
+NOTICE = re.compile(r"^\[Bootstrap (?:pending|truncation warning)\](?:\n.+)*", re.M)
+SKILL = re.compile(r"<skill>.*?</skill>", re.S)
+
+
+def text_of(content):
+    """Returns the text of a message's content, a string or parts."""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text") or "" for part in content or [] if isinstance(part, dict))
+
+
+def messages_of(body):
+    """Returns system text and the other messages in one form, from either wire."""
+    system, rest = text_of(body.get("system")) if "system" in body else "", []
+    for message in body.get("messages", []):
+        role, content = message["role"], message.get("content")
+        if role in ("system", "developer"):
+            system += text_of(content)
+            continue
+        entry = {"role": role, "text": text_of(content), "calls": [], "answers": message.get("tool_call_id")}
+        for call in message.get("tool_calls") or []:
+            entry["calls"].append((call["id"], call["function"]["name"]))
+        for part in content if isinstance(content, list) else []:
+            if part.get("type") == "tool_use":
+                entry["calls"].append((part["id"], part["name"]))
+            if part.get("type") == "tool_result":
+                entry["role"], entry["answers"] = "tool", part["tool_use_id"]
+                entry["text"] += text_of(part.get("content"))
+        rest.append(entry)
+    return system, rest
+
+
+def take_apart(body, workspace):
+    """Returns the parts of a request: files, sections, list of skills, notices, history, tools."""
+    system, messages = messages_of(body)
+    files, sections, current, inside, skills = [], [], None, False, False
+    heading = re.compile(r"## (" + re.escape(str(workspace)) + r"/.+|[A-Z]+\.md)$")
+    for line in system.split("\n"):
+        if line in OPENINGS:
+            inside, current = True, None
+        elif inside and line.startswith(ENDS):
+            inside, current = False, None
+        named = heading.match(line) if inside else None
+        if named:
+            current = [named.group(1).removeprefix(f"{workspace}/"), []]
+            files.append(current)
+        elif current:
+            current[1].append(line)
+        else:
+            skills = skills and line != "</available_skills>" or line == "<available_skills>"
+            if re.match(r"#{1,3} \S", line) and not skills:
+                sections.append([line, 0])
+            elif sections:
+                sections[-1][1] += len(line) + 1
+    listed = system.partition("<available_skills>")[2].partition("</available_skills>")[0]
+    return {
+        "files": [(name, "\n".join(lines).rstrip("\n")) for name, lines in files],
+        "sections": sections,
+        "skills": SKILL.findall(listed),
+        "notice": [match.group() for message in [system, *(m["text"] for m in messages)]
+                   for match in NOTICE.finditer(message)],
+        "internal": [mark for mark in INTERNAL if mark in system],
+        "messages": messages,
+        "tools": [tool.get("name") or tool["function"]["name"] for tool in body.get("tools", [])],
+    }
+
+
+def first_difference(theirs, ours):
+    """Returns the place of the first byte that differs, and what stands there in both."""
+    a, b = theirs.encode(), ours.encode()
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    show = lambda data: data[max(0, at - 20):at + 40].decode(errors="replace")
+    return {"byte": at, "theirs": show(a), "ours": show(b), "lengths": [len(a), len(b)]}
+
+
+def finding(part, verdict, whose="", **detail):
+    return {"part": part, "verdict": verdict, "whose": whose, **detail}
+
+
+def compare_files(theirs, ours):
+    names, our_names = [name for name, _ in theirs], [name for name, _ in ours]
+    found = []
+    if names != our_names:
+        found.append(finding("files", "differs", "order or choice of files", theirs=names, ours=our_names))
+    else:
+        found.append(finding("files", "same", count=len(names)))
+    rest = dict(ours)
+    for name, text in theirs:
+        if name in rest and rest[name] != text:
+            found.append(finding("file", "differs", name, **first_difference(text, rest[name])))
+    return found
+
+
+def skill_name(entry):
+    return (re.search(r"<name>(.*?)</name>", entry, re.S) or ["", "?"])[1]
+
+
+def compare_skills(theirs, ours, roots):
+    """`roots` are the places of the user's own skills; all other entries come with the release."""
+    own = lambda entries: [entry for entry in entries if any(root in entry for root in roots)]
+    found = []
+    if theirs == ours:
+        return [finding("skills", "same", count=len(theirs))]
+    a, b = own(theirs), own(ours)
+    for left, right in zip(a, b):
+        if left != right:
+            found.append(finding("skills", "differs", skill_name(left), **first_difference(left, right)))
+            break
+    if len(a) != len(b) and not found:
+        found.append(finding("skills", "differs", "which of the user's skills are listed",
+                             theirs=[skill_name(x) for x in a], ours=[skill_name(x) for x in b]))
+    if not found:
+        found.append(finding("skills", "same", count=len(a)))
+    bundled = len(theirs) - len(a)
+    if bundled != len(ours) - len(b):
+        found.append(finding("bundled skills", "explained", "skills that come with an installation",
+                             counts=[bundled, len(ours) - len(b)]))
+    return found
+
+
+def compare_sections(theirs, ours):
+    names, our_names = [name for name, _ in theirs], [name for name, _ in ours]
+    common = [name for name in names if name in our_names]
+    order = [name for name in our_names if name in names]
+    verdict = "same" if common == order else "differs"
+    more = {} if verdict == "same" else {"theirs": common, "ours": order}
+    return [finding("sections", verdict, "" if verdict == "same" else "order of sections",
+                    only_theirs=[name for name in names if name not in our_names],
+                    only_ours=[name for name in our_names if name not in names], **more)]
+
+
+def plain(text):
+    """Leaves times, machine facts and a program's own words out of a message, and marks where they were."""
+    text = STAMP.sub("{TIME} ", text)
+    text = RUNTIME.sub("{RUNTIME}", text)
+    text = NOTICE.sub("{NOTICE}", text)
+    return HIDDEN.sub("{INTERNAL}", text)
+
+
+def compare_messages(theirs, ours):
+    """Compares roles, words, calls and the pairing of results."""
+    found = []
+    for index, (a, b) in enumerate(zip(theirs, ours)):
+        whose = f"message {index + 1}, {a['role']}"
+        if a["role"] != b["role"]:
+            found.append(finding("history", "differs", whose, theirs=a["role"], ours=b["role"]))
+            return found
+        if [name for _, name in a["calls"]] != [name for _, name in b["calls"]]:
+            found.append(finding("history", "differs", f"{whose}: calls", theirs=a["calls"], ours=b["calls"]))
+        elif a["calls"] != b["calls"] or a["answers"] != b["answers"]:
+            found.append(finding("ids", "differs", whose, theirs=a["calls"] or a["answers"],
+                                 ours=b["calls"] or b["answers"]))
+        if plain(a["text"]) != plain(b["text"]):
+            part = "result" if a["role"] == "tool" else "history"
+            found.append(finding(part, "differs", whose, **first_difference(plain(a["text"]), plain(b["text"]))))
+    if len(theirs) != len(ours):
+        longer = max(theirs, ours, key=len)[min(len(theirs), len(ours))]
+        found.append(finding("history", "differs", f"number of messages; the next is {plain(longer['text'])[:24]!r}",
+                             counts=[len(theirs), len(ours)]))
+    return found or [finding("history", "same", count=len(theirs))]
+
+
+def compare(theirs, ours, workspace, roots):
+    """Compares two requests part by part."""
+    a, b = take_apart(theirs, workspace), take_apart(ours, workspace)
+    found = compare_files(a["files"], b["files"])
+    found += compare_skills(a["skills"], b["skills"], roots)
+    found += compare_sections(a["sections"], b["sections"])
+    found += compare_messages(a["messages"], b["messages"])
+    for part, what in (("notice", "lines about cuts"), ("internal", "internal markers in the system prompt")):
+        same = len(a[part]) == len(b[part])
+        found.append(finding(part, "same" if same else "differs", "" if same else what,
+                             **({} if same else {"counts": [len(a[part]), len(b[part])]})))
+    if a["tools"] != b["tools"]:
+        found.append(finding("tools", "explained", "each program has tools of its own",
+                             counts=[len(a["tools"]), len(b["tools"])]))
+    return found
