@@ -44,9 +44,9 @@ pub(crate) struct TurnArgs {
     #[arg(long, value_name = "KEY")]
     session: Option<String>,
 
-    /// Whether the session has had a full first turn already.
-    #[arg(long, value_enum, default_value_t = WhichTurnArg::First)]
-    turn: WhichTurnArg,
+    /// Whether the session has had a full first turn already; left out, what its transcript says.
+    #[arg(long, value_enum)]
+    turn: Option<WhichTurnArg>,
 
     /// What starts the run.
     #[arg(long, value_enum, default_value_t = RunArg::User)]
@@ -115,8 +115,9 @@ impl TurnArgs {
         TurnRequest {
             session: self.session.clone(),
             turn: match self.turn {
-                WhichTurnArg::First => WhichTurn::First,
-                WhichTurnArg::Next => WhichTurn::Next,
+                None => WhichTurn::AsStored,
+                Some(WhichTurnArg::First) => WhichTurn::First,
+                Some(WhichTurnArg::Next) => WhichTurn::Next,
             },
             run: match self.run {
                 RunArg::User => Trigger::User,

@@ -4,6 +4,7 @@ use super::cache::ContextCache;
 use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
 use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
+use super::sent::StoredTurn;
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
@@ -36,6 +37,8 @@ pub struct TurnContext {
     pub context: Arc<Context>,
     /// The session's key.
     pub session: String,
+    /// Which turn of the session it is: [`WhichTurn::First`] or [`WhichTurn::Next`].
+    pub turn: WhichTurn,
     /// What a plan for small windows did, when there is one.
     pub degraded: Option<Degraded>,
     /// The model that figures are for.
@@ -156,6 +159,11 @@ impl TurnRequest {
             WorkspaceInputs::look(host, setup, files, &session, loader)
         })?;
         let settings = settings(config, Some(setup.agent.as_str()), contract);
+        let stored = match self.turn {
+            WhichTurn::AsStored => StoredTurn::find(host, setup, &session, &settings),
+            WhichTurn::First => StoredTurn::default(),
+            WhichTurn::Next => StoredTurn::LATER,
+        };
         let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;
         let model = match &running {
             Some(running) => ModelFigures::running(&running.model, running.named, setup),
@@ -210,7 +218,7 @@ impl TurnRequest {
             run_kind: self.run.kind(),
             chat_type: None,
             context_injection: Some(&settings.context_injection),
-            marked: self.turn == WhichTurn::Next,
+            marked: stored.marked,
             setup_complete: found.status == Some(SetupStatus::Complete),
             bootstrap_full: prompt.bootstrap == BootstrapMode::Full,
             heartbeat_off: !config.is_null() && heartbeat_off,
@@ -235,15 +243,14 @@ impl TurnRequest {
             None => (cache.assemble(&turn, &session, &settings), None),
         };
         let reduced = self.light
-            || (self.turn == WhichTurn::Next
-                && settings.context_injection == injection::CONTINUATION_SKIP);
+            || (stored.marked && settings.context_injection == injection::CONTINUATION_SKIP);
         let mark_when_done = turn_marker::is_due(
             contract,
             &FinishedTurn {
                 outcome: TurnOutcome::Completed,
                 reduced: if reduced { Reduced::Yes } else { Reduced::No },
                 context_injection: &settings.context_injection,
-                marked: self.turn == WhichTurn::Next,
+                marked: stored.marked,
                 bootstrap_full: facts.bootstrap_full,
             },
         );
@@ -252,6 +259,7 @@ impl TurnRequest {
         Ok(TurnContext {
             context,
             session,
+            turn: stored.which,
             degraded,
             model,
             tools: prompt

@@ -71,9 +71,9 @@ impl ContextReport {
         let tally = Tally::new(&parts, &view, &context.model, tokens, setup);
         Self {
             session: context.session.clone(),
-            turn: match request.turn {
+            turn: match context.turn {
                 WhichTurn::First => "first",
-                WhichTurn::Next => "next",
+                WhichTurn::Next | WhichTurn::AsStored => "next",
             },
             model: context.model.reckon(&view, &tally),
             tool_definitions: tally.tools,

@@ -8,7 +8,7 @@ pub struct TurnRequest {
     /// The session's key, such as `agent:main:discord:channel:42`; left out, the agent's main session.
     pub session: Option<String>,
 
-    /// Whether the session has had a full first turn already.
+    /// Whether the session has had a full first turn already; left out, what its transcript says.
     pub turn: WhichTurn,
 
     /// What starts the run.
@@ -36,8 +36,10 @@ pub struct TurnRequest {
 /// Whether the session has had a full first turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhichTurn {
-    /// It has not.
+    /// What the session's transcript says.
     #[default]
+    AsStored,
+    /// It has not.
     First,
     /// It has.
     Next,

@@ -1,7 +1,7 @@
 //! What the next request holds besides the system prompt: tool definitions, history, the message.
 
 use super::definitions::Definitions;
-use super::{ModelFigures, TurnContext, TurnRequest};
+use super::{ModelFigures, TurnContext, TurnRequest, WhichTurn};
 use crate::factory;
 use crate::host::Host;
 use crate::models;
@@ -9,11 +9,13 @@ use crate::reset;
 use crate::setup::{Setup, chitin_home};
 use chitin_agent::clock::Clock;
 use chitin_agent::clock::SystemClock;
+use chitin_agent::history::is_marked;
 use chitin_agent::turn::{HistoryInputs, ResetAsk, SentHistory, sent_history};
 use chitin_model::wire::{self, Wire};
 use chitin_model::{Request, Retention};
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{Branch, FileStore, RandomIds, SessionStore, StoreError};
+use chitin_workspace::settings::{Settings, injection};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -54,6 +56,69 @@ impl RequestParts {
     }
 }
 
+/// Which turn of a session is the next, as its transcript says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredTurn {
+    pub(super) which: WhichTurn,
+    /// Whether a full first turn is marked in the transcript.
+    pub(super) marked: bool,
+}
+
+impl Default for StoredTurn {
+    fn default() -> Self {
+        Self {
+            which: WhichTurn::First,
+            marked: false,
+        }
+    }
+}
+
+impl StoredTurn {
+    pub(super) const LATER: Self = Self {
+        which: WhichTurn::Next,
+        marked: true,
+    };
+
+    /// Looks into the store. A session that cannot be read is one that was there before.
+    pub(super) fn find(host: &Host, setup: &Setup, session: &str, settings: &Settings) -> Self {
+        let Some(store) = store(host, setup) else {
+            return Self::default();
+        };
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
+        match store.find(session) {
+            Ok(None) => Self::default(),
+            Ok(Some(entry))
+                if is_stale(&ResetAsk {
+                    session_key: session,
+                    updated_at: entry.updated_at,
+                    now_ms: SystemClock.now_ms(),
+                }) =>
+            {
+                Self::default()
+            }
+            // The marker counts in this mode only; in all others the transcript need not be read.
+            Ok(Some(_)) if settings.context_injection == injection::CONTINUATION_SKIP => Self {
+                which: WhichTurn::Next,
+                marked: store
+                    .read(session)
+                    .is_ok_and(|branch| is_marked(&branch.entries)),
+            },
+            Ok(Some(_)) | Err(_) => Self {
+                which: WhichTurn::Next,
+                marked: false,
+            },
+        }
+    }
+}
+
+/// Opens the sessions of an agent, if there is a place for them. Nothing is read yet.
+fn store(host: &Host, setup: &Setup) -> Option<FileStore> {
+    let directory = FileStore::directory_of(&chitin_home(host)?, setup.agent.as_str());
+    let rules = &setup.contract().runtime.transcript;
+    Some(FileStore::new(directory, rules, RandomIds))
+}
+
 /// Returns the wire format of a model.
 pub fn wire_of(model: &ModelFigures, host: &Host, setup: &Setup) -> &'static dyn Wire {
     wire::of(models::api_of_model(model.id(), host, setup))
@@ -84,12 +149,10 @@ fn sent_message(message: Option<&str>, context: &TurnContext) -> Option<String> 
 impl History {
     /// Reads what the next turn of a context's session sends again.
     pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
-        let Some(state) = chitin_home(host) else {
-            return Self::New;
-        };
-        let directory = FileStore::directory_of(&state, setup.agent.as_str());
-        let store = FileStore::new(directory, &setup.contract().runtime.transcript, RandomIds);
-        Self::read(&store, host, setup, context)
+        match store(host, setup) {
+            Some(store) => Self::read(&store, host, setup, context),
+            None => Self::New,
+        }
     }
 
     /// The same, from a store.

@@ -80,12 +80,35 @@ pub(crate) fn check(
 
 /// Reports extension files that are there and were not looked at.
 pub(crate) fn check_unread(input: &Input<'_>, findings: &mut Findings) {
+    for (name, reason) in input.unusable {
+        findings.about(name, unusable(name, reason));
+    }
     for name in EXTENSION_NAMES {
         let is_there = input.names.iter().any(|found| found == name);
-        if is_there && !input.files.iter().any(|file| file.path == *name) {
+        let is_reported = input.unusable.iter().any(|(found, _)| found == name);
+        if is_there && !is_reported && !input.files.iter().any(|file| file.path == *name) {
             let message = format!("`{name}` is there and cannot be read.");
             findings.about(name, Draft::new(&rules::REFUSED, message));
         }
+    }
+}
+
+/// Says what a file that cannot be used means: the two that guard the agent let nothing through then.
+fn unusable(name: &str, reason: &str) -> Draft {
+    let message = format!("`{name}` cannot be used ({reason})");
+    let remedy = "Put a plain UTF-8 file of moderate size in its place.";
+    match name {
+        permissions::FILE => Draft::new(
+            &rules::BROKEN_PERMISSION,
+            format!("{message}, so nothing is allowed."),
+        )
+        .remedy(remedy),
+        channels::FILE => Draft::new(
+            &rules::REFUSED,
+            format!("{message}, so no channel reaches the agent."),
+        )
+        .remedy(remedy),
+        _ => Draft::new(&rules::REFUSED, format!("{message} and has no effect.")).remedy(remedy),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::names;
 use super::subject::has_extension;
+use crate::extensions::LiveText;
 use crate::guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
 use std::path::Path;
 
@@ -54,6 +55,45 @@ pub struct Gathered {
     pub names: Vec<String>,
     /// Which bounds were reached: sentences.
     pub notes: Vec<String>,
+    /// Extension files that a turn cannot use, each with the reason as the rest of a sentence.
+    pub unusable: Vec<(String, String)>,
+}
+
+impl Gathered {
+    /// Reads the extension files again as a turn reads them: by the policy of the workspace, whole or not at all.
+    pub fn read_extensions(&mut self, root: &Root, policy: &ReadPolicy) {
+        for name in names::EXTENSION_NAMES {
+            if !self.names.iter().any(|found| found == name) {
+                continue;
+            }
+            let known = self.files.iter().position(|file| file.path == *name);
+            match (LiveText::read(root, name, policy), known) {
+                (LiveText::Absent, _) => {}
+                (LiveText::Unreadable(reason), known) => {
+                    // What is wrong with its text does not count; bytes that are not UTF-8 are a finding of their own.
+                    if let Some(at) = known.filter(|at| self.files[*at].invalid.is_none()) {
+                        self.files.remove(at);
+                    }
+                    self.unusable.push(((*name).to_owned(), reason.to_string()));
+                }
+                (LiveText::Text(text), Some(at)) => {
+                    let file = &mut self.files[at];
+                    // A byte order mark is looked at too.
+                    if !file.text.ends_with(&*text) {
+                        file.text = text.to_string();
+                    }
+                }
+                // A link inside the workspace.
+                (LiveText::Text(text), None) => self.files.push(TextFile {
+                    path: (*name).to_owned(),
+                    text: text.to_string(),
+                    invalid: None,
+                    mode: root.permissions(Path::new(name)).unwrap_or_default(),
+                }),
+            }
+        }
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
+    }
 }
 
 /// Folders that hold what others wrote or what programs made.

@@ -59,6 +59,8 @@ pub struct Input<'a> {
     pub names: &'a [String],
     /// Which bounds were reached while collecting.
     pub notes: &'a [String],
+    /// Extension files that a turn cannot use, each with the reason as the rest of a sentence.
+    pub unusable: &'a [(String, String)],
     /// The skills, as discovery found them.
     pub skills: &'a [SkillFile],
     /// The texts that seeding writes, by file name.
@@ -95,6 +97,7 @@ impl<'a> Input<'a> {
             files: &[],
             names: &[],
             notes: &[],
+            unusable: &[],
             skills: &[],
             templates: &[],
             limits: Limits::of(workspace.contract()),

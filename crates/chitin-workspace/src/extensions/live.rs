@@ -1,15 +1,25 @@
 //! An extension file as it is now: looked at whenever it is asked for, so that an edit holds from the next message on.
 
-use crate::guard::{Oversized, ReadError, ReadPolicy, Root};
+use crate::guard::{Oversized, ReadError, ReadPolicy, Root, stamp_now};
+use crate::load::{Observation, Reading, Slot};
+use crate::snapshot::Content;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An extension file of one workspace, and what was made of its text.
+/// An extension file of one workspace, and what was made of its text. A file whose fingerprint is the one of last time is
+/// not read again.
 pub struct LiveFile<T> {
     directory: PathBuf,
-    name: &'static str,
+    name: Arc<str>,
     policy: ReadPolicy,
-    last: Mutex<Option<(LiveText, Arc<T>)>>,
+    last: Mutex<Option<Last<T>>>,
+}
+
+struct Last<T> {
+    /// What was seen of the file, if an equal look proves that nothing changed.
+    slot: Option<Slot>,
+    text: LiveText,
+    made: Arc<T>,
 }
 
 /// What an extension file says.
@@ -23,58 +33,97 @@ pub enum LiveText {
     Unreadable(Arc<str>),
 }
 
+impl LiveText {
+    /// Reads a file at the root of a workspace as a turn does.
+    pub fn read(root: &Root, name: &str, policy: &ReadPolicy) -> Self {
+        observe(root, &name.into(), &whole(policy.clone())).1
+    }
+}
+
 impl<T> LiveFile<T> {
     /// Names a file of a workspace. Nothing is read yet.
-    pub fn new(directory: &Path, name: &'static str, policy: ReadPolicy) -> Self {
+    pub fn new(directory: &Path, name: &str, policy: ReadPolicy) -> Self {
         Self {
             directory: directory.to_owned(),
-            name,
-            // Half of a list of rules is not what its author wrote.
-            policy: ReadPolicy {
-                oversized: Oversized::Refuse,
-                ..policy
-            },
+            name: name.into(),
+            policy: whole(policy),
             last: Mutex::new(None),
         }
     }
 
     /// Returns the file's name.
-    pub const fn name(&self) -> &'static str {
-        self.name
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Reads the file, and makes of its text what is wanted unless that text is the one of last time. While the workspace
-    /// itself cannot be opened, what it said last holds on: rules do not vanish with their directory.
+    /// Looks at the file, and makes of its text what is wanted unless that text is the one of last time. While the
+    /// workspace itself cannot be opened, what it said last holds on: rules do not vanish with their directory.
     pub fn get(&self, make: impl FnOnce(&LiveText) -> T) -> Arc<T> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = match Root::open(&self.directory) {
-            Ok(root) => read(&root, self.name, &self.policy),
-            Err(_) => match &*last {
-                Some((_, kept)) => return Arc::clone(kept),
-                None => return Arc::new(make(&LiveText::Absent)),
-            },
+        let Ok(root) = Root::open(&self.directory) else {
+            return match &*last {
+                Some(last) => Arc::clone(&last.made),
+                None => Arc::new(make(&LiveText::Absent)),
+            };
         };
-        match &*last {
-            Some((before, kept)) if *before == now => Arc::clone(kept),
-            Some(_) | None => {
-                let new = Arc::new(make(&now));
-                *last = Some((now, Arc::clone(&new)));
-                new
-            }
+        let known = last
+            .as_ref()
+            .and_then(|last| Some((last.slot.as_ref()?, &last.made)));
+        if let Some((slot, made)) = known
+            && slot.is_unchanged(&root, &self.policy)
+        {
+            return Arc::clone(made);
         }
+        let (slot, text) = observe(&root, &self.name, &self.policy);
+        let made = match &*last {
+            Some(last) if last.text == text => Arc::clone(&last.made),
+            Some(_) | None => Arc::new(make(&text)),
+        };
+        *last = Some(Last {
+            slot,
+            text,
+            made: Arc::clone(&made),
+        });
+        made
     }
 }
 
-fn read(root: &Root, name: &str, policy: &ReadPolicy) -> LiveText {
-    match root.read(Path::new(name), policy) {
-        Ok(read) => match String::from_utf8(read.bytes) {
-            // A mark that some editors put first must not hide the first rule.
-            Ok(text) => LiveText::Text(text.trim_start_matches('\u{feff}').into()),
-            Err(error) => LiveText::Unreadable(
-                format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()).into(),
-            ),
-        },
-        Err(ReadError::Missing { .. }) => LiveText::Absent,
-        Err(error) => LiveText::Unreadable(error.to_string().into()),
+/// Half of a list of rules is not what its author wrote.
+fn whole(policy: ReadPolicy) -> ReadPolicy {
+    ReadPolicy {
+        oversized: Oversized::Refuse,
+        ..policy
+    }
+}
+
+/// Reads a file. What was seen comes along only if a change from now on must show in it.
+fn observe(root: &Root, name: &Arc<str>, policy: &ReadPolicy) -> (Option<Slot>, LiveText) {
+    let now = stamp_now();
+    let slot = match Slot::observe(root, name, Reading::WhenChanged, policy) {
+        Ok(slot) => slot,
+        Err(error) => return (None, LiveText::Unreadable(error.to_string().into())),
+    };
+    let text = match &slot.observation {
+        Observation::Absent => LiveText::Absent,
+        Observation::Read(content) => text_of(content),
+        Observation::Refused(reason) => {
+            let error = ReadError::Refused {
+                path: root.path().join(&**name),
+                reason: *reason,
+            };
+            LiveText::Unreadable(error.to_string().into())
+        }
+    };
+    (slot.is_settled(now).then_some(slot), text)
+}
+
+fn text_of(content: &Content) -> LiveText {
+    let invalid = content.invalid.as_deref().map(std::str::from_utf8);
+    match invalid {
+        Some(Err(error)) => {
+            LiveText::Unreadable(format!("byte {} is not UTF-8", error.valid_up_to()).into())
+        }
+        // A mark that some editors put first must not hide the first rule.
+        Some(Ok(_)) | None => LiveText::Text(content.text.trim_start_matches('\u{feff}').into()),
     }
 }

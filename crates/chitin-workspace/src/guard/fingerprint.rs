@@ -2,6 +2,10 @@
 
 use rustix::fs::{FileType, Stat};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Kernels stamp files by ticks of at most ten milliseconds; two changes within one tick look the same.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Device, inode, size and both times of a file: equal fingerprints mean that nobody wrote to it in between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -23,6 +27,17 @@ impl Fingerprint {
     pub fn of_path(path: &Path) -> Option<Self> {
         let stat = rustix::fs::stat(path).ok()?;
         Some(Self::from(&stat))
+    }
+
+    /// Tells whether a change after `now` must show: the last one is older than the finest difference between two stamps. An
+    /// equal fingerprint proves nothing before that.
+    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
+        let (seconds, nanoseconds) = self.ctime;
+        let (Ok(seconds), Ok(nanoseconds)) = (seconds.try_into(), nanoseconds.try_into()) else {
+            return false;
+        };
+        let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+        now.duration_since(changed).is_ok_and(|age| age > TICK)
     }
 
     /// Tells whether two fingerprints are of one file, whatever its content.
@@ -47,6 +62,15 @@ impl From<&Stat> for Fingerprint {
             ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
     }
+}
+
+/// Returns the time, to be compared with the stamps of files and for nothing else.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clock of the machine is what files are stamped with"
+)]
+pub(crate) fn stamp_now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// Returns the type of the file that `stat` describes.

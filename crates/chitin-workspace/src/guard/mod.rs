@@ -30,6 +30,7 @@ mod write;
 pub use birth::DirectoryBirth;
 pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::stamp_now;
 pub use growing::GrowingFile;
 pub use place::Place;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};

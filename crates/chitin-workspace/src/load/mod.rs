@@ -10,11 +10,11 @@ mod slot;
 
 pub use decode::decode;
 pub use loaders::Loaders;
+pub(crate) use slot::{Observation, Reading, Slot};
 
 use crate::contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
 use crate::guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use crate::snapshot::{Record, RecordState, Workspace};
-use slot::{Observation, Reading, Slot};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -6,21 +6,22 @@ use crate::snapshot::Content;
 use chitin_protocol::record::Refusal;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// One remembered file.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     name: Arc<str>,
     always_read: bool,
     seen: Seen,
     /// The file itself, when it is read on every load.
     kept: Option<KeptFile>,
-    pub(super) observation: Observation,
+    pub(crate) observation: Observation,
 }
 
 /// How a name is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// When it changed.
     WhenChanged,
     /// When it changed, and it is seldom there: a look that finds nothing costs half of an open that does.
@@ -43,7 +44,7 @@ enum Seen {
 
 /// What came of it.
 #[derive(Debug)]
-pub(super) enum Observation {
+pub(crate) enum Observation {
     Absent,
     Read(Arc<Content>),
     Refused(Refusal),
@@ -51,7 +52,7 @@ pub(super) enum Observation {
 
 impl Slot {
     /// Reads a name.
-    pub(super) fn observe(
+    pub(crate) fn observe(
         root: &Root,
         name: &Arc<str>,
         reading: Reading,
@@ -130,7 +131,7 @@ impl Slot {
     }
 
     /// Tells whether reading again would give the same. Allocates nothing unless a link must be walked.
-    pub(super) fn is_unchanged(&self, root: &Root, policy: &ReadPolicy) -> bool {
+    pub(crate) fn is_unchanged(&self, root: &Root, policy: &ReadPolicy) -> bool {
         match (&self.seen, root.look(&self.name)) {
             (Seen::Nothing, Ok(None)) => true,
             (Seen::Entry(before), Ok(Some((now, false)))) => {
@@ -141,6 +142,16 @@ impl Slot {
                 again == *end && (!self.always_read || again.is_none())
             }
             _ => false,
+        }
+    }
+
+    /// Tells whether a change after `now`, which was before the look, must show in [`Self::is_unchanged`].
+    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
+        match &self.seen {
+            Seen::Nothing | Seen::Link(_, None) => true,
+            Seen::Entry(fingerprint) => fingerprint.is_settled(now),
+            Seen::Link(link, Some(end)) => link.is_settled(now) && end.fingerprint.is_settled(now),
+            Seen::Unknown => false,
         }
     }
 

@@ -95,6 +95,56 @@ fn a_live_file_is_made_again_only_when_its_text_is_another() {
     );
 }
 
+/// Counts how often a file is opened, from now on.
+struct Opened(rustix::fd::OwnedFd);
+
+impl Opened {
+    fn of(file: &std::path::Path) -> Self {
+        use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+        let watch = init(CreateFlags::NONBLOCK).unwrap();
+        add_watch(&watch, file, WatchFlags::OPEN).unwrap();
+        Self(watch)
+    }
+
+    fn since_last(&self) -> usize {
+        let mut room = [std::mem::MaybeUninit::uninit(); 4096];
+        let mut events = rustix::fs::inotify::Reader::new(&self.0, &mut room);
+        std::iter::from_fn(|| events.next().ok().map(drop)).count()
+    }
+}
+
+#[test]
+fn a_live_file_that_did_not_change_is_not_opened_again() {
+    let env = TestEnv::new();
+    let path = env.file("workspace/PERMISSIONS.md", "deny: a\n");
+    let opened = Opened::of(&path);
+    let file = LiveFile::new(&env.workspace(), "PERMISSIONS.md", policy());
+    let get = || file.get(LiveText::clone);
+    assert_eq!(*get(), LiveText::Text("deny: a\n".into()));
+    assert_eq!(opened.since_last(), 1, "what is asked for is read");
+    // Soon after a change the file's stamps prove nothing yet.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        get();
+        if opened.since_last() == 0 {
+            break;
+        }
+        assert!(std::time::Instant::now() < deadline, "it is read each time");
+    }
+    for _ in 0..100 {
+        get();
+    }
+    assert_eq!(opened.since_last(), 0);
+    env.file("workspace/PERMISSIONS.md", "deny: b\n");
+    assert_eq!(
+        *get(),
+        LiveText::Text("deny: b\n".into()),
+        "an edit holds at once"
+    );
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(*get(), LiveText::Absent);
+}
+
 #[test]
 fn channels_are_only_taken_away() {
     let env = TestEnv::new();

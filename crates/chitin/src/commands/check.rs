@@ -7,7 +7,7 @@ use crate::printer::{self, Paint, Printer, Render};
 use chitin_model::providers::TABLE;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
-use chitin_runtime::context::{Claim, FileSource, TurnRequest, definition_notes};
+use chitin_runtime::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes};
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
     self, Bounds, ClaimedBy, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity,
@@ -174,6 +174,7 @@ impl Loaded {
             files: &self.gathered.files,
             names: &self.gathered.names,
             notes: &self.gathered.notes,
+            unusable: &self.gathered.unusable,
             skills: &self.skills,
             templates: &seed::TEMPLATES,
             limits: self.limits,
@@ -224,7 +225,8 @@ fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
         .iter()
         .filter_map(|record| record.path.strip_prefix(&setup.directory).ok()?.to_str())
         .collect();
-    let gathered = check::gather(&root, &loaded, &Bounds::default());
+    let mut gathered = check::gather(&root, &loaded, &Bounds::default());
+    gathered.read_extensions(&root, &load::read_policy(contract, &setup.options));
     let places = setup.skill_places(host);
     let config = setup.configuration.value();
     let own = setup.configuration.layers.settings(Some(&setup.agent));
@@ -267,9 +269,11 @@ fn providers(setup: &Setup) -> Vec<String> {
 
 /// What a first turn leaves out of files by the user's own limits and plans.
 fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, CliError> {
-    let context = TurnRequest::default()
-        .context(host, setup, FileSource::Disk)?
-        .context;
+    let first = TurnRequest {
+        turn: WhichTurn::First,
+        ..TurnRequest::default()
+    };
+    let context = first.context(host, setup, FileSource::Disk)?.context;
     let shortened = context.shortened().into_iter().map(|(record, reason)| {
         let record = &context.files.records[record];
         let below = record.path.strip_prefix(&setup.directory);

@@ -97,9 +97,9 @@ pub(super) fn write(
         ),
         directory: shown(&setup.directory, host),
         session: Some(seen.session.clone()),
-        turn: match args.turn.request().turn {
+        turn: match seen.turn {
             WhichTurn::First => "first turn".to_owned(),
-            WhichTurn::Next => "later turn".to_owned(),
+            WhichTurn::Next | WhichTurn::AsStored => "later turn".to_owned(),
         },
         generator: concat!("chitin ", env!("CARGO_PKG_VERSION")).to_owned(),
         texts: texts(&seen.context),

@@ -12,7 +12,9 @@ use chitin_pack::locate::{OnDisk, Place, Places};
 use chitin_pack::materialize::Options;
 use chitin_pack::open::{OpenedWorkspace, open_workspace};
 use chitin_runtime::WorkspaceCopy;
-use chitin_runtime::context::{FileSource, TokenCounting as Tokens, TurnContext, TurnRequest};
+use chitin_runtime::context::{
+    FileSource, TokenCounting as Tokens, TurnContext, TurnRequest, WhichTurn,
+};
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, chitin_home};
 use chitin_workspace::adapter::NATIVE_RULES_FILE;
@@ -200,7 +202,11 @@ pub(super) fn compare(
         contract: contract.map(str::to_owned),
         ..Target::default()
     };
-    let turn = TurnRequest::default();
+    // What a session was told before is not what is compared.
+    let turn = TurnRequest {
+        turn: WhichTurn::First,
+        ..TurnRequest::default()
+    };
     let setup = turn.find(host, &target, &Notes::none())?;
     let (left_seen, _left) = look(left, &turn, &setup, finder, host)?;
     let (right_seen, _right) = look(right, &turn, &setup, finder, host)?;

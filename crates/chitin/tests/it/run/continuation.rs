@@ -27,6 +27,36 @@ fn dry_run(talk: &Talk, more: &[&str]) -> Value {
 }
 
 #[test]
+fn context_knows_which_turn_of_a_session_is_next() {
+    let talk = talk();
+    let shown = |more: &[&str]| -> Value {
+        let mut arguments = vec!["context", "workspace", "--json"];
+        arguments.extend(more);
+        let output = command(&talk.env, &arguments).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(shown(&[])["turn"], "first");
+    talk.answer("One");
+    assert_eq!(shown(&[])["turn"], "next");
+    // The marker of the first turn counts as it does in a run.
+    let release = ["--contract", "openclaw-2026.9"];
+    let files = |more: &[&str]| shown(&[&release[..], more].concat())["files"].clone();
+    assert_eq!(files(&[]), files(&["--turn", "next"]));
+    assert_ne!(files(&[]), files(&["--turn", "first"]));
+    assert_eq!(shown(&["--turn", "first"])["turn"], "first");
+    let other = shown(&["--session", "agent:main:discord:channel:1"]);
+    assert_eq!(other["turn"], "first");
+    let table = command(&talk.env, &["context", "workspace"])
+        .output()
+        .unwrap();
+    assert!(
+        text(&table.stdout).contains("next turn"),
+        "{}",
+        text(&table.stdout)
+    );
+}
+
+#[test]
 fn the_second_turn_still_sends_the_operating_rules() {
     let talk = talk();
     talk.answer("One");
