@@ -2,10 +2,11 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::notes::Notes;
 use crate::setup::{Setup, shown};
 use chitin_protocol::agent_id::{self, AgentId};
+use chitin_protocol::transcript::Header;
 use chitin_store::{Begin, FileStore, RandomIds, SessionStore, StoreError};
 use chitin_workspace::guard::{DirectoryBirth, ReadPolicy, Root};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub struct Adoption {
     pub adopted: Vec<String>,
     /// Keys that the agent had already; those sessions stayed as they were.
     pub kept: Vec<String>,
+    /// How many conversations came along that were reset before.
+    pub archived: usize,
     /// Sessions that began in other directories; `all` takes them too.
     pub elsewhere: usize,
 }
@@ -69,12 +72,15 @@ pub enum Existing {
 /// Remembers a directory, and says where conversations are that its owner may look for: those of the place where it was before
 /// it was moved, and those from the time when every directory shared the agent `main`.
 pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
-    if setup.identity != Identity::Directory {
-        return;
-    }
     let Ok(root) = Root::open(&setup.directory) else {
         return;
     };
+    if setup.identity == Identity::Configured {
+        offer_own(&root, host, setup, state, notes);
+    }
+    if setup.identity != Identity::Directory {
+        return;
+    }
     let Some(birth) = root.birth() else {
         return;
     };
@@ -88,6 +94,18 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
         birth,
         offered_ms: None,
     };
+    let is_another = here.is_some_and(|here| here.birth != birth);
+    let has_own = || has_sessions(state, &setup.agent, setup);
+    if is_another
+        && known
+            .as_ref()
+            .is_none_or(|known| known.agent != setup.agent)
+        && has_own()
+    {
+        notes.note(&format!(
+            "`{directory}` is not the directory that the conversation began in: another one has its path now. `--new` begins a new session"
+        ));
+    }
     match known {
         Some(known) if known.agent != setup.agent && !is_alive(&known) => {
             let since = known.offered_ms.unwrap_or(now_ms);
@@ -108,12 +126,8 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
         }
         Some(known) if known.agent == setup.agent => {}
         Some(_) | None => {
-            if !has_sessions(state, &setup.agent, setup) {
+            if !has_own() {
                 offer_main(setup, state, &directory, notes);
-            } else if here.is_some_and(|here| here.birth != birth) {
-                notes.note(&format!(
-                    "`{directory}` is not the directory that the conversation began in: another one has its path now. `--new` begins a new session"
-                ));
             }
             write(state, &file_of(birth), &record);
             write(state, &file_of_agent(&setup.agent), &record);
@@ -133,6 +147,18 @@ fn offer_main(setup: &Setup, state: &Path, directory: &str, notes: &Notes) {
         let place = quoted(directory);
         notes.note(&format!(
             "{earlier} {noun} from before each directory had its own sessions: kept as agent `main`. `chitin sessions adopt main {place} --replace` continues here"
+        ));
+    }
+}
+
+/// Offers the conversations of a directory from before configuration gave it to an agent.
+fn offer_own(root: &Root, host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
+    let own = identity::derived(root.real_path());
+    if !has_sessions(state, &setup.agent, setup) && has_sessions(state, &own, setup) {
+        let place = quoted(&shown(&setup.directory, host));
+        notes.note(&format!(
+            "The conversation from before configuration named the agent `{}` is kept as agent `{own}`. `chitin sessions adopt {own} {place}` continues it here",
+            setup.agent
         ));
     }
 }
@@ -177,6 +203,7 @@ pub fn adopt(
         to: setup.agent.clone(),
         adopted: Vec::new(),
         kept: Vec::new(),
+        archived: 0,
         elsewhere: 0,
     };
     for (key, _) in sessions {
@@ -210,6 +237,12 @@ pub fn adopt(
             "`--replace` puts its own sessions into the archive and continues the old ones",
         ));
     }
+    let is_wanted = |header: &Header| {
+        which == AdoptWhich::All || is_directory || Path::new(&header.cwd) == setup.directory
+    };
+    adoption.archived = new
+        .adopt_archive(&old, is_wanted)
+        .map_err(|error| unusable(error, from))?;
     // The offer is taken: this is the place that is known now.
     if let Ok(root) = Root::open(&setup.directory)
         && let Some(birth) = root.birth()

@@ -75,7 +75,7 @@ pub fn name_of_directory(directory: &Path) -> String {
 }
 
 /// Makes the id of a directory that no configuration names.
-fn derived(real: &Path) -> AgentId {
+pub(crate) fn derived(real: &Path) -> AgentId {
     let hash = blake3::hash(real.as_os_str().as_bytes());
     let hash = hash.to_hex();
     let hash = &hash[..HASH_CHARS];
@@ -88,7 +88,7 @@ fn derived(real: &Path) -> AgentId {
 }
 
 /// Returns a directory's path with every link resolved; one that does not exist keeps its own.
-fn real_path(directory: &Path) -> PathBuf {
+pub(crate) fn real_path(directory: &Path) -> PathBuf {
     Root::open(directory).map_or_else(
         |_| directory.to_path_buf(),
         |root| root.real_path().to_path_buf(),

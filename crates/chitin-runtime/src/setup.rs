@@ -210,7 +210,11 @@ impl Configuration {
         let own = self.workspaces.get(agent);
         let own = own.or(self.default_workspace.as_ref().filter(|_| is_default));
         if let Some(own) = own {
-            let directory = home::user_path(own, &host.env, rules).map_err(no_home)?;
+            // A path in a file means the same wherever a command is typed.
+            let home = chitin_home(host).filter(|_| !own.starts_with(['/', '~']));
+            let own = home.map_or_else(|| own.into(), |home| home.join(own));
+            let own = own.to_string_lossy();
+            let directory = home::user_path(&own, &host.env, rules).map_err(no_home)?;
             return Ok((directory, Origin::ChitinConfig));
         }
         agents::workspace_directory(config, agent.as_str(), &host.env, contract).map_err(no_home)
@@ -254,7 +258,12 @@ impl Setup {
         let said = settings.with.iter().map(Path::new);
         let with = target.with.iter().map(PathBuf::as_path).chain(said);
         let with = with.map(|other| given_directory(other, host, configuration.contract));
-        let with = with.collect::<Result<Vec<_>, _>>()?;
+        let with = each_once(
+            &directory,
+            with.collect::<Result<Vec<_>, _>>()?,
+            host,
+            notes,
+        );
         let options = load_options(&settings, host, configuration.contract)?;
         let plugins = Arc::new(plugin_set(host, &configuration, notes));
         let adapters = Arc::new(adapter_registry(&plugins, configuration.contract));
@@ -364,6 +373,28 @@ fn agent_directory(
     };
     let (directory, _) = configuration.workspace_of(&agent, host)?;
     Ok((agent, directory))
+}
+
+/// Leaves out what is named twice, by whatever spelling: its rules would be in the prompt twice.
+fn each_once(own: &Path, with: Vec<PathBuf>, host: &Host, notes: &Notes) -> Vec<PathBuf> {
+    if with.is_empty() {
+        return with;
+    }
+    let mut seen = vec![identity::real_path(own)];
+    let is_new = |directory: &PathBuf| {
+        let real = identity::real_path(directory);
+        let is_new = !seen.contains(&real);
+        if is_new {
+            seen.push(real);
+        } else {
+            let directory = shown(directory, host);
+            notes.note(&format!(
+                "`{directory}` is named twice; it is composed once"
+            ));
+        }
+        is_new
+    };
+    with.into_iter().filter(is_new).collect()
 }
 
 /// Returns the directory that the caller means, `~` expanded.

@@ -13,6 +13,12 @@ pub(crate) fn is_transcript(name: &str) -> bool {
             .is_some_and(is_session_id)
 }
 
+/// Tells whether a name can be that of a transcript which was put into the archive when its session was reset.
+pub(crate) fn is_archived(name: &str) -> bool {
+    name.split_once(compat::RESET)
+        .is_some_and(|(name, time)| is_transcript(name) && is_session_id(time))
+}
+
 /// Tells whether an id can be part of a file's name: no way out of the directory, nothing hidden, no control characters.
 /// Ids of topic sessions carry an escaped topic.
 pub(crate) fn is_session_id(id: &str) -> bool {

@@ -125,6 +125,41 @@ impl FileStore {
         Ok(new)
     }
 
+    /// Copies the transcripts that another store keeps of sessions that were reset, where `is_wanted` says so of the first
+    /// line. One that is here already stays as it is, and one that cannot be read is left where it is. Returns how many were
+    /// copied.
+    pub fn adopt_archive(
+        &self,
+        from: &Self,
+        is_wanted: impl Fn(&Header) -> bool,
+    ) -> Result<usize, StoreError> {
+        let Some(old) = Directory::open(from.directory())? else {
+            return Ok(0);
+        };
+        let new = self.made()?;
+        let mut copied = 0;
+        for listed in old.list(names::is_archived)? {
+            let name = &listed.name;
+            let Some(file) = old.file(name, Open::Read)? else {
+                continue;
+            };
+            let is_wanted = read::header(&file).is_ok_and(|(header, _)| is_wanted(&header));
+            if !is_wanted || new.listed(name)?.is_some() {
+                continue;
+            }
+            // Whole under its name, or not there: what a crash leaves is written again.
+            let partial = format!(".{name}.part");
+            if let Some(to) = new.file(&partial, Open::Replace)? {
+                disk::copy(&file, 0, file.len()?, &to)?;
+                to.sync_data()?;
+                new.rename(&partial, name)?;
+                copied += 1;
+            }
+        }
+        new.sync()?;
+        Ok(copied)
+    }
+
     /// Returns the first line of a session's transcript: when and in which workspace it began.
     pub fn header(&self, session_key: &str) -> Result<Header, StoreError> {
         let (_, file) = self.transcript_of(session_key)?;

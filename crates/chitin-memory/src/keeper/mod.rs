@@ -10,7 +10,7 @@ mod watching;
 
 pub use effort::{Effort, Trust};
 pub use listing::Listing;
-pub use setting::{Redact, Setting};
+pub use setting::{Redact, Setting, TranscriptOwner};
 pub use transcripts::conversation_path;
 
 use crate::chunk;

@@ -13,6 +13,15 @@ use std::sync::Arc;
 /// Takes secrets out of a text.
 pub type Redact = Arc<dyn for<'a> Fn(&'a str) -> Cow<'a, str> + Send + Sync>;
 
+/// Whose conversations the transcripts of an agent are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TranscriptOwner {
+    /// All are this workspace's, wherever it was when they began: the agent is the directory.
+    Agent,
+    /// Those that began in this workspace: an agent that is configured may have lived elsewhere.
+    Workspace,
+}
+
 /// What an agent's memory is made of.
 #[derive(Clone)]
 pub struct Setting {
@@ -32,6 +41,8 @@ pub struct Setting {
     pub extra_paths: Vec<String>,
     /// Where transcripts are kept, if past conversations are searched.
     pub transcripts: Option<PathBuf>,
+    /// Whose conversations they are.
+    pub owner: TranscriptOwner,
     /// Makes vectors, if there are to be any.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Takes secrets out of past conversations.

@@ -1,6 +1,6 @@
 //! Past conversations as files of the index.
 
-use super::setting::Setting;
+use super::setting::{Setting, TranscriptOwner};
 use crate::archive::{Conversation, session_text};
 use crate::index::{FileText, JobFile, MAX_FILE_BYTES};
 use crate::search::Source;
@@ -101,7 +101,7 @@ fn read(root: &Root, setting: &Setting, name: &str) -> Result<FileText<'static>,
     let read = root
         .read(Path::new(name), &policy)
         .map_err(|error| error.to_string())?;
-    if !belongs(&read.bytes, &setting.workspace) {
+    if setting.owner == TranscriptOwner::Workspace && !belongs(&read.bytes, &setting.workspace) {
         return Ok(FileText::default());
     }
     let said = session_text(
@@ -128,7 +128,10 @@ fn belongs(transcript: &[u8], workspace: &Path) -> bool {
     let end = transcript.iter().position(|byte| *byte == b'\n');
     let header: Value = serde_json::from_slice(&transcript[..end.unwrap_or(transcript.len())])
         .unwrap_or(Value::Null);
-    header["cwd"]
-        .as_str()
-        .is_none_or(|directory| Path::new(directory) == workspace)
+    header["cwd"].as_str().map(Path::new).is_none_or(|began| {
+        // By another spelling, such as a link, it is the same directory.
+        let real = |path: &Path| Root::open(path).map(|root| root.real_path().to_path_buf());
+        began == workspace
+            || matches!((real(began), real(workspace)), (Ok(one), Ok(other)) if one == other)
+    })
 }

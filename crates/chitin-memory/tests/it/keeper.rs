@@ -1,7 +1,7 @@
 //! An agent's memory as a whole.
 
 use chitin_memory::chunk::ChunkOptions;
-use chitin_memory::keeper::{Effort, Memory, Setting, index_name};
+use chitin_memory::keeper::{Effort, Memory, Setting, TranscriptOwner, index_name};
 use chitin_memory::search::{Ask, Source};
 use chitin_protocol::rules::MemoryRules;
 use std::borrow::Cow;
@@ -34,6 +34,7 @@ impl Home {
             sources: [Source::Memory, Source::Sessions].into(),
             extra_paths: Vec::new(),
             transcripts: Some(place.path().join("sessions")),
+            owner: TranscriptOwner::Workspace,
             embedder: None,
             redact: Arc::new(|text| Cow::Borrowed(text)),
             workspace,

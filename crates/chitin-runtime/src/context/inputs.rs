@@ -86,7 +86,11 @@ impl WorkspaceInputs {
                 }
                 notes.extend(claimed::definition_notes(&definition));
                 workspace = Arc::new(claimed);
-                name = Some(definition.name);
+                // A copy lies where its directory's name says nothing.
+                let is_directory = directory
+                    .file_name()
+                    .is_some_and(|own| *own == *definition.name);
+                name = Some(definition.name).filter(|_| !is_directory);
             }
         }
         if let Some(swapped) = persona(setup, &root, &policy, &workspace, session, &mut notes) {

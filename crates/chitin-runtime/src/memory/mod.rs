@@ -18,8 +18,9 @@ pub(crate) use tools::definitions;
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::identity::Identity;
 use crate::setup::Setup;
-use chitin_memory::keeper::{Memory, Setting, conversation_path, index_name};
+use chitin_memory::keeper::{Memory, Setting, TranscriptOwner, conversation_path, index_name};
 use chitin_memory::search::{FindError, Source, Within};
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_store::FileStore;
@@ -104,6 +105,10 @@ impl AgentMemory {
             sources,
             extra_paths: options.extra_paths.clone(),
             transcripts,
+            owner: match setup.identity {
+                Identity::Directory => TranscriptOwner::Agent,
+                Identity::Configured | Identity::Named => TranscriptOwner::Workspace,
+            },
             embedder,
             redact: Arc::new(move |text| Cow::Owned(redactor.redact(&redact_secrets(text)))),
         });

@@ -223,6 +223,17 @@ impl Args {
 
     fn directory(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
         let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
+        if !self.target.with.is_empty() {
+            let message = "An artifact holds one workspace: `--with` cannot be packed.";
+            return Err(CliError::new(Kind::Usage, message)
+                .hint("pack each workspace; a definition names the others under `packages`"));
+        }
+        for other in &setup.with {
+            printer.note(&format!(
+                "`{}` is composed with it by configuration and is not packed, nor are its rules",
+                shown(other, host)
+            ));
+        }
         let identity = self.identity(&setup.directory)?;
         if self.source {
             let source = json!({

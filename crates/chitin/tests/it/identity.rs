@@ -226,3 +226,88 @@ fn a_workspace_on_a_read_only_disk_answers_and_says_what_it_cannot_write() {
     assert!(!harbor.join("notes.md").exists());
     assert!(request(&env, "harbor").contains("notes.md"), "it is kept");
 }
+
+/// Tells whether memory finds something that was said.
+fn remembers(env: &TestEnv, directory: &str, asked: &str, word: &str) -> bool {
+    let arguments = ["memory", "search", asked, directory, "--json"];
+    let output = plain_command(env, &arguments).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).contains(word)
+}
+
+#[test]
+fn what_was_said_before_a_move_and_by_a_link_is_remembered() {
+    let env = two_directories();
+    run(&env, &["run", "harbor", "-m", "The vault is ZEBRA99."]);
+    run(
+        &env,
+        &["run", "harbor", "--new", "-m", "The gate is KOALA12."],
+    );
+    fs::rename(env.path().join("harbor"), env.path().join("dock")).unwrap();
+    let (_, notes) = run(&env, &["run", "dock", "-m", "hello"]);
+    let old = notes.split("sessions adopt ").nth(1).unwrap();
+    let old = old.split(' ').next().unwrap();
+    let adopt = ["sessions", "adopt", old, "dock", "--replace"];
+    let (said, _) = run(&env, &adopt);
+    assert!(
+        said.contains("1 conversation from before a reset, for memory"),
+        "{said}"
+    );
+    run(&env, &["run", "dock", "--new", "-m", "hello again"]);
+    assert!(remembers(&env, "dock", "vault", "ZEBRA99"));
+    assert!(remembers(&env, "dock", "gate", "KOALA12"));
+
+    env.link("plot", "garden");
+    run(&env, &["run", "plot", "-m", "The shed is WALRUS77."]);
+    run(&env, &["run", "plot", "--new", "-m", "hello"]);
+    assert!(remembers(&env, "garden", "shed", "WALRUS77"));
+    assert!(!remembers(&env, "dock", "shed", "WALRUS77"));
+}
+
+#[test]
+fn directories_that_changed_places_are_said() {
+    let env = two_directories();
+    run(&env, &["run", "harbor", "-m", SECRET]);
+    run(&env, &["run", "garden", "-m", "my secret is GREEN-7"]);
+    for (from, to) in [("harbor", "x"), ("garden", "harbor"), ("x", "garden")] {
+        fs::rename(env.path().join(from), env.path().join(to)).unwrap();
+    }
+    let (_, notes) = run(&env, &["run", "harbor", "-m", "hello", "--dry-run"]);
+    assert!(notes.contains("another one has its path now"), "{notes}");
+    assert!(notes.contains("sessions adopt garden-"), "{notes}");
+}
+
+#[test]
+fn a_directory_that_configuration_names_later_offers_its_conversation() {
+    let env = two_directories();
+    run(&env, &["run", "harbor", "-m", SECRET]);
+    // A path in the file is not that of the directory in which a command is typed.
+    let config = json!({"agents": {"quay": {"workspace": "../../harbor"}}});
+    env.file("home/.chitin/chitin.json5", config.to_string());
+    let (_, notes) = run(&env, &["run", "harbor", "-m", "hello", "--dry-run"]);
+    let said = "is kept as agent `harbor-";
+    assert!(notes.contains(said) && notes.contains("`quay`"), "{notes}");
+    let old = notes.split("sessions adopt ").nth(1).unwrap();
+    let old = old.split(' ').next().unwrap();
+    run(&env, &["sessions", "adopt", old, "harbor"]);
+    assert!(request(&env, "harbor").contains("PURPLE-42"));
+    let (_, notes) = run(&env, &["run", "harbor", "-m", "hello", "--dry-run"]);
+    assert!(!notes.contains("sessions adopt"), "{notes}");
+}
+
+#[test]
+fn a_workspace_that_is_composed_twice_counts_once_and_pack_refuses_it() {
+    let env = two_directories();
+    env.link("plot", "garden");
+    let others = ["--with", "garden", "--with", "plot", "--with", "harbor"];
+    let mut arguments = vec!["context", "harbor", "--text"];
+    arguments.extend(others);
+    let (shown, notes) = run(&env, &arguments);
+    assert_eq!(shown.matches("Keep the garden.").count(), 1, "{shown}");
+    assert_eq!(shown.matches("Keep the harbor.").count(), 1, "{shown}");
+    assert_eq!(notes.matches("is named twice").count(), 2, "{notes}");
+    let pack = ["pack", "harbor", "--with", "garden"];
+    let output = plain_command(&env, &pack).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(said.contains("`--with` cannot be packed"), "{said}");
+}

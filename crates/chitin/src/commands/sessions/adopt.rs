@@ -62,6 +62,10 @@ impl Render for Adoption {
         for key in &self.adopted {
             writeln!(out, "  {key}")?;
         }
+        if self.archived > 0 {
+            let archived = super::count(self.archived, "conversation");
+            writeln!(out, "  {archived} from before a reset, for memory")?;
+        }
         for key in &self.kept {
             writeln!(
                 out,
