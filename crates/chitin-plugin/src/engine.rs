@@ -45,20 +45,22 @@ impl PluginEngine {
     }
 
     /// Returns the agent's definition if the plugin wants it; for all others nothing is read.
-    async fn wanted_definition(&self, session: SessionRef<'_>) -> Option<Arc<AgentDefinition>> {
+    async fn wanted_definition(
+        &self,
+        session: SessionRef<'_>,
+    ) -> Result<Option<Arc<AgentDefinition>>, PluginFault> {
         let handshake = match self.plugin.handshake() {
             Some(known) => known,
-            None => self
-                .plugin
-                .greet_for(self.workspace.as_deref())
-                .await
-                .ok()?,
+            None => self.plugin.greet_for(self.workspace.as_deref()).await?,
         };
-        if handshake.context_engine?.definition == Some(true) {
-            session.definition().await.ok()
-        } else {
-            None
+        let wants = handshake
+            .context_engine
+            .is_some_and(|engine| engine.definition == Some(true));
+        if !wants {
+            return Ok(None);
         }
+        // One that cannot be made is left out; what is wrong with it is said where the context is made.
+        Ok(session.definition().await.ok())
     }
 
     /// Turns a fault into an error of the engine. The agent tells the user, and sends the conversation as it is.
@@ -102,13 +104,14 @@ impl ContextEngine for PluginEngine {
         branch: &'a [Entry],
     ) -> BoxFuture<'a, Result<Bootstrapped, EngineError>> {
         Box::pin(async move {
-            let definition = self.wanted_definition(session).await;
-            let params =
-                BootstrapParams::new(session, branch).with_definition(definition.as_deref());
-            match self
-                .ask(method::BOOTSTRAP, &params, protocol::bootstrapped)
-                .await
-            {
+            let answer = async {
+                let definition = self.wanted_definition(session).await?;
+                let params =
+                    BootstrapParams::new(session, branch).with_definition(definition.as_deref());
+                self.ask(method::BOOTSTRAP, &params, protocol::bootstrapped)
+                    .await
+            };
+            match answer.await {
                 Ok(answer) => Ok(answer),
                 Err(fault) if is_left_out(&fault) || fault.is_old_news() => {
                     Ok(Bootstrapped::default())
@@ -143,15 +146,16 @@ impl ContextEngine for PluginEngine {
         Box::pin(async move {
             let assembly = Arc::new(assembly);
             let given = Arc::clone(&assembly);
-            let definition = self.wanted_definition(session).await;
-            let params =
-                AssembleParams::new(session, &assembly).with_definition(definition.as_deref());
-            let answer = self
-                .ask(method::ASSEMBLE, &params, move |value| {
+            let answer = async {
+                let definition = self.wanted_definition(session).await?;
+                let params =
+                    AssembleParams::new(session, &assembly).with_definition(definition.as_deref());
+                self.ask(method::ASSEMBLE, &params, move |value| {
                     protocol::assembled(value, &given.messages)
                 })
-                .await;
-            match answer {
+                .await
+            };
+            match answer.await {
                 Ok(context) => Ok(context),
                 // It was reported when it happened; until the plugin is back the conversation is sent as it is.
                 Err(fault) if fault.is_old_news() => Ok(AssembledContext {

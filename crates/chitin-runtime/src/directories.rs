@@ -9,6 +9,7 @@ use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::transcript::Header;
 use chitin_store::{Begin, FileStore, RandomIds, SessionStore, StoreError};
 use chitin_workspace::guard::{DirectoryBirth, ReadPolicy, Root};
+use chitin_workspace::state::StateWriter;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,8 @@ pub struct Adoption {
     pub archived: usize,
     /// Sessions that began in other directories; `all` takes them too.
     pub elsewhere: usize,
+    /// How many facts and notes about users came along.
+    pub facts: usize,
 }
 
 /// Which sessions are adopted.
@@ -135,6 +138,13 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
     }
 }
 
+impl Setup {
+    /// Says where conversations are that the owner of this directory may look for, as the first turn of `chitin run` does.
+    pub fn say_where_conversations_are(&self, host: &Host, state: &Path, notes: &Notes) {
+        visit(host, self, state, notes);
+    }
+}
+
 /// Offers the conversations that began in a directory when it was still the agent `main`.
 fn offer_main(setup: &Setup, state: &Path, directory: &str, notes: &Notes) {
     let earlier = began_here(setup, state);
@@ -191,7 +201,17 @@ pub fn adopt(
     }
     let (old, new) = (store(state, from, setup), store(state, &setup.agent, setup));
     let sessions = old.list().map_err(|error| unusable(error, from))?;
-    if sessions.is_empty() {
+    // Facts lie in the workspace, under the id of the agent that noted them.
+    let facts = StateWriter::create(&setup.directory)
+        .and_then(|writer| writer.copy_facts(from.as_str(), setup.agent.as_str()));
+    let facts = facts.map_err(|error| {
+        let message = format!(
+            "The facts of `{from}` in `{}` could not be copied, so nothing was.",
+            setup.directory.display()
+        );
+        RuntimeError::new(ErrorKind::User, message).caused_by(error)
+    })?;
+    if sessions.is_empty() && facts == 0 {
         let message = format!("The agent `{from}` has no sessions.");
         return Err(RuntimeError::new(ErrorKind::User, message)
             .hint("`chitin sessions --agent ID` lists the sessions of an agent"));
@@ -205,6 +225,7 @@ pub fn adopt(
         kept: Vec::new(),
         archived: 0,
         elsewhere: 0,
+        facts,
     };
     for (key, _) in sessions {
         let prefix = format!("agent:{from}:");
@@ -228,7 +249,7 @@ pub fn adopt(
             Err(error) => return Err(unusable(error, from)),
         }
     }
-    if adoption.adopted.is_empty() && !adoption.kept.is_empty() {
+    if adoption.adopted.is_empty() && !adoption.kept.is_empty() && facts == 0 {
         let message = format!(
             "The agent `{}` has a session of its own for each of them, so nothing was copied.",
             setup.agent

@@ -10,7 +10,7 @@ use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
 use crate::reset;
-use crate::setup::{Setup, chitin_home};
+use crate::setup::{Setup, chitin_home, shown};
 use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
@@ -24,6 +24,7 @@ use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
+use chitin_workspace::guard::Root;
 use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,7 @@ impl AgentFactory {
     /// Finds out where an agent's sessions are.
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
         setup.check_directory(host)?;
+        named_in_utf8(host, &setup)?;
         let state = chitin_home(host).ok_or_else(|| {
             RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
@@ -230,6 +232,21 @@ impl AgentFactory {
             },
         }))
     }
+}
+
+/// Transcripts, the model and the sandbox know the workspace by its path as text. A path that is not text would be another
+/// directory to each of them.
+fn named_in_utf8(host: &Host, setup: &Setup) -> Result<(), RuntimeError> {
+    let root = Root::open(&setup.directory).map_err(|error| setup.unusable(host, error))?;
+    if setup.directory.to_str().is_some() && root.real_path().to_str().is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "No agent can run in `{}`: its path is not UTF-8.",
+        shown(&setup.directory, host)
+    );
+    Err(RuntimeError::new(ErrorKind::User, message)
+        .hint("rename the directory; `chitin check`, `context` and `pack` work with any name"))
 }
 
 impl AgentFactory {

@@ -295,13 +295,20 @@ pub enum StoreError {
         key: String,
     },
     /// The operating system says no.
-    #[error("`{}`: {source}", path.display())]
+    #[error("`{}` could not be read or written: {}", path.display(), plain(source))]
     Io {
         /// The file.
         path: PathBuf,
         /// What it says.
         source: io::Error,
     },
+}
+
+/// Says what the operating system says, without its number for it.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let plain = text.split(" (os error ").next().unwrap_or(&text);
+    plain.to_lowercase()
 }
 
 impl StoreError {
@@ -347,9 +354,10 @@ impl StoreError {
             }
             Self::Poisoned { .. } => Some("open the session again; it is repaired then"),
             Self::Exists { .. } => Some("use another key, or start the session afresh"),
-            Self::Unknown { .. } | Self::BadKey { .. } | Self::TooLong { .. } | Self::Io { .. } => {
-                None
-            }
+            Self::Io { .. } => Some(
+                "check that Chitin's home (`~/.chitin`, or `CHITIN_HOME`) is yours to read and write",
+            ),
+            Self::Unknown { .. } | Self::BadKey { .. } | Self::TooLong { .. } => None,
         }
     }
 }

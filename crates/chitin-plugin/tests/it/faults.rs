@@ -107,10 +107,7 @@ fn a_plugin_that_floods_is_ended() {
 #[test]
 fn a_plugin_that_closes_its_output_is_reported() {
     let said = wrong("os.close(1); time.sleep(60)");
-    assert!(
-        said.contains("closed its output") || said.contains("did not answer"),
-        "{said}"
-    );
+    assert!(said.contains("closed its output"), "{said}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
 };
-use rmcp::service::{RunningService, ServiceError};
+use rmcp::service::{ClientInitializeError, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
@@ -105,8 +105,8 @@ impl Connection {
                         last_words: Some(last_words),
                     }),
                     Err(error) => Err(match last_words.hear().await {
-                        Some(words) => format!("{error}; it said: {words}"),
-                        None => error.to_string(),
+                        Some(words) => format!("{}; it said: {words}", not_begun(&error)),
+                        None => not_begun(&error),
                     }),
                 }
             }
@@ -134,7 +134,7 @@ impl Connection {
                 let service = client
                     .serve(transport)
                     .await
-                    .map_err(|error| chain(&error))?;
+                    .map_err(|error| not_begun(&error))?;
                 Ok(Self {
                     service,
                     last_words: None,
@@ -192,10 +192,62 @@ impl Connection {
             None => None,
         };
         match words {
-            Some(words) => format!("{}; it said: {words}", chain(error)),
-            None => chain(error),
+            Some(words) => format!("{}; it said: {words}", lost(error)),
+            None => lost(error),
         }
     }
+}
+
+/// Says why a conversation with a server did not begin.
+fn not_begun(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => transport(error.error.as_ref()),
+        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it refused to begin: {}", error.message)
+        }
+        error => chain(error),
+    }
+}
+
+/// Says why a conversation with a server broke off.
+fn lost(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportClosed => "it closed the connection".to_owned(),
+        ServiceError::TransportSend(error) => transport(error.error.as_ref()),
+        error => chain(error),
+    }
+}
+
+/// Says what failed between here and a server.
+fn transport(error: &(dyn std::error::Error + 'static)) -> String {
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(error)) if error.is_connect() => {
+            format!("nothing answers at its address ({})", innermost(error))
+        }
+        Some(StreamableHttpError::Client(error)) if error.is_timeout() => {
+            "it did not answer in time".to_owned()
+        }
+        Some(StreamableHttpError::AuthRequired(_)) => {
+            "it wants a token; add an `Authorization` header to its settings".to_owned()
+        }
+        Some(error) => chain(error),
+        None => match error.downcast_ref::<std::io::Error>() {
+            Some(error) => format!("the pipe to it broke ({})", innermost(error)),
+            None => chain(error),
+        },
+    }
+}
+
+/// Returns what is at the bottom of an error, without the number that the system has for it.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    let text = error.to_string();
+    let plain = text.split(" (os error ").next().unwrap_or(&text);
+    plain.to_lowercase()
 }
 
 /// Tells from the error of a transport whether the request may have reached the server.

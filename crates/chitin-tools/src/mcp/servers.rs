@@ -141,8 +141,14 @@ impl McpServers {
                 }
                 Err(reason) => {
                     found.unavailable += 1;
+                    let remedy = match server.config.transport {
+                        ServerTransport::Stdio { .. } => "Run its command in a shell to see more.",
+                        ServerTransport::Http { .. } => {
+                            "Check that it runs and that its `url` is right."
+                        }
+                    };
                     found.notes.push(format!(
-                        "The MCP server `{}` is not available: {reason}.",
+                        "The MCP server `{}` is not available: {reason}. {remedy}",
                         server.config.name
                     ));
                     continue;

@@ -41,6 +41,7 @@ pub(super) fn discover(
         root,
         found: Vec::new(),
         entered: HashSet::new(),
+        nested: depth.0 > 1,
         warnings,
     };
     for skill_root in SKILL_ROOTS {
@@ -55,6 +56,8 @@ struct Search<'a> {
     found: Vec<SkillPath>,
     /// Directories on disk that were listed already: a link to a parent must not turn the tree into a wheel.
     entered: HashSet<(u64, u64)>,
+    /// Whether skills may lie below others.
+    nested: bool,
     warnings: &'a mut Vec<Warning>,
 }
 
@@ -82,17 +85,24 @@ impl Search<'_> {
         let mut names: Vec<_> = entries
             .into_iter()
             .filter(|entry| matches!(entry.kind, EntryKind::Directory | EntryKind::Link))
-            .map(|entry| entry.name)
+            // A group is searched under its own name, not under that of a link to it.
+            .map(|entry| (self.nested && entry.kind == EntryKind::Link, entry.name))
             .collect();
         names.sort_unstable();
-        for name in names {
+        for (_, name) in names {
             self.candidate(&relative.join(name), levels);
         }
     }
 
     fn candidate(&mut self, directory: &Path, levels: u8) {
         match self.root.walk(directory, &policy().links) {
-            Ok(end) if end.kind == EntryKind::Directory => {}
+            Ok(end) if end.kind == EntryKind::Directory => {
+                // Below the first level a link to a directory above is a loop: its skill is listed by its own path.
+                let known = (end.fingerprint.dev, end.fingerprint.ino);
+                if self.nested && self.entered.contains(&known) {
+                    return;
+                }
+            }
             Ok(_) => return,
             Err(error) if leads_nowhere(&error) => return,
             Err(error) => return self.left_out(directory, error.to_string()),

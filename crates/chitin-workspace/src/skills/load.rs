@@ -44,6 +44,12 @@ impl Candidate {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
+    /// Returns where it really is.
+    pub(super) fn real_path(&self, base: &Root) -> PathBuf {
+        let direct = || base.real_path().join(&self.relative);
+        self.real.clone().unwrap_or_else(direct)
+    }
+
     fn directory(&self, base: &Root) -> PathBuf {
         directory_at(base, &self.relative)
     }

@@ -10,7 +10,7 @@ use crate::contract::{
     HiddenDirectories, NestedRoot, RootFile, SkillRules, SkillSource, SourceLimit,
 };
 use crate::guard::{Entry, EntryKind, Links, ReadError, Root};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -330,7 +330,9 @@ fn load_whole_root(base: &Root, context: &mut ScanContext<'_>) -> Option<Skill> 
     }
 }
 
-/// Follows groups, which are directories without a SKILL.md, breadth first down to the contract's depth.
+/// Follows groups, which are directories without a SKILL.md, breadth first down to the contract's depth. What is reached
+/// without a link comes first, and no directory is searched twice: a skill is listed by its own path, and a link to a
+/// directory above does not lead round in circles.
 fn search_groups(
     base: &Root,
     children: Vec<Candidate>,
@@ -342,15 +344,16 @@ fn search_groups(
         .candidates
         .saturating_mul(LISTS_PER_CANDIDATE);
     let mut found = Vec::new();
-    let mut queue: VecDeque<(Candidate, usize)> = children
+    let mut searched = HashSet::from([base.real_path().to_path_buf()]);
+    let (mut linked, mut queue): (VecDeque<_>, VecDeque<_>) = children
         .into_iter()
         .map(|child| {
             // `skills` beside other skills is a root of its own, not a group.
             let own_root = child.name == SKILLS_DIRECTORY;
             (child, usize::from(!own_root))
         })
-        .collect();
-    while let Some((candidate, level)) = queue.pop_front() {
+        .partition(|(child, _)| child.real.is_some());
+    while let Some((candidate, level)) = queue.pop_front().or_else(|| linked.pop_front()) {
         if !load::is_admitted(base, &candidate, context) {
             continue;
         }
@@ -380,12 +383,26 @@ fn search_groups(
             );
             break;
         }
+        if !searched.insert(candidate.real_path(base)) {
+            context.report(
+                Severity::Warning,
+                "linked-twice",
+                &load::directory_at(base, &candidate.relative),
+                "The link leads to a directory that is searched already, so it is not followed."
+                    .to_owned(),
+            );
+            continue;
+        }
         lists -= 1;
         let Ok(entries) = directory.list(MAX_ENTRIES) else {
             continue;
         };
         for child in load::children_below(&candidate, base, &entries, context) {
-            queue.push_back((child, level + 1));
+            let waiting = match child.real {
+                Some(_) => &mut linked,
+                None => &mut queue,
+            };
+            waiting.push_back((child, level + 1));
         }
     }
     found

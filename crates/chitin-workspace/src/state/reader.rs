@@ -63,9 +63,11 @@ impl<'a> Owner<'a> {
 
     /// Returns where the notes of a day are, relative to the state directory.
     pub fn notes_file(self, day: Date) -> PathBuf {
-        self.directory()
-            .join(NOTES_DIRECTORY)
-            .join(format!("{day}.md"))
+        self.notes_directory().join(format!("{day}.md"))
+    }
+
+    pub(super) fn notes_directory(self) -> PathBuf {
+        self.directory().join(NOTES_DIRECTORY)
     }
 }
 

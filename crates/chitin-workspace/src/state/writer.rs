@@ -8,7 +8,7 @@ use super::conversation::Message;
 use super::entry::{Entry, Stamp};
 use super::reader::{Owner, StateError, conversation_file, read_text};
 use crate::adapter::text::{is_blank, lines};
-use crate::guard::Root;
+use crate::guard::{Links, ReadError, Root};
 use jiff::civil::Date;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const MAX_LINE: usize = 1024 * 1024;
 /// The most files that are remembered as ended; beyond, they are simply looked at again.
 const MAX_REMEMBERED: usize = 4096;
+/// The most users of a workspace, and days of a user.
+const MAX_NAMES: usize = 100_000;
 
 /// Writes what is kept beneath one directory.
 #[derive(Debug)]
@@ -107,6 +109,55 @@ impl StateWriter {
         }
         self.remove(&owner.notes_file(day), id)?;
         Ok(Promotion::Moved)
+    }
+
+    /// Copies what one agent knows about every user to another agent, and returns how many entries that were. Entries that
+    /// the other one has already are not copied again; nothing of the first one's changes.
+    pub fn copy_facts(&self, from: &str, to: &str) -> Result<usize, StateError> {
+        let _alone = self.rewrite_alone();
+        let mut copied = 0;
+        for user in self.names(Path::new("users"))? {
+            let (Ok(from), Ok(to)) = (Owner::new(&user, from), Owner::new(&user, to)) else {
+                continue;
+            };
+            copied += self.copy_entries(&from.facts_file(), &to.facts_file())?;
+            for day in self.names(&from.notes_directory())? {
+                let (from, to) = (from.notes_directory(), to.notes_directory());
+                copied += self.copy_entries(&from.join(&day), &to.join(&day))?;
+            }
+        }
+        Ok(copied)
+    }
+
+    /// Lists a directory that may be absent.
+    fn names(&self, directory: &Path) -> Result<Vec<String>, StateError> {
+        let entries = match self.root.list(directory, &Links::Refuse, MAX_NAMES) {
+            Ok(entries) => entries,
+            Err(ReadError::Missing { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let names = entries.into_iter().map(|entry| entry.name.into_string());
+        let mut names: Vec<String> = names.filter_map(Result::ok).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn copy_entries(&self, from: &Path, to: &Path) -> Result<usize, StateError> {
+        let known = read_text(&self.root, to)?;
+        let known_ids: HashSet<String> = lines(&known)
+            .filter_map(Entry::parse)
+            .map(|entry| entry.id)
+            .collect();
+        let text = read_text(&self.root, from)?;
+        let is_new =
+            |line: &&str| Entry::parse(line).is_some_and(|entry| !known_ids.contains(&entry.id));
+        let new: Vec<&str> = lines(&text).filter(is_new).collect();
+        if !new.is_empty() {
+            self.make_parent(to)?;
+            let changed = format!("{}{}\n", closed(&known), new.join("\n"));
+            self.root.replace(to, changed.as_bytes())?;
+        }
+        Ok(new.len())
     }
 
     /// Appends a message to a conversation.

@@ -107,7 +107,9 @@ impl Args {
         })?;
         if self.target.directory.is_some() {
             let target = self.target.target();
-            Setup::find(host, &target, &Notes::none())?.check_directory(host)?;
+            let setup = Setup::find(host, &target, &Notes::none())?;
+            setup.check_directory(host)?;
+            setup.say_where_conversations_are(host, &state, &printer.notes());
         }
         let token = token(host, self.token_file.as_deref(), &state)?;
         let settings = self.settings(&configuration, &token)?;

@@ -1,8 +1,14 @@
 //! Every way into the program gets its agent from the registry of adapters.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "directories get names on purpose"
+)]
 
 use crate::process::{plain_command, plain_transcript};
 use chitin_test::TestEnv;
 use serde_json::Value;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 fn json(env: &TestEnv, arguments: &[&str]) -> Value {
     let output = plain_command(env, arguments).output().unwrap();
@@ -106,6 +112,30 @@ fn a_directory_that_is_not_there_is_a_clear_error_everywhere() {
         assert!(said.contains("nowhere"), "{said}");
         assert!(said.contains("hint: `chitin init"), "{said}");
         assert!(said.ends_with("[exit 3]\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_text_is_a_clear_error_in_a_run_and_none_elsewhere() {
+    let env = TestEnv::new();
+    env.file("plain/AGENTS.md", "Keep the harbor.\n");
+    let name = OsStr::from_bytes(b"harb\xffr");
+    std::fs::rename(env.path().join("plain"), env.path().join(name)).unwrap();
+    let said = |arguments: &[&str]| {
+        let output = plain_command(&env, arguments).arg(name).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text)
+    };
+    let (code, text) = said(&["run", "-m", "hi"]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("is not UTF-8") && text.contains("hint: rename"),
+        "{text}"
+    );
+    assert!(!text.contains("sandbox"), "{text}");
+    for arguments in [&["context"][..], &["check"], &["skills"], &["pack"]] {
+        let (code, text) = said(arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {text}");
     }
 }
 

@@ -150,6 +150,38 @@ fn skills_in_groups_are_found_listed_and_checked() {
 }
 
 #[test]
+fn links_among_skills_list_each_skill_once_by_its_own_path() {
+    use std::os::unix::fs::symlink;
+    let env = TestEnv::new();
+    env.file("workspace/AGENTS.md", "Keep the yard.\n");
+    let file = env.file(
+        "workspace/skills/yard/timber/SKILL.md",
+        "---\nname: timber\ndescription: Saws.\n---\n\nText.\n",
+    );
+    let skills = env.workspace().join("skills");
+    symlink(".", skills.join("yard/again")).unwrap();
+    symlink("..", skills.join("yard/up")).unwrap();
+    symlink("yard", skills.join("alias")).unwrap();
+    symlink(".", skills.join("yard/timber/self")).unwrap();
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&chitin(&env, arguments).stdout).unwrap()
+    };
+    let listed = json(&["skills", "list", "workspace", "--json"]);
+    let paths: Vec<_> = listed["skills"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["file"].clone())
+        .collect();
+    assert_eq!(paths, [file.to_str().unwrap()], "{listed}");
+    let shown = json(&["agents", "show", "workspace", "--json"]);
+    assert_eq!(shown["skillPaths"], serde_json::json!([file]), "{shown}");
+    let checked = chitin(&env, &["skills", "check", "workspace"]);
+    let checked = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.contains("yard/again"), "{checked}");
+}
+
+#[test]
 fn the_harbors_own_groups_are_found() {
     let env = TestEnv::new();
     let harbor = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor");

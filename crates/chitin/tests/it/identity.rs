@@ -8,6 +8,8 @@ use crate::process::plain_command;
 use chitin_test::TestEnv;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 const SECRET: &str = "my secret is PURPLE-42";
 
@@ -123,6 +125,56 @@ fn a_directory_that_was_moved_finds_its_conversation_again() {
     env.file("harbor/AGENTS.md", "Another one.\n");
     fs::rename(env.path().join("harbor"), env.path().join("pier")).unwrap();
     assert!(!request(&env, "pier").contains("PURPLE-42"));
+}
+
+#[test]
+fn facts_move_with_the_directory() {
+    let env = two_directories();
+    let facts = |directory: &str, more: &[&str]| -> Value {
+        let fixed = ["memory", "facts", directory, "--user", "ada", "--json"];
+        let (shown, _) = run(&env, &[&fixed[..], more].concat());
+        serde_json::from_str(&shown).unwrap()
+    };
+    let old = facts("harbor", &["--add", "Prefers oak."])["agent"].clone();
+    facts(
+        "harbor",
+        &["--day", "2026-03-02", "--add", "The larch came."],
+    );
+    fs::rename(env.path().join("harbor"), env.path().join("dock")).unwrap();
+    assert_eq!(facts("dock", &[])["entries"], serde_json::json!([]));
+    let adopt = ["sessions", "adopt", old.as_str().unwrap(), "dock", "--json"];
+    let (adopted, _) = run(&env, &adopt);
+    let adopted: Value = serde_json::from_str(&adopted).unwrap();
+    assert_eq!(adopted["facts"], 2, "{adopted}");
+    assert_eq!(facts("dock", &[])["entries"][0]["content"], "Prefers oak.");
+    let notes = facts("dock", &["--day", "2026-03-02"]);
+    assert_eq!(notes["entries"][0]["content"], "The larch came.");
+    // What is there already does not come twice.
+    let again = plain_command(&env, &adopt).output().unwrap();
+    assert_eq!(again.status.code(), Some(3));
+    assert_eq!(facts("dock", &[])["entries"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn serve_names_conversations_from_before() {
+    let env = two_directories();
+    run(&env, &["run", "harbor", "--agent", "main", "-m", SECRET]);
+    let mut serving = plain_command(&env, &["serve", "harbor", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut listening = String::new();
+    let mut out = BufReader::new(serving.stdout.take().unwrap());
+    out.read_line(&mut listening).unwrap();
+    let process = rustix::process::Pid::from_child(&serving);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    let said = serving.wait_with_output().unwrap().stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(
+        said.contains("`chitin sessions adopt main"),
+        "{listening}{said}"
+    );
 }
 
 #[test]

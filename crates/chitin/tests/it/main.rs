@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod embed;
 mod extension_files;
+mod extension_reads;
 mod figures;
 mod identity;
 mod mcp;

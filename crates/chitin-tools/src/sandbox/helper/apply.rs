@@ -82,7 +82,13 @@ fn become_command(apply: &Apply) -> Result<(), String> {
         ErrorOutput::Tail => {}
     }
     let error = command.exec();
-    let _ = write_back(&back, &format!("{FAILED}{error}\n"));
+    let program = command.get_program().to_string_lossy();
+    let problem = match error.kind() {
+        io::ErrorKind::NotFound => format!("the program `{program}` was not found"),
+        io::ErrorKind::PermissionDenied => format!("the program `{program}` may not be run"),
+        _ => format!("the program `{program}` cannot be run: {error}"),
+    };
+    let _ = write_back(&back, &format!("{FAILED}{problem}\n"));
     Ok(())
 }
 

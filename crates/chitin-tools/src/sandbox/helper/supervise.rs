@@ -38,7 +38,11 @@ pub(super) fn run() -> ExitCode {
     };
     tree::adopt_orphans();
     let ended = match start(&launch) {
-        Ok(child) => watch(child, control, &launch),
+        Ok(child) => {
+            // The output is the command's. A second holder would keep it open after the command closed it.
+            let _ = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
+            watch(child, control, &launch)
+        }
         Err(message) => not_started(message),
     };
     say(&Status::Ended(ended));

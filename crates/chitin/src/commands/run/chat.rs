@@ -285,7 +285,10 @@ fn stored(error: &StoreError) -> CliError {
         StoreError::NoRoom { .. } => CliError::new(Kind::Internal, said)
             .hint("make room and try again; what was acknowledged before is kept"),
         StoreError::Unknown { .. } | StoreError::BadKey { .. } => CliError::new(Kind::User, said),
-        _ => CliError::new(Kind::Internal, said),
+        _ => match error.hint() {
+            Some(hint) => CliError::new(Kind::Internal, said).hint(hint),
+            None => CliError::new(Kind::Internal, said),
+        },
     }
 }
 

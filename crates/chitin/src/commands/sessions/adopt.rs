@@ -14,7 +14,7 @@ use std::fmt;
   chitin sessions adopt main ./harbor              conversations from before the directory had its own
   chitin sessions adopt main ./harbor --all        every session of `main`, wherever it began
 
-Sessions are copied: those of the other agent stay as they are. One that the directory has already under the same key stays, too;
+Sessions, and what `chitin memory facts` keeps, are copied: those of the other agent stay as they are. One that the directory has already under the same key stays, too;
 with `--replace` it goes into the archive.
 Exit codes: 0 copied; 3 there is nothing to copy, or the directory has them all already.")]
 pub(super) struct AdoptArgs {
@@ -65,6 +65,10 @@ impl Render for Adoption {
         if self.archived > 0 {
             let archived = super::count(self.archived, "conversation");
             writeln!(out, "  {archived} from before a reset, for memory")?;
+        }
+        if self.facts > 0 {
+            let facts = super::count(self.facts, "fact");
+            writeln!(out, "  {facts} and notes of `chitin memory facts`")?;
         }
         for key in &self.kept {
             writeln!(

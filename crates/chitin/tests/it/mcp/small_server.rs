@@ -184,5 +184,18 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
         errors.contains("The MCP server `missing` is not available"),
         "{errors}"
     );
+    assert!(
+        errors.contains("nothing answers at its address (connection refused)"),
+        "{errors}"
+    );
+    assert!(errors.contains("Check that it runs"), "{errors}");
+    assert!(
+        errors.contains("the program `no-such-program` was not found"),
+        "{errors}"
+    );
+    assert!(errors.contains("Run its command in a shell"), "{errors}");
+    for raw in ["os error", "error sending request", "Transport ["] {
+        assert!(!errors.contains(raw), "{raw}: {errors}");
+    }
     assert_eq!(results(&talk), Vec::<String>::new());
 }

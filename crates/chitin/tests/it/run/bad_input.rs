@@ -29,6 +29,20 @@ fn fails(script: &[Value], says: &str) {
 }
 
 #[test]
+fn a_store_that_cannot_be_used_is_said_with_what_to_do() {
+    let talk = Talk::new(Format::Anthropic, &[json!({"text": "Hi."})]);
+    // A directory in the place of the index.
+    talk.env
+        .directory_at("home/.chitin/agents/main/sessions/sessions.json");
+    let output = talk.say("Hello");
+    let said = text(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("sessions.json"), "{said}");
+    assert!(said.contains("hint: "), "{said}");
+    assert!(!said.contains("os error"), "{said}");
+}
+
+#[test]
 fn a_key_that_is_not_taken() {
     for format in Format::ALL
         .into_iter()
