@@ -43,6 +43,7 @@ pub mod context;
 pub mod contracts;
 mod directories;
 pub mod display;
+pub mod doctor;
 mod error;
 mod factory;
 mod handle;
@@ -57,7 +58,6 @@ mod reset;
 mod revision;
 mod runtime;
 mod runtime_file;
-#[cfg(feature = "serve")]
 pub mod serve;
 mod setup;
 mod skill_survey;
