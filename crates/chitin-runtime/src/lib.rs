@@ -39,6 +39,7 @@
 
 mod agent_cache;
 pub mod channels;
+mod check;
 pub mod context;
 pub mod contracts;
 mod directories;
@@ -59,6 +60,7 @@ mod revision;
 mod runtime;
 mod runtime_file;
 pub mod serve;
+pub mod sessions;
 mod setup;
 mod skill_survey;
 mod tools;
@@ -66,6 +68,7 @@ pub mod traces;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
+pub use check::WorkspaceCheck;
 pub use chitin_agent::clock::SystemClock;
 pub use directories::{AdoptWhich, Adoption, Existing, adopt};
 pub use error::{ErrorKind, RuntimeError};
