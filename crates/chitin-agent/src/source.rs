@@ -88,7 +88,7 @@ pub struct Occasion {
     pub extra: Option<Arc<str>>,
 }
 
-/// What starts a turn, as a trajectory records it.
+/// What starts a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Trigger {
     /// A message of a person or a program.
@@ -109,6 +109,17 @@ pub enum Trigger {
 }
 
 impl Trigger {
+    /// Returns which kind of run it is to the rules of contexts.
+    pub const fn run_kind(self) -> RunKind {
+        match self {
+            Self::Heartbeat => RunKind::Heartbeat,
+            Self::Cron => RunKind::Cron,
+            Self::User | Self::Hook | Self::Subagent | Self::Announce | Self::Session => {
+                RunKind::Default
+            }
+        }
+    }
+
     /// Returns the word that is recorded.
     pub const fn as_str(self) -> &'static str {
         match self {

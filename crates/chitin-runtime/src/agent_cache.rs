@@ -292,7 +292,6 @@ impl ServeHost {
         }
         let template = cache.template(model).await.map_err(|error| said(&error))?;
         let user = User {
-            session: ask.session_key,
             depth: ask.depth,
             sender: if variant.owner {
                 Sender::Owner
@@ -300,9 +299,8 @@ impl ServeHost {
                 Sender::Other
             },
             limits: variant.limits.as_ref(),
-            candidate: &template.chosen.candidates[0],
             thinking: ask.thinking,
-            more: &ask.offers,
+            ..User::owner(ask.session_key, &template, &ask.offers)
         };
         let made = cache.factory.agent(
             &template,

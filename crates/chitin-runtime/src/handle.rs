@@ -11,7 +11,6 @@ use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::ImageBlock;
 use chitin_store::FileStore;
 use chitin_tools::Approver;
-use chitin_tools::policy::Sender;
 use chitin_workspace::adapter::AgentDefinition;
 use std::collections::HashMap;
 use std::path::Path;
@@ -154,15 +153,7 @@ impl AgentHandle {
                 ..ModelSelection::default()
             })
             .await?;
-        let user = User {
-            session,
-            depth: None,
-            sender: Sender::Owner,
-            limits: None,
-            candidate: &template.chosen.candidates[0],
-            thinking: None,
-            more: &[],
-        };
+        let user = User::owner(session, &template, &[]);
         let approver = Arc::clone(&self.approver);
         let made = self
             .factory

@@ -39,10 +39,12 @@
 
 mod agent_cache;
 pub mod channels;
+mod check;
 pub mod context;
 pub mod contracts;
 mod directories;
 pub mod display;
+pub mod doctor;
 mod error;
 mod factory;
 mod handle;
@@ -57,8 +59,8 @@ mod reset;
 mod revision;
 mod runtime;
 mod runtime_file;
-#[cfg(feature = "serve")]
 pub mod serve;
+pub mod sessions;
 mod setup;
 mod skill_survey;
 mod tools;
@@ -66,6 +68,7 @@ pub mod traces;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
+pub use check::WorkspaceCheck;
 pub use chitin_agent::clock::SystemClock;
 pub use directories::{AdoptWhich, Adoption, Existing, adopt};
 pub use error::{ErrorKind, RuntimeError};

@@ -1,6 +1,7 @@
 //! The tools of a run: which there are, and which of them the policy leaves.
 
 use crate::error::{ErrorKind, RuntimeError};
+use crate::factory::AgentTemplate;
 use crate::host::Host;
 use crate::mcp_servers::{AgentMcpServers, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
@@ -56,6 +57,21 @@ pub struct User<'a> {
     pub thinking: Option<&'a str>,
     /// Tools besides the agent's own.
     pub more: &'a [Offer],
+}
+
+impl<'a> User<'a> {
+    /// The owner of an agent, who talks to its first model in a session that no other began.
+    pub fn owner(session: &'a str, template: &'a AgentTemplate, more: &'a [Offer]) -> Self {
+        Self {
+            session,
+            depth: None,
+            sender: Sender::Owner,
+            limits: None,
+            candidate: &template.chosen.candidates[0],
+            thinking: None,
+            more,
+        }
+    }
 }
 
 /// What the tools are made of.

@@ -99,17 +99,6 @@ impl CliError {
         &self.items
     }
 
-    /// Returns the sentence with all that led to it, for whoever sees one line only.
-    pub(crate) fn with_causes(&self) -> String {
-        let mut said = self.to_string();
-        let mut source = Error::source(self);
-        while let Some(cause) = source {
-            said = format!("{said} {cause}");
-            source = cause.source();
-        }
-        said
-    }
-
     pub(crate) fn hints(&self) -> &[String] {
         &self.hints
     }

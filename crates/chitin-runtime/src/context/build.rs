@@ -215,7 +215,7 @@ impl TurnRequest {
             } else {
                 ContextMode::Full
             },
-            run_kind: self.run.kind(),
+            run_kind: self.run.run_kind(),
             chat_type: None,
             context_injection: Some(&settings.context_injection),
             marked: stored.marked,
@@ -301,7 +301,7 @@ impl TurnRequest {
             contract,
             &BootstrapRun {
                 pending: found.status == Some(SetupStatus::Pending),
-                kind: self.run.kind(),
+                kind: self.run.run_kind(),
                 primary: !is_child,
                 user_facing: self.run == Trigger::User,
                 can_read,

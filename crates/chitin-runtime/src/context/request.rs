@@ -1,6 +1,6 @@
 //! What the caller knows of a turn.
 
-use chitin_workspace::filter::RunKind;
+pub use chitin_agent::source::Trigger;
 
 /// A turn to look at, or to run: what the caller knows of it. Everything has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,22 +45,6 @@ pub enum WhichTurn {
     Next,
 }
 
-/// What starts a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Trigger {
-    /// A message.
-    #[default]
-    User,
-    /// A heartbeat.
-    Heartbeat,
-    /// A scheduled job.
-    Cron,
-    /// A hook.
-    Hook,
-    /// Another run.
-    Subagent,
-}
-
 /// How much of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -70,14 +54,4 @@ pub enum Mode {
     Minimal,
     /// One line.
     None,
-}
-
-impl Trigger {
-    pub(super) const fn kind(self) -> RunKind {
-        match self {
-            Self::Heartbeat => RunKind::Heartbeat,
-            Self::Cron => RunKind::Cron,
-            Self::User | Self::Hook | Self::Subagent => RunKind::Default,
-        }
-    }
 }

@@ -97,7 +97,9 @@ pub(super) fn key(turn: &TurnRequest, setup: &Setup) -> Result<String, RuntimeEr
         return session_key(key, setup);
     }
     Ok(match turn.run {
-        Trigger::User | Trigger::Heartbeat => format!("agent:{agent}:main"),
+        Trigger::User | Trigger::Heartbeat | Trigger::Announce | Trigger::Session => {
+            format!("agent:{agent}:main")
+        }
         Trigger::Cron => format!("agent:{agent}:cron:preview"),
         Trigger::Hook => format!("agent:{agent}:hook:preview"),
         Trigger::Subagent => format!("agent:{agent}:subagent:preview"),

@@ -1,13 +1,24 @@
-//! What `chitin serve` is made of besides the gateway: the token, the file of logins, what the page asks about workspaces, spans.
+//! What `chitin serve` is made of: its gateway, the address, the token, spans; with the feature `serve` also what is handed to the HTTP
+//! server: its settings, the file of logins, and what the page asks about workspaces.
 
 mod address;
+mod gateway;
+#[cfg(feature = "serve")]
 mod logins;
+#[cfg(feature = "serve")]
+mod settings;
 mod telemetry;
 mod token;
+#[cfg(feature = "serve")]
 mod workspace_api;
 
 pub use address::listen_address;
+pub use gateway::{ServeRequest, ServedGateway};
+#[cfg(feature = "serve")]
 pub use logins::LoginFile;
+#[cfg(feature = "serve")]
+pub use settings::server_settings;
 pub use telemetry::Telemetry;
 pub use token::{TOKEN_FILE, Token, token};
-pub use workspace_api::{CheckWorkspace, WorkspaceApi};
+#[cfg(feature = "serve")]
+pub use workspace_api::WorkspaceApi;

@@ -4,26 +4,12 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{self, Paint, Printer, Render};
-use chitin_model::providers::TABLE;
-use chitin_runtime::Host;
-use chitin_runtime::Setup;
-use chitin_runtime::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes};
-use chitin_workspace::Workspace;
-use chitin_workspace::check::{
-    self, Bounds, ClaimedBy, Finding, Gathered, Input, Limits, PlannedFix, Report, Rule, Severity,
-    SkillFile, Summary,
-};
-use chitin_workspace::guard::Root;
-use chitin_workspace::load::{self, LoadOptions};
-use chitin_workspace::seed;
-use chitin_workspace::settings::settings;
-use chitin_workspace::skills::{DiscoverOptions, discover};
+use chitin_runtime::{Host, Setup, WorkspaceCheck};
+use chitin_workspace::check::{self, Finding, PlannedFix, Report, Rule, Severity, Summary};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
 
 /// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
 ///
@@ -93,14 +79,14 @@ impl Args {
             find_rule(code)?;
         }
         let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
-        let mut loaded = load(host, &setup)?;
-        let mut report = loaded.check(&self.ignore);
+        let mut loaded = WorkspaceCheck::load(host, &setup)?;
+        let mut report = loaded.report(&self.ignore);
         let mut fixes = Vec::new();
         if self.fix {
             fixes = self.fixes(&loaded, &report);
             if fixes.iter().any(|fix| fix.outcome == Outcome::Done) {
-                loaded = load(host, &setup)?;
-                report = loaded.check(&self.ignore);
+                loaded = WorkspaceCheck::load(host, &setup)?;
+                report = loaded.report(&self.ignore);
             }
         }
         let failed = report.summary.errors > 0
@@ -114,14 +100,14 @@ impl Args {
         })
     }
 
-    fn fixes(&self, loaded: &Loaded, report: &Report) -> Vec<FixDone> {
+    fn fixes(&self, loaded: &WorkspaceCheck, report: &Report) -> Vec<FixDone> {
         check::planned(&report.findings)
             .into_iter()
             .map(|planned| {
                 let (outcome, error) = if self.dry_run {
                     (Outcome::Planned, None)
                 } else {
-                    match check::apply(&loaded.root, &planned) {
+                    match loaded.fix(&planned) {
                         Ok(()) => (Outcome::Done, None),
                         Err(error) => (Outcome::Failed, Some(error.to_string())),
                     }
@@ -141,149 +127,6 @@ fn find_rule(code: &str) -> Result<&'static Rule, CliError> {
         CliError::new(Kind::Usage, format!("There is no rule `{code}`."))
             .hint("codes look like `CH601`; `chitin check` prints them with each finding")
     })
-}
-
-/// Checks a workspace, for whoever shows findings.
-pub(crate) fn report(host: &Host, setup: &Setup) -> Result<Report, CliError> {
-    Ok(load(host, setup)?.check(&[]))
-}
-
-/// Everything that a check looks at.
-struct Loaded {
-    workspace: Arc<Workspace>,
-    root: Root,
-    gathered: Gathered,
-    skills: Vec<SkillFile>,
-    limits: Limits,
-    shortened: Vec<(String, String)>,
-    providers: Vec<String>,
-    claimed: Option<Claimed>,
-}
-
-/// An adapter other than OpenClaw's that reads the directory.
-struct Claimed {
-    adapter: String,
-    notes: Vec<String>,
-}
-
-impl Loaded {
-    fn check(&self, ignore: &[String]) -> Report {
-        let root = &self.root;
-        check::check(&Input {
-            root: Some(root),
-            files: &self.gathered.files,
-            names: &self.gathered.names,
-            notes: &self.gathered.notes,
-            unusable: &self.gathered.unusable,
-            skills: &self.skills,
-            templates: &seed::TEMPLATES,
-            limits: self.limits,
-            shortened: &self.shortened,
-            directory_mode: root.permissions(Path::new("")),
-            providers: &self.providers,
-            claimed: self.claimed.as_ref().map(|claimed| ClaimedBy {
-                adapter: &claimed.adapter,
-                notes: &claimed.notes,
-            }),
-            ignore,
-            ..Input::new(&self.workspace)
-        })
-    }
-}
-
-/// Reads a workspace for checking. What cannot be read is a finding, not an end.
-fn load(host: &Host, setup: &Setup) -> Result<Loaded, CliError> {
-    let contract = setup.contract();
-    let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
-        let message = format!(
-            "`{}` cannot be used as a workspace.",
-            setup.directory.display()
-        );
-        CliError::new(Kind::User, message).caused_by(source)
-    };
-    let options = LoadOptions {
-        tolerate_unreadable: true,
-        ..setup.options.clone()
-    };
-    let (workspace, claimed) = match setup.claim(host)? {
-        Claim::Workspace => {
-            let loaded = load::load(&setup.directory, contract, &options);
-            (loaded.map_err(|e| unusable(Box::new(e)))?, None)
-        }
-        Claim::Adapter(definition) => {
-            let claimed = Claimed {
-                notes: definition_notes(&definition),
-                adapter: definition.adapter_name.clone(),
-            };
-            let workspace = setup.claimed_workspace(host, &definition)?;
-            (Arc::new(workspace), Some(claimed))
-        }
-    };
-    let root = Root::open(&setup.directory).map_err(|error| unusable(Box::new(error)))?;
-    let loaded: Vec<&str> = workspace
-        .records()
-        .iter()
-        .filter_map(|record| record.path.strip_prefix(&setup.directory).ok()?.to_str())
-        .collect();
-    let mut gathered = check::gather(&root, &loaded, &Bounds::default());
-    gathered.read_extensions(&root, &load::read_policy(contract, &setup.options));
-    let places = setup.skill_places(host);
-    let config = setup.configuration.value();
-    let own = setup.configuration.layers.settings(Some(&setup.agent));
-    let set = discover(
-        &places,
-        config,
-        &contract.skills,
-        &DiscoverOptions::of(&own),
-    );
-    let skills = check::skill_files(&set, &setup.directory, &gathered.files);
-    // Limits of the user's own are the context's business, which knows tokens and plans.
-    let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
-    let (limits, shortened) = if reckons_by_own {
-        (Limits::unlimited(), shortened(host, setup)?)
-    } else {
-        let settings = settings(config, Some(setup.agent.as_str()), contract);
-        (Limits::of(contract).with_settings(&settings), Vec::new())
-    };
-    Ok(Loaded {
-        workspace,
-        root,
-        gathered,
-        skills,
-        limits,
-        shortened,
-        providers: providers(setup),
-        claimed,
-    })
-}
-
-/// Lists the providers of models that are known: built in, and configured.
-fn providers(setup: &Setup) -> Vec<String> {
-    let built_in = TABLE.iter().map(|provider| provider.id.to_owned());
-    let own = setup.configuration.providers.keys().cloned();
-    let models = setup.configuration.value().pointer("/models/providers");
-    let openclaw = models.and_then(Value::as_object);
-    let openclaw = openclaw.into_iter().flat_map(|providers| providers.keys());
-    built_in.chain(own).chain(openclaw.cloned()).collect()
-}
-
-/// What a first turn leaves out of files by the user's own limits and plans.
-fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, CliError> {
-    let first = TurnRequest {
-        turn: WhichTurn::First,
-        ..TurnRequest::default()
-    };
-    let context = first.context(host, setup, FileSource::Disk)?.context;
-    let shortened = context.shortened().into_iter().map(|(record, reason)| {
-        let record = &context.files.records[record];
-        let below = record.path.strip_prefix(&setup.directory);
-        let path = below.unwrap_or(&record.path).to_string_lossy().into_owned();
-        (
-            path,
-            format!("`{}` is not in the prompt whole: {reason}.", record.name),
-        )
-    });
-    Ok(shortened.collect())
 }
 
 /// The result of a check, in the form that was asked for.

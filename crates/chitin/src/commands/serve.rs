@@ -6,18 +6,13 @@ use crate::exit_code::Exit;
 use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{Notifier, restart};
-use chitin_gateway::cron::CronFile;
 use chitin_gateway::gateway::BeatingAgent;
-use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
-use chitin_runtime::channels::{ChannelSet, shut_out};
-use chitin_runtime::serve::{LoginFile, Telemetry, Token, WorkspaceApi, listen_address, token};
-use chitin_runtime::{Configuration, Host, Notes, ServeHost, Setup, SystemClock, chitin_home};
-use chitin_server::{
-    Attached, DeskError, Limits, Reach, Server, ServerSettings, Trouble, WebSurface,
+use chitin_gateway::{AgentHost, Gateway, Surfaces};
+use chitin_runtime::serve::{
+    LoginFile, ServeRequest, ServedGateway, Telemetry, Token, WorkspaceApi, server_settings, token,
 };
-use chitin_store::{Ledger, StoreError};
-use chitin_workspace::check::Report;
+use chitin_runtime::{Configuration, Host, Notes, Setup, chitin_home};
+use chitin_server::{Attached, Server, ServerSettings, WebSurface};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -26,8 +21,6 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How many jobs may be open at once, when nobody says.
-const OPEN_JOBS: usize = 10_000;
 /// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
 const DISK_THREADS: usize = 128;
 /// How long the server rests before it gives memory back.
@@ -112,7 +105,9 @@ impl Args {
             setup.say_where_conversations_are(host, &state, &printer.notes());
         }
         let token = token(host, self.token_file.as_deref(), &state)?;
-        let settings = self.settings(&configuration, &token)?;
+        let typed = self.listen.as_deref();
+        let listen = typed.filter(|place| *place != restart::STDIN);
+        let settings = server_settings(&configuration, &token, listen, self.allow_remote)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads())
             .max_blocking_threads(DISK_THREADS)
@@ -123,7 +118,7 @@ impl Args {
             })?;
         let host = Arc::new(host.clone());
         let served =
-            runtime.block_on(self.serve(&host, configuration, &state, settings, &token, printer));
+            runtime.block_on(self.serve(&host, &configuration, &state, settings, &token, printer));
         // What does not end must not keep the process; all that matters is in the ledger.
         runtime.shutdown_background();
         served
@@ -132,7 +127,7 @@ impl Args {
     async fn serve(
         &self,
         host: &Arc<Host>,
-        configuration: Configuration,
+        configuration: &Configuration,
         state: &Path,
         settings: ServerSettings,
         token: &Token,
@@ -150,64 +145,30 @@ impl Args {
                 .caused_by(error)
                 .hint(hint)
         })?;
-        let (ledger, open) =
-            Ledger::open(&state.join("gateway")).map_err(|e| not_ours(e, state))?;
-        let model = self.model.as_deref();
-        let agents = ServeHost::new(
-            host,
-            &self.target.target(),
-            model,
-            &configuration,
-            &printer.notes(),
-        )?;
-        let agents = Arc::new(agents);
-        let desk = WorkspaceApi::new(&agents, host, check_workspace);
-        let served = agents.agents();
-        let names = served.iter().map(|agent| agent.id.clone()).collect();
-        let most_open = configuration.server.max_open_jobs;
-        let say = printer.clone();
-        let files = self.files(host, &configuration)?;
-        let networks = ChannelSet::open(host, &configuration, state, &printer.notes())?;
-        let mut surfaces = Surfaces::default().with(Arc::new(WebSurface::default()));
-        surfaces = networks.add_to(surfaces);
-        if let Some(files) = &files {
-            surfaces = surfaces.with(Arc::new(files.clone()));
-        }
-        let channels: Vec<String> = surfaces.iter().map(|one| one.id().to_owned()).collect();
-        for agent in &served {
-            let channels = channels.iter().map(String::as_str);
-            let workspace = Path::new(&agent.workspace);
-            for note in shut_out(&agent.id, workspace, configuration.contract, channels) {
-                printer.note(&note);
-            }
-        }
-        let config = Arc::new(configuration.value().clone());
-        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
-        let gateway = Gateway::new(GatewayParts {
-            contract: configuration.contract,
-            config,
-            trust: Arc::new(trust),
-            host: agents,
-            surfaces,
-            ledger,
-            clock: Arc::new(SystemClock),
-            zone: host.zone(),
-            most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
-            note: Arc::new(move |text| say.note(text)),
-        });
-        gateway.keep_schedules(CronFile::new(state));
-        gateway.offer_tools(tools::offers(&gateway));
-        let resumed = gateway.recover(open);
-        let heartbeats = gateway.start_heartbeats();
-        gateway.start_schedules();
-        gateway.start_greetings();
+        let notes = printer.notes();
+        let request = ServeRequest {
+            target: self.target.target(),
+            model: self.model.clone(),
+            files: self.files.clone(),
+            surfaces: Surfaces::default().with(Arc::new(WebSurface::default())),
+        };
+        let ServedGateway {
+            gateway,
+            agents,
+            channels,
+            files,
+            resumed,
+            heartbeats,
+        } = ServedGateway::open(host, configuration, state, request, &notes)?;
+        let workspace_api = WorkspaceApi::new(&agents, host);
+        let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let said = printer.result(&Listening {
             address: format!("http://{}", bound.address()),
             token: token.place.clone(),
             agents: names,
             heartbeats,
             resumed,
-            channels: networks.names(),
+            channels: channels.names(),
         });
         // Whoever read what a server said may be gone when it begins anew.
         if !handed_over {
@@ -218,8 +179,8 @@ impl Args {
             tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });
         }
         tokio::spawn(give_back_at_rest(gateway.clone()));
-        let telemetry = Telemetry::start(host, &gateway, &printer.notes())?;
-        let connected = networks.connect(&gateway);
+        let telemetry = Telemetry::start(host, &gateway, &notes)?;
+        let connected = channels.connect(&gateway);
         let notifier = Notifier::new(host);
         notifier.ready();
         let spare = bound.spare().ok();
@@ -236,11 +197,11 @@ impl Args {
             let _ = wished.set(told);
         };
         let attached = Attached {
-            desk: Some(Arc::new(desk)),
-            logins: Some(Arc::new(LoginFile::new(state, &printer.notes()))),
+            desk: Some(Arc::new(workspace_api)),
+            logins: Some(Arc::new(LoginFile::new(state, &notes))),
             memory: Some(resident),
-            networks: networks.all(),
-            webhooks: networks.webhooks(),
+            networks: channels.all(),
+            webhooks: channels.webhooks(),
         };
         let serving = bound.attach(attached).serve(gateway, shutdown);
         tokio::select! {
@@ -257,77 +218,6 @@ impl Args {
             (Some(Told::BeginAnew), Some(spare)) => Err(restart::become_new(spare)),
             _ => Ok(Exit::Success),
         }
-    }
-
-    /// Opens the directory that is a surface, if there is one.
-    fn files(
-        &self,
-        host: &Host,
-        configuration: &Configuration,
-    ) -> Result<Option<DirectorySurface>, CliError> {
-        let said = configuration.server.files.as_ref().map(PathBuf::from);
-        let Some(path) = self.files.clone().or(said) else {
-            return Ok(None);
-        };
-        let path = host.env.resolve(path);
-        let opened = DirectorySurface::open(&path).map_err(|error| {
-            let what = format!("`{}` cannot be a surface.", path.display());
-            CliError::new(Kind::User, what).caused_by(error)
-        });
-        opened.map(Some)
-    }
-
-    /// Puts together what was typed and what is configured.
-    fn settings(
-        &self,
-        configuration: &Configuration,
-        token: &Token,
-    ) -> Result<ServerSettings, CliError> {
-        let said = &configuration.server;
-        let typed = self.listen.as_deref();
-        let address = listen_address(said, typed.filter(|place| *place != restart::STDIN))?;
-        let mut settings = ServerSettings::new(address, token.secret.clone());
-        if self.allow_remote || said.allow_remote == Some(true) {
-            settings.reach = Reach::Everybody;
-        }
-        settings.hosts = said.hosts.clone().unwrap_or_default();
-        settings.origins = said.origins.clone().unwrap_or_default();
-        let limits: &mut Limits = &mut settings.limits;
-        if let Some(bytes) = said.max_body_bytes {
-            limits.body = bytes as usize;
-        }
-        if let Some(connections) = said.max_connections {
-            limits.connections = connections as usize;
-            limits.streams = connections as usize;
-        }
-        if let Some(requests) = said.requests_per_minute {
-            limits.requests_per_second = requests.div_ceil(60);
-            limits.request_burst = requests;
-        }
-        if let Some(seconds) = said.drain_seconds {
-            limits.drain_time = Duration::from_secs(u64::from(seconds));
-        }
-        Ok(settings)
-    }
-}
-
-/// Checks a workspace for the page.
-fn check_workspace(host: &Host, setup: &Setup) -> Result<Report, DeskError> {
-    super::check::report(host, setup).map_err(|error| DeskError {
-        hint: error.hints().first().cloned(),
-        ..DeskError::new(Trouble::Failed, error.with_causes())
-    })
-}
-
-/// Says whose ledger it is, when it cannot be had.
-fn not_ours(error: StoreError, state: &Path) -> CliError {
-    match error {
-        StoreError::Busy { .. } => CliError::new(
-            Kind::User,
-            format!("Another `chitin serve` uses `{}`.", state.display()),
-        )
-        .hint("end it, or give this one a home of its own with `CHITIN_HOME`"),
-        error => CliError::new(Kind::User, "What is to be done cannot be kept.").caused_by(error),
     }
 }
 

@@ -1,10 +1,17 @@
 //! An embedding program gets what the command line gets.
 
 use crate::process::plain_command;
+use chitin_gateway::AgentHost;
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::tool::ToolSpec;
 use chitin_runtime::context::TurnRequest;
-use chitin_runtime::{AgentHandle, Runtime, RuntimeBuilder, TurnMessage};
+use chitin_runtime::serve::{ServeRequest, ServedGateway, WorkspaceApi};
+use chitin_runtime::sessions::{AgentSessions, SessionOwner};
+use chitin_runtime::{
+    AgentHandle, Configuration, Host, Notes, Runtime, RuntimeBuilder, Setup, Target, TurnMessage,
+    WorkspaceCheck,
+};
+use chitin_server::{Ask, Desk};
 use chitin_store::SessionStore;
 use chitin_test::TestEnv;
 use chitin_tools::{CallContext, Tool, ToolOutcome};
@@ -19,12 +26,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Sees the same environment as the binary of [`plain_command`].
-fn builder(env: &TestEnv) -> RuntimeBuilder {
-    let seen = Env::new(env.path())
+/// The environment that the binary of [`plain_command`] sees.
+fn surroundings(env: &TestEnv) -> Env {
+    Env::new(env.path())
         .with("HOME", env.home().to_string_lossy())
-        .with("TZ", "Europe/Oslo");
-    Runtime::builder().environment(seen)
+        .with("TZ", "Europe/Oslo")
+}
+
+fn builder(env: &TestEnv) -> RuntimeBuilder {
+    Runtime::builder().environment(surroundings(env))
+}
+
+fn harbor_target(env: &TestEnv) -> Target {
+    Target {
+        directory: Some(env.path().join("harbor")),
+        ..Target::default()
+    }
 }
 
 fn harbor() -> TestEnv {
@@ -262,4 +279,57 @@ fn a_directory_that_is_not_there_is_an_error_with_a_hint() {
         unreachable!("there is no such directory");
     };
     assert!(error.hints()[0].starts_with("`chitin init "), "{error:?}");
+}
+
+#[test]
+fn what_check_and_sessions_print_are_calls_of_the_library() {
+    let env = harbor();
+    env.file("harbor/TOOLS.md", "Read [the chart](charts/none.md).\n");
+    let host = Host::embedded(surroundings(&env));
+    let setup = Setup::find(&host, &harbor_target(&env), &Notes::none()).unwrap();
+    let report = WorkspaceCheck::load(&host, &setup).unwrap().report(&[]);
+    assert!(!report.findings.is_empty());
+    let arguments = ["check", "harbor", "--json"];
+    let printed = plain_command(&env, &arguments).output().unwrap();
+    let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(serde_json::to_value(&report).unwrap(), printed);
+    let sessions = AgentSessions::find(&host, &setup, SessionOwner::Chitin).unwrap();
+    assert_eq!(sessions.list().unwrap().len(), 0);
+    let unknown = sessions.key("main").unwrap_err();
+    assert_eq!(
+        unknown.hints(),
+        [format!("the agent `{}` has no sessions yet", setup.agent)]
+    );
+}
+
+#[tokio::test]
+async fn an_embedder_serves_an_agent_and_answers_about_its_workspace() {
+    let env = harbor();
+    let host = Arc::new(Host::embedded(surroundings(&env)));
+    let configuration = Configuration::read(&host, None, &Notes::none()).unwrap();
+    let state = env.home().join(".chitin");
+    let request = || ServeRequest {
+        target: harbor_target(&env),
+        model: Some(scripted(&env, r#"{"text": "Two boats."}"#)),
+        ..ServeRequest::default()
+    };
+    let open = || ServedGateway::open(&host, &configuration, &state, request(), &Notes::none());
+    let served = open().unwrap();
+    let agent = served.agents.agents()[0].id.clone();
+    let api = WorkspaceApi::new(&served.agents, &host);
+    let files = api
+        .answer(Ask::Files {
+            agent: agent.clone(),
+        })
+        .unwrap();
+    assert!(files.to_string().contains("SOUL.md"), "{files}");
+    let findings = api.answer(Ask::Findings { agent }).unwrap();
+    assert_eq!(findings["summary"]["errors"], 0);
+    let second = open().err().unwrap();
+    assert!(
+        second
+            .to_string()
+            .starts_with("Another `chitin serve` uses"),
+        "{second}"
+    );
 }

@@ -14,9 +14,8 @@ mod traces;
 mod turns;
 
 use crate::error::RuntimeError;
-use crate::{AgentCache, AgentFactory, Host, ServeHost, Setup};
+use crate::{AgentCache, AgentFactory, Host, ServeHost};
 use chitin_server::{Ask, Desk, DeskError, Trouble};
-use chitin_workspace::check::Report;
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -25,18 +24,13 @@ use std::sync::Arc;
 pub struct WorkspaceApi {
     agents: Arc<ServeHost>,
     host: Arc<Host>,
-    check: CheckWorkspace,
     traces: traces::Summaries,
 }
 
-/// Checks a workspace, as `chitin check` does.
-pub type CheckWorkspace = fn(&Host, &Setup) -> Result<Report, DeskError>;
-
 impl WorkspaceApi {
     /// Answers about the agents of a server.
-    pub fn new(agents: &Arc<ServeHost>, host: &Arc<Host>, check: CheckWorkspace) -> Self {
+    pub fn new(agents: &Arc<ServeHost>, host: &Arc<Host>) -> Self {
         Self {
-            check,
             agents: Arc::clone(agents),
             host: Arc::clone(host),
             traces: traces::Summaries::default(),
@@ -91,10 +85,9 @@ impl Desk for WorkspaceApi {
                 preview::look(&self.host, factory, &path, &text, session.as_deref())
             }),
             Ask::Skills { agent } => self.at(&agent, |factory| skills::list(&self.host, factory)),
-            Ask::Findings { agent } => self.at(&agent, |factory| {
-                let report = (self.check)(&self.host, &factory.setup)?;
-                Ok(skills::findings(&report))
-            }),
+            Ask::Findings { agent } => {
+                self.at(&agent, |factory| skills::findings(&self.host, factory))
+            }
             Ask::Memory {
                 agent,
                 query,

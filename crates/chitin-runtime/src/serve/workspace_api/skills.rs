@@ -1,10 +1,8 @@
 //! The skills of an agent, and what is wrong with its workspace.
 
 use super::prompt::below;
-use crate::SkillSurvey;
-use crate::{AgentFactory, Host};
+use crate::{AgentFactory, Host, SkillSurvey, WorkspaceCheck};
 use chitin_server::DeskError;
-use chitin_workspace::check::Report;
 use serde_json::{Value, json};
 
 /// Lists the skills, each with why it is not ready.
@@ -34,7 +32,8 @@ pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskErr
 }
 
 /// Lists what is wrong, as `chitin check` does.
-pub(super) fn findings(report: &Report) -> Value {
+pub(super) fn findings(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+    let report = WorkspaceCheck::load(host, &factory.setup)?.report(&[]);
     let findings: Vec<Value> = report
         .findings
         .iter()
@@ -46,5 +45,5 @@ pub(super) fn findings(report: &Report) -> Value {
             shown
         })
         .collect();
-    json!({"findings": findings, "summary": report.summary})
+    Ok(json!({"findings": findings, "summary": report.summary}))
 }

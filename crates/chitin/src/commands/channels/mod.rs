@@ -4,8 +4,6 @@ mod list;
 mod login;
 mod test;
 
-pub(crate) use test::try_all;
-
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;

@@ -20,8 +20,8 @@ pub(super) struct TestArgs {
 
 /// What the networks said.
 #[derive(Debug, Serialize)]
-pub(crate) struct Tried {
-    pub(crate) channels: Vec<ProbedChannel>,
+struct Tried {
+    channels: Vec<ProbedChannel>,
 }
 
 pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exi
 }
 
 /// Asks all of them at once.
-pub(crate) fn try_all(plans: &[ChannelPlan]) -> Result<Tried, CliError> {
+fn try_all(plans: &[ChannelPlan]) -> Result<Tried, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -58,7 +58,7 @@ pub(crate) fn try_all(plans: &[ChannelPlan]) -> Result<Tried, CliError> {
 
 impl Tried {
     /// Tells whether everything works.
-    pub(crate) fn is_well(&self) -> bool {
+    fn is_well(&self) -> bool {
         let mut accounts = self.channels.iter().flat_map(|channel| &channel.accounts);
         accounts.all(|account| account.lacks.is_empty())
     }

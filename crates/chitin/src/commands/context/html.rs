@@ -1,7 +1,6 @@
 //! The page for a browser: the workspace through the eyes of every contract.
 
 use super::Args;
-use super::compare::Other;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::page::{self, Page};
@@ -9,7 +8,9 @@ use crate::printer::{Paint, Printer, Render};
 use chitin_context::view::{FileState, Measure};
 use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
 use chitin_runtime::context::report::ContextReport;
-use chitin_runtime::context::{FileSource, HistoryState, Reckoning, TurnContext, WhichTurn};
+use chitin_runtime::context::{
+    ComparedContext, FileSource, HistoryState, Reckoning, TurnContext, WhichTurn,
+};
 use chitin_runtime::display::sentence;
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, shown};
@@ -48,7 +49,7 @@ pub(super) fn write(
     host: &Host,
     setup: &Setup,
     seen: &TurnContext,
-    other: Option<&Other>,
+    other: Option<&ComparedContext>,
     file: &Path,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
@@ -64,7 +65,7 @@ pub(super) fn write(
             args,
             host,
             &other.setup,
-            &other.seen,
+            &other.context,
             &other.label,
         ));
     }

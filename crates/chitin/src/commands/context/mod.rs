@@ -8,7 +8,7 @@ mod text;
 mod watch;
 mod whole;
 
-pub(crate) use compare::{Comparison, Lines};
+pub(crate) use compare::{Comparison, Lines, write as write_comparison};
 
 use crate::args::{TargetArgs, Tokens, TurnArgs};
 use crate::error::{CliError, Kind};
@@ -17,7 +17,7 @@ use crate::printer::Printer;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::report::ContextReport;
-use chitin_runtime::context::{FileSource, TurnContext};
+use chitin_runtime::context::{ComparedContext, FileSource, TurnContext};
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 
@@ -92,16 +92,23 @@ impl Args {
                     "`--diff` goes with the table, `--json` or `--html` only.",
                 ));
             }
-            let other = compare::Other::find(self, other, host, &setup)?;
-            for note in &other.seen.notes {
+            let other = ComparedContext::find(
+                other,
+                host,
+                &self.turn.request(),
+                &self.target.target(),
+                &setup,
+            )?;
+            for note in &other.context.notes {
                 if !seen.notes.contains(note) {
                     printer.note(note);
                 }
             }
-            return match &self.html {
-                Some(file) => html::write(self, host, &setup, &seen, Some(&other), file, printer),
-                None => printer.result(&compare::Comparison::new(self, &setup, &seen, &other)),
-            };
+            if let Some(file) = &self.html {
+                return html::write(self, host, &setup, &seen, Some(&other), file, printer);
+            }
+            let tokens = self.tokens.into();
+            return printer.result(&Comparison::with(&other, &setup, &seen, tokens));
         }
         if self.text {
             return text::print(&seen, printer);

@@ -2,7 +2,7 @@
 
 mod side;
 
-use super::context::{Comparison, Lines};
+use super::context::{Comparison, Lines, write_comparison};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
@@ -158,7 +158,7 @@ impl Render for Compared {
         match &self.context {
             Some(context) => {
                 writeln!(out)?;
-                context.write(out, paint, self.lines)
+                write_comparison(context, out, paint, self.lines)
             }
             None => Ok(()),
         }

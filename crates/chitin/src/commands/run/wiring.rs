@@ -16,7 +16,6 @@ use chitin_runtime::context::session_key;
 use chitin_runtime::{AgentFactory, ModelSelection, ServeHost, SystemClock, User};
 use chitin_runtime::{Setup, Target};
 use chitin_store::{FileStore, Ledger, SessionStore};
-use chitin_tools::policy::Sender;
 use chitin_tools::{Approver, Offer};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -135,15 +134,7 @@ async fn agent(
             record: args.record.as_deref(),
         })
         .await?;
-    let user = User {
-        session,
-        depth: None,
-        sender: Sender::Owner,
-        limits: None,
-        candidate: &template.chosen.candidates[0],
-        thinking: None,
-        more: offers,
-    };
+    let user = User::owner(session, &template, offers);
     Ok(factory.agent(&template, &user, Arc::clone(approver), None, "run")?)
 }
 

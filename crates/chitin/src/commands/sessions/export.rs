@@ -1,13 +1,13 @@
 //! `chitin sessions export KEY`.
 
-use super::source::{Keeper, Source};
-use super::{Whose, conversation, refused, size};
+use super::{Whose, conversation, refused, size, source};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::tame::tamed;
 use crate::terminal::words::one_line;
 use chitin_runtime::Host;
+use chitin_runtime::sessions::AgentSessions;
 use chitin_store::Reach;
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
@@ -54,8 +54,8 @@ struct Exported {
 }
 
 pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let keeper = Keeper::from_flag(args.openclaw);
-    let source = Source::find(host, &args.whose, keeper, printer)?;
+    let keeper = source::owner(args.openclaw);
+    let source = source::find(host, &args.whose, keeper, printer)?;
     let key = source.key(&args.key)?;
     let write = |to: &mut dyn Write| -> Result<u64, CliError> {
         match args.format {
@@ -88,7 +88,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
     })
 }
 
-fn markdown(source: &Source, key: &str) -> Result<String, CliError> {
+fn markdown(source: &AgentSessions, key: &str) -> Result<String, CliError> {
     let seen = source.read(key, Reach::Whole)?;
     let mut text = format!(
         "# {}\n\nBegan {}.\n\n",

@@ -1,12 +1,12 @@
 //! `chitin sessions import FILE`.
 
-use super::source::{Keeper, Place, Source};
-use super::{Whose, refused};
+use super::{Whose, refused, source};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::words::one_line;
 use chitin_runtime::Host;
+use chitin_runtime::sessions::{SessionFiles, SessionOwner};
 use chitin_store::{Begin, Reach, StoreError};
 use serde::Serialize;
 use std::fmt;
@@ -40,8 +40,8 @@ struct Imported {
 }
 
 pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let source = Source::find(host, &args.whose, Keeper::Chitin, printer)?;
-    let Place::Own { store, .. } = &source.place else {
+    let source = source::find(host, &args.whose, SessionOwner::Chitin, printer)?;
+    let SessionFiles::Own { store, .. } = &source.files else {
         return Err(CliError::new(Kind::Refused, "These sessions are not ours."));
     };
     let path = host.env.resolve(&args.file);

@@ -1,13 +1,12 @@
 //! `chitin sessions list`.
 
-use super::source::{File, Keeper, Place, Source};
-use super::{Whose, count, instant, refused, size};
+use super::{Whose, count, instant, refused, size, source};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::words::{UNKNOWN, cost, counted, fit, one_line, tokens};
-use chitin_runtime::Host;
-use chitin_runtime::shown;
+use chitin_runtime::sessions::{AgentSessions, SessionFiles, SessionOwner, TranscriptFile};
+use chitin_runtime::{Host, shown};
 use chitin_store::SessionEntry;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -41,7 +40,7 @@ struct Table {
     #[serde(skip)]
     shown_directory: String,
     #[serde(skip)]
-    keeper: Keeper,
+    keeper: SessionOwner,
 }
 
 /// One session.
@@ -83,7 +82,7 @@ struct Row {
 }
 
 impl Row {
-    fn new(key: String, entry: SessionEntry, files: &HashMap<String, File>) -> Self {
+    fn new(key: String, entry: SessionEntry, files: &HashMap<String, TranscriptFile>) -> Self {
         let named = entry.session_file.as_deref().and_then(|file| {
             let name = Path::new(file).file_name()?;
             files.get(name.to_str()?)
@@ -133,22 +132,22 @@ impl Row {
 }
 
 pub(super) fn run(args: &ListArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let keeper = Keeper::from_flag(args.openclaw);
-    let source = Source::find(host, &args.whose, keeper, printer)?;
+    let keeper = source::owner(args.openclaw);
+    let source = source::find(host, &args.whose, keeper, printer)?;
     print(&source, keeper, host, printer)
 }
 
 /// Prints the table of an agent's sessions.
 pub(super) fn print(
-    source: &Source,
-    keeper: Keeper,
+    source: &AgentSessions,
+    keeper: SessionOwner,
     host: &Host,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let files = source.files()?;
-    let archived = match &source.place {
-        Place::Own { store, .. } => store.archive().map_err(refused)?.len(),
-        Place::OpenClaw { .. } => 0,
+    let files = source.transcripts()?;
+    let archived = match &source.files {
+        SessionFiles::Own { store, .. } => store.archive().map_err(refused)?.len(),
+        SessionFiles::OpenClaw { .. } => 0,
     };
     let sessions = source.list()?.into_iter();
     let directory = source.directory();
@@ -191,8 +190,8 @@ impl Render for Table {
             writeln!(out)?;
         }
         let whose = match self.keeper {
-            Keeper::Chitin => "",
-            Keeper::OpenClaw => "OpenClaw's ",
+            SessionOwner::Chitin => "",
+            SessionOwner::OpenClaw => "OpenClaw's ",
         };
         write!(
             out,

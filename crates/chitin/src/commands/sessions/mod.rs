@@ -12,11 +12,10 @@ mod source;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
-use chitin_runtime::Host;
-use chitin_runtime::Setup;
+use chitin_runtime::sessions::{AgentSessions, SessionOwner};
+use chitin_runtime::{Host, RuntimeError, Setup};
 use chitin_store::StoreError;
 use clap::Subcommand;
-use source::{Keeper, Source};
 use std::io;
 use std::path::PathBuf;
 
@@ -93,38 +92,18 @@ impl Args {
 
 /// Lists the sessions of an agent that was found already.
 pub(crate) fn show(host: &Host, setup: &Setup, printer: &Printer) -> Result<Exit, CliError> {
-    let source = Source::of(host, setup, Keeper::Chitin)?;
-    list::print(&source, Keeper::Chitin, host, printer)
+    let source = AgentSessions::find(host, setup, SessionOwner::Chitin)?;
+    list::print(&source, SessionOwner::Chitin, host, printer)
 }
 
 /// Says in the user's words what the store could not do.
 fn refused(error: StoreError) -> CliError {
-    let hint = error.hint();
-    let failed = match &error {
+    match &error {
         StoreError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
             CliError::new(Kind::BrokenPipe, "The reader went away.")
         }
-        StoreError::Io { .. } | StoreError::NoRoom { .. } | StoreError::Poisoned { .. } => {
-            CliError::new(Kind::Internal, "The sessions cannot be used.").caused_by(error)
-        }
-        StoreError::Busy { .. }
-        | StoreError::Unknown { .. }
-        | StoreError::BadKey { .. }
-        | StoreError::Damaged { .. }
-        | StoreError::TooLong { .. }
-        | StoreError::Exists { .. } => CliError::new(Kind::User, sentence(&error.to_string())),
-    };
-    match hint {
-        Some(hint) => failed.hint(hint),
-        None => failed,
+        _ => RuntimeError::from(error).into(),
     }
-}
-
-/// Makes a sentence of what an error says.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
 }
 
 /// Writes an instant as people say it, in their own time zone.

@@ -1,12 +1,12 @@
 //! `chitin sessions prune`.
 
-use super::source::{Keeper, Place, Source};
-use super::{Whose, count, instant, refused, size};
+use super::{Whose, count, instant, refused, size, source};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::words::one_line;
 use chitin_runtime::Host;
+use chitin_runtime::sessions::{SessionFiles, SessionOwner};
 use chitin_store::{Prune, PruneMode, PruneReport, Pruned, PrunedKind};
 use serde::Serialize;
 use std::fmt;
@@ -65,8 +65,8 @@ pub(super) fn run(args: &PruneArgs, host: &Host, printer: &Printer) -> Result<Ex
         )
         .hint("use `--older-than 30d` or `--keep 100`; `--dry-run` shows what would go"));
     }
-    let source = Source::find(host, &args.whose, Keeper::Chitin, printer)?;
-    let Place::Own { store, .. } = &source.place else {
+    let source = source::find(host, &args.whose, SessionOwner::Chitin, printer)?;
+    let SessionFiles::Own { store, .. } = &source.files else {
         return Err(CliError::new(Kind::Refused, "These sessions are not ours."));
     };
     let mode = if args.dry_run {

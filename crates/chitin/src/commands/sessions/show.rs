@@ -1,7 +1,6 @@
 //! `chitin sessions show KEY`.
 
-use super::source::{Keeper, Source};
-use super::{Whose, conversation};
+use super::{Whose, conversation, source};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
@@ -46,8 +45,8 @@ struct Shown {
 }
 
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-    let keeper = Keeper::from_flag(args.openclaw);
-    let source = Source::find(host, &args.whose, keeper, printer)?;
+    let keeper = source::owner(args.openclaw);
+    let source = source::find(host, &args.whose, keeper, printer)?;
     let key = source.key(&args.key)?;
     let reach = match args.tail {
         Some(records) => Reach::Bounded {

@@ -1,9 +1,9 @@
 //! What can be seen without leaving the machine: configuration, files, port, sandbox.
 
-use super::Check;
-use chitin_runtime::channels::CREDENTIALS_FILE;
-use chitin_runtime::serve::{TOKEN_FILE, listen_address};
-use chitin_runtime::{Host, Setup, own_config, sandbox_config, shown};
+use super::DoctorCheck;
+use crate::channels::CREDENTIALS_FILE;
+use crate::serve::{TOKEN_FILE, listen_address};
+use crate::{Host, Setup, own_config, sandbox_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
 use chitin_workspace::config::{Severity, channel_issues};
@@ -21,7 +21,7 @@ const KNOCK: Duration = Duration::from_millis(300);
 const FILES: u64 = 1_200;
 
 /// Looks around.
-pub(super) fn look(host: &Host, setup: &Setup, state: &Path) -> Vec<Check> {
+pub(super) fn look(host: &Host, setup: &Setup, state: &Path) -> Vec<DoctorCheck> {
     let mut checks = configuration(host, setup);
     checks.extend(workspaces(host, setup));
     checks.extend(home(host, state));
@@ -31,10 +31,13 @@ pub(super) fn look(host: &Host, setup: &Setup, state: &Path) -> Vec<Check> {
     checks
 }
 
-fn configuration(host: &Host, setup: &Setup) -> Vec<Check> {
+fn configuration(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {
     let area = "configuration";
     let contract = setup.contract().name;
-    let mut checks = vec![Check::fine(area, format!("the contract is `{contract}`"))];
+    let mut checks = vec![DoctorCheck::fine(
+        area,
+        format!("the contract is `{contract}`"),
+    )];
     let own = own_config(host).ok().flatten();
     let of_channels: Vec<_> = own.iter().flat_map(channel_issues).collect();
     let own_issues = own.iter().flat_map(|own| &own.issues).chain(&of_channels);
@@ -45,14 +48,14 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<Check> {
             .hint
             .clone()
             .unwrap_or_else(|| "`chitin config validate` shows the place".to_owned());
-        checks.push(Check::odd(area, issue.to_string(), hint));
+        checks.push(DoctorCheck::odd(area, issue.to_string(), hint));
     }
     let files = [
         own.as_ref().map(|own| own.path.clone()),
         openclaw.map(|loaded| loaded.path.clone()).next(),
     ];
     for file in files.into_iter().flatten() {
-        checks.push(Check::fine(
+        checks.push(DoctorCheck::fine(
             area,
             format!("`{}` is read", shown(&file, host)),
         ));
@@ -60,7 +63,7 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<Check> {
     checks
 }
 
-fn workspaces(host: &Host, setup: &Setup) -> Vec<Check> {
+fn workspaces(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {
     let area = "workspaces";
     let config = setup.configuration.value();
     let mut found = vec![(setup.agent.clone(), setup.directory.clone())];
@@ -74,13 +77,13 @@ fn workspaces(host: &Host, setup: &Setup) -> Vec<Check> {
     let checks = found.into_iter().map(|(agent, directory)| {
         let place = shown(&directory, host);
         match Root::open(&directory) {
-            Ok(root) if !root.may_write(Path::new("")) => Check::odd(
+            Ok(root) if !root.may_write(Path::new("")) => DoctorCheck::odd(
                 area,
                 format!("`{agent}` cannot write in its workspace `{place}`"),
                 "it can still be talked to; its tools cannot change files",
             ),
-            Ok(_) => Check::fine(area, format!("`{agent}` lives in `{place}`")),
-            Err(error) => Check::wrong(
+            Ok(_) => DoctorCheck::fine(area, format!("`{agent}` lives in `{place}`")),
+            Err(error) => DoctorCheck::wrong(
                 area,
                 format!("the workspace of `{agent}` cannot be used: {error}"),
                 format!("`chitin init {place}` makes one"),
@@ -90,20 +93,20 @@ fn workspaces(host: &Host, setup: &Setup) -> Vec<Check> {
     checks.collect()
 }
 
-fn home(host: &Host, state: &Path) -> Vec<Check> {
+fn home(host: &Host, state: &Path) -> Vec<DoctorCheck> {
     let area = "home";
     let place = shown(state, host);
     let root = match Root::open(state) {
         Ok(root) => root,
         Err(error) if error.is_missing() => {
-            return vec![Check::fine(
+            return vec![DoctorCheck::fine(
                 area,
                 format!("`{place}` is made when it is needed"),
             )];
         }
         Err(error) => {
             let what = format!("`{place}` cannot be used: {error}");
-            return vec![Check::wrong(
+            return vec![DoctorCheck::wrong(
                 area,
                 what,
                 "set `CHITIN_HOME` to a directory of yours",
@@ -112,10 +115,10 @@ fn home(host: &Host, state: &Path) -> Vec<Check> {
     };
     let mut checks = Vec::new();
     if root.may_write(Path::new("")) {
-        checks.push(Check::fine(area, format!("`{place}` can be written")));
+        checks.push(DoctorCheck::fine(area, format!("`{place}` can be written")));
     } else {
         let hint = "give it to the user who runs `chitin`, or set `CHITIN_HOME`";
-        checks.push(Check::wrong(
+        checks.push(DoctorCheck::wrong(
             area,
             format!("`{place}` cannot be written"),
             hint,
@@ -127,9 +130,9 @@ fn home(host: &Host, state: &Path) -> Vec<Check> {
         };
         let file = format!("{place}/{secret}");
         checks.push(if mode & OTHERS == 0 {
-            Check::fine(area, format!("`{file}` is for its owner alone"))
+            DoctorCheck::fine(area, format!("`{file}` is for its owner alone"))
         } else {
-            Check::wrong(
+            DoctorCheck::wrong(
                 area,
                 format!("others can reach `{file}`"),
                 format!("`chmod 600 {file}`"),
@@ -139,26 +142,26 @@ fn home(host: &Host, state: &Path) -> Vec<Check> {
     checks
 }
 
-fn port(setup: &Setup) -> Check {
+fn port(setup: &Setup) -> DoctorCheck {
     let area = "server";
     let address = match listen_address(&setup.configuration.server, None) {
         Ok(address) => address,
-        Err(error) => return Check::of_error(area, &error.into()),
+        Err(error) => return DoctorCheck::of_error(area, &error),
     };
     if address.port() == 0 {
-        return Check::fine(area, "it takes any port that is free");
+        return DoctorCheck::fine(area, "it takes any port that is free");
     }
     match TcpListener::bind(address) {
-        Ok(_) => Check::fine(area, format!("`{address}` is free")),
+        Ok(_) => DoctorCheck::fine(area, format!("`{address}` is free")),
         Err(_) if is_chitin(address) => {
-            Check::fine(area, format!("`chitin serve` runs on `{address}`"))
+            DoctorCheck::fine(area, format!("`chitin serve` runs on `{address}`"))
         }
-        Err(_) if answers(address) => Check::wrong(
+        Err(_) if answers(address) => DoctorCheck::wrong(
             area,
             format!("another program listens on `{address}`"),
             "take another port with `server.port` or `--listen`",
         ),
-        Err(error) => Check::wrong(
+        Err(error) => DoctorCheck::wrong(
             area,
             format!("`{address}` cannot be listened on: {error}"),
             "take another port with `server.port` or `--listen`",
@@ -197,30 +200,30 @@ pub(super) fn answers(address: SocketAddr) -> bool {
     TcpStream::connect_timeout(&address, KNOCK).is_ok()
 }
 
-fn open_files() -> Check {
+fn open_files() -> DoctorCheck {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     match limit {
-        Some(limit) if limit < FILES => Check::odd(
+        Some(limit) if limit < FILES => DoctorCheck::odd(
             "server",
             format!("a process may open {limit} files, which is few for many connections"),
             "`ulimit -n 8192`, or `LimitNOFILE=` of a systemd unit",
         ),
-        Some(limit) => Check::fine("server", format!("a process may open {limit} files")),
-        None => Check::fine("server", "a process may open any number of files"),
+        Some(limit) => DoctorCheck::fine("server", format!("a process may open {limit} files")),
+        None => DoctorCheck::fine("server", "a process may open any number of files"),
     }
 }
 
-fn sandbox(host: &Host, setup: &Setup, state: &Path) -> Check {
+fn sandbox(host: &Host, setup: &Setup, state: &Path) -> DoctorCheck {
     let area = "sandbox";
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let sandbox = match Sandbox::new(sandbox_config(host, setup, &own.exec, state)) {
         Ok(sandbox) => sandbox,
         Err(error) => {
-            return Check::wrong(area, format!("there is none for commands: {error}"), "");
+            return DoctorCheck::wrong(area, format!("there is none for commands: {error}"), "");
         }
     };
     match sandbox.reach() {
-        Ok(report) if report.level == SandboxLevel::None => Check::odd(
+        Ok(report) if report.level == SandboxLevel::None => DoctorCheck::odd(
             area,
             "commands run without any protection, as configured",
             "take `exec.sandbox` out of the configuration",
@@ -232,12 +235,12 @@ fn sandbox(host: &Host, setup: &Setup, state: &Path) -> Check {
             } else {
                 format!("; {gaps}")
             };
-            Check::fine(
+            DoctorCheck::fine(
                 area,
                 format!("commands run in `{}`{gaps}", report.level.name()),
             )
         }
-        Err(refusal) => Check::wrong(
+        Err(refusal) => DoctorCheck::wrong(
             area,
             format!("commands cannot run: {refusal}"),
             refusal.hint(),

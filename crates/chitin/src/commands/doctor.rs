@@ -1,14 +1,11 @@
 //! `chitin doctor`: is everything there that an agent needs to run here.
 
-mod house;
-mod outside;
-
 use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_runtime::{Host, Notes};
-use chitin_runtime::{Setup, chitin_home};
+use chitin_runtime::doctor::{DoctorCheck, DoctorVerdict, diagnose};
+use chitin_runtime::{Host, Notes, Setup, chitin_home};
 use serde::Serialize;
 use std::fmt;
 
@@ -35,69 +32,9 @@ pub(crate) struct Args {
     model: Option<String>,
 }
 
-/// Something that was looked at.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Check {
-    /// What part it belongs to.
-    area: &'static str,
-    verdict: Verdict,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-}
-
-/// How it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Verdict {
-    /// As it should be.
-    Fine,
-    /// It works, and could be better.
-    Odd,
-    /// It is in the way.
-    Wrong,
-    /// It was not looked at.
-    Skipped,
-}
-
-impl Check {
-    fn fine(area: &'static str, message: impl Into<String>) -> Self {
-        Self::new(area, Verdict::Fine, message, None)
-    }
-
-    fn odd(area: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(area, Verdict::Odd, message, Some(hint.into()))
-    }
-
-    fn wrong(area: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::new(area, Verdict::Wrong, message, Some(hint.into()))
-    }
-
-    fn new(
-        area: &'static str,
-        verdict: Verdict,
-        message: impl Into<String>,
-        hint: Option<String>,
-    ) -> Self {
-        Self {
-            area,
-            verdict,
-            message: message.into(),
-            hint: hint.filter(|hint| !hint.is_empty()),
-        }
-    }
-
-    /// Says an error of the command line as something that is in the way.
-    fn of_error(area: &'static str, error: &CliError) -> Self {
-        let hint = error.hints().first().cloned();
-        Self::new(area, Verdict::Wrong, error.with_causes(), hint)
-    }
-}
-
 #[derive(Debug, Serialize)]
 struct Report {
-    checks: Vec<Check>,
+    checks: Vec<DoctorCheck>,
 }
 
 impl Args {
@@ -109,14 +46,18 @@ impl Args {
                 CliError::new(Kind::User, "There is no home.").hint("set `CHITIN_HOME` or `HOME`")
             );
         };
-        let mut checks = house::look(host, &setup, &state);
-        checks.extend(outside::look(
-            host,
-            &setup,
-            &state,
-            self.model.as_deref(),
-            self.offline,
-        )?);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
+            })?;
+        let checks = runtime.block_on(async {
+            tokio::select! {
+                checks = diagnose(host, &setup, &state, self.model.as_deref(), self.offline) => Ok(checks),
+                _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")),
+            }
+        })?;
         printer.result(&Report { checks })
     }
 }
@@ -130,18 +71,18 @@ impl Render for Report {
                 writeln!(out, "{}", paint.bold(area))?;
             }
             let mark = match check.verdict {
-                Verdict::Fine => paint.good("  ok  "),
-                Verdict::Odd => paint.warn("  odd "),
-                Verdict::Wrong => paint.bad("  no  "),
-                Verdict::Skipped => paint.dim("  –   "),
+                DoctorVerdict::Fine => paint.good("  ok  "),
+                DoctorVerdict::Odd => paint.warn("  odd "),
+                DoctorVerdict::Wrong => paint.bad("  no  "),
+                DoctorVerdict::Skipped => paint.dim("  –   "),
             };
             writeln!(out, "{mark}{}", check.message)?;
             if let Some(hint) = &check.hint {
                 writeln!(out, "      {}", paint.dim(&format!("hint: {hint}")))?;
             }
         }
-        let wrong = self.count(Verdict::Wrong);
-        let odd = self.count(Verdict::Odd);
+        let wrong = self.count(DoctorVerdict::Wrong);
+        let odd = self.count(DoctorVerdict::Odd);
         match (wrong, odd) {
             (0, 0) => writeln!(out, "\n{}", paint.good("Nothing is in the way.")),
             (0, odd) => writeln!(out, "\nNothing is in the way; {odd} could be better."),
@@ -150,7 +91,7 @@ impl Render for Report {
     }
 
     fn exit(&self) -> Exit {
-        match self.count(Verdict::Wrong) {
+        match self.count(DoctorVerdict::Wrong) {
             0 => Exit::Success,
             _ => Exit::Findings,
         }
@@ -158,7 +99,7 @@ impl Render for Report {
 }
 
 impl Report {
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: DoctorVerdict) -> usize {
         let checks = self.checks.iter();
         checks.filter(|check| check.verdict == verdict).count()
     }

@@ -1,0 +1,161 @@
+//! A workspace as `chitin check` looks at it: all that the rules need, read once.
+
+use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes};
+use crate::error::{ErrorKind, RuntimeError};
+use crate::{Host, Setup};
+use chitin_model::providers::TABLE;
+use chitin_workspace::Workspace;
+use chitin_workspace::check::{
+    self, Bounds, ClaimedBy, FixError, Gathered, Input, Limits, PlannedFix, Report, SkillFile,
+};
+use chitin_workspace::guard::Root;
+use chitin_workspace::load::{self, LoadOptions};
+use chitin_workspace::seed;
+use chitin_workspace::settings::settings;
+use chitin_workspace::skills::{DiscoverOptions, discover};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Everything that a check looks at.
+pub struct WorkspaceCheck {
+    workspace: Arc<Workspace>,
+    root: Root,
+    gathered: Gathered,
+    skills: Vec<SkillFile>,
+    limits: Limits,
+    shortened: Vec<(String, String)>,
+    providers: Vec<String>,
+    claimed: Option<Claimed>,
+}
+
+/// An adapter other than OpenClaw's that reads the directory.
+struct Claimed {
+    adapter: String,
+    notes: Vec<String>,
+}
+
+impl WorkspaceCheck {
+    /// Reads a workspace for checking. What cannot be read is a finding, not an end.
+    pub fn load(host: &Host, setup: &Setup) -> Result<Self, RuntimeError> {
+        let contract = setup.contract();
+        let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
+            let message = format!(
+                "`{}` cannot be used as a workspace.",
+                setup.directory.display()
+            );
+            RuntimeError::new(ErrorKind::User, message).caused_by(source)
+        };
+        let options = LoadOptions {
+            tolerate_unreadable: true,
+            ..setup.options.clone()
+        };
+        let (workspace, claimed) = match setup.claim(host)? {
+            Claim::Workspace => {
+                let loaded = load::load(&setup.directory, contract, &options);
+                (loaded.map_err(|e| unusable(Box::new(e)))?, None)
+            }
+            Claim::Adapter(definition) => {
+                let claimed = Claimed {
+                    notes: definition_notes(&definition),
+                    adapter: definition.adapter_name.clone(),
+                };
+                let workspace = setup.claimed_workspace(host, &definition)?;
+                (Arc::new(workspace), Some(claimed))
+            }
+        };
+        let root = Root::open(&setup.directory).map_err(|error| unusable(Box::new(error)))?;
+        let loaded: Vec<&str> = workspace
+            .records()
+            .iter()
+            .filter_map(|record| record.path.strip_prefix(&setup.directory).ok()?.to_str())
+            .collect();
+        let mut gathered = check::gather(&root, &loaded, &Bounds::default());
+        gathered.read_extensions(&root, &load::read_policy(contract, &setup.options));
+        let places = setup.skill_places(host);
+        let config = setup.configuration.value();
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let set = discover(
+            &places,
+            config,
+            &contract.skills,
+            &DiscoverOptions::of(&own),
+        );
+        let skills = check::skill_files(&set, &setup.directory, &gathered.files);
+        // Limits of the user's own are the context's business, which knows tokens and plans.
+        let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
+        let (limits, shortened) = if reckons_by_own {
+            (Limits::unlimited(), shortened(host, setup)?)
+        } else {
+            let settings = settings(config, Some(setup.agent.as_str()), contract);
+            (Limits::of(contract).with_settings(&settings), Vec::new())
+        };
+        Ok(Self {
+            workspace,
+            root,
+            gathered,
+            skills,
+            limits,
+            shortened,
+            providers: providers(setup),
+            claimed,
+        })
+    }
+    /// Returns the findings, without those of the rules to ignore.
+    pub fn report(&self, ignore: &[String]) -> Report {
+        let root = &self.root;
+        check::check(&Input {
+            root: Some(root),
+            files: &self.gathered.files,
+            names: &self.gathered.names,
+            notes: &self.gathered.notes,
+            unusable: &self.gathered.unusable,
+            skills: &self.skills,
+            templates: &seed::TEMPLATES,
+            limits: self.limits,
+            shortened: &self.shortened,
+            directory_mode: root.permissions(Path::new("")),
+            providers: &self.providers,
+            claimed: self.claimed.as_ref().map(|claimed| ClaimedBy {
+                adapter: &claimed.adapter,
+                notes: &claimed.notes,
+            }),
+            ignore,
+            ..Input::new(&self.workspace)
+        })
+    }
+
+    /// Makes a change that a finding plans. What was loaded before is stale then.
+    pub fn fix(&self, planned: &PlannedFix) -> Result<(), FixError> {
+        check::apply(&self.root, planned)
+    }
+}
+
+/// Lists the providers of models that are known: built in, and configured.
+fn providers(setup: &Setup) -> Vec<String> {
+    let built_in = TABLE.iter().map(|provider| provider.id.to_owned());
+    let own = setup.configuration.providers.keys().cloned();
+    let models = setup.configuration.value().pointer("/models/providers");
+    let openclaw = models.and_then(Value::as_object);
+    let openclaw = openclaw.into_iter().flat_map(|providers| providers.keys());
+    built_in.chain(own).chain(openclaw.cloned()).collect()
+}
+
+/// What a first turn leaves out of files by the user's own limits and plans.
+fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, RuntimeError> {
+    let first = TurnRequest {
+        turn: WhichTurn::First,
+        ..TurnRequest::default()
+    };
+    let context = first.context(host, setup, FileSource::Disk)?.context;
+    let shortened = context.shortened().into_iter().map(|(record, reason)| {
+        let record = &context.files.records[record];
+        let below = record.path.strip_prefix(&setup.directory);
+        let path = below.unwrap_or(&record.path).to_string_lossy().into_owned();
+        (
+            path,
+            format!("`{}` is not in the prompt whole: {reason}.", record.name),
+        )
+    });
+    Ok(shortened.collect())
+}

@@ -1,0 +1,86 @@
+//! Whether everything is there that an agent needs to run here. Nothing is changed.
+
+mod machine;
+mod network;
+
+use crate::error::RuntimeError;
+use crate::{Host, Setup};
+use serde::Serialize;
+use std::path::Path;
+
+/// Looks for what would keep an agent from running here: configuration, permissions, port, sandbox; then, unless `offline`, the model's
+/// provider and the chat channels, which are only asked whether they are there and know us.
+pub async fn diagnose(
+    host: &Host,
+    setup: &Setup,
+    state: &Path,
+    model: Option<&str>,
+    offline: bool,
+) -> Vec<DoctorCheck> {
+    let mut checks = machine::look(host, setup, state);
+    checks.extend(network::look(host, setup, state, model, offline).await);
+    checks
+}
+
+/// Something that was looked at.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DoctorCheck {
+    /// What part it belongs to.
+    pub area: &'static str,
+    /// How it is.
+    pub verdict: DoctorVerdict,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// How it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DoctorVerdict {
+    /// As it should be.
+    Fine,
+    /// It works, and could be better.
+    Odd,
+    /// It is in the way.
+    Wrong,
+    /// It was not looked at.
+    Skipped,
+}
+
+impl DoctorCheck {
+    fn fine(area: &'static str, message: impl Into<String>) -> Self {
+        Self::new(area, DoctorVerdict::Fine, message, None)
+    }
+
+    fn odd(area: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(area, DoctorVerdict::Odd, message, Some(hint.into()))
+    }
+
+    fn wrong(area: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(area, DoctorVerdict::Wrong, message, Some(hint.into()))
+    }
+
+    fn new(
+        area: &'static str,
+        verdict: DoctorVerdict,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Self {
+        Self {
+            area,
+            verdict,
+            message: message.into(),
+            hint: hint.filter(|hint| !hint.is_empty()),
+        }
+    }
+
+    /// Says an error as something that is in the way.
+    fn of_error(area: &'static str, error: &RuntimeError) -> Self {
+        let hint = error.hints().first().cloned();
+        Self::new(area, DoctorVerdict::Wrong, error.with_causes(), hint)
+    }
+}

@@ -1,0 +1,147 @@
+//! The gateway of a server, put together from configuration: agents, channels and other surfaces, open jobs, schedules.
+
+use crate::channels::{ChannelSet, shut_out};
+use crate::error::{ErrorKind, RuntimeError};
+use crate::{Configuration, Host, Notes, ServeHost, SystemClock, Target};
+use chitin_gateway::cron::CronFile;
+use chitin_gateway::gateway::BeatingAgent;
+use chitin_gateway::surface::directory::DirectorySurface;
+use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
+use chitin_store::{Ledger, StoreError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many jobs may be open at once, when nobody says.
+const OPEN_JOBS: usize = 10_000;
+
+/// What a caller wants served.
+#[derive(Default)]
+pub struct ServeRequest {
+    /// The directory or the agent; left out, all configured agents.
+    pub target: Target,
+    /// The model of all agents, as `provider/name`.
+    pub model: Option<String>,
+    /// A directory that is a surface; left out, the configured one, if there is one.
+    pub files: Option<PathBuf>,
+    /// Surfaces of the caller's own, such as the web page's.
+    pub surfaces: Surfaces,
+}
+
+/// A gateway that takes messages in. Channels are open and not connected yet.
+pub struct ServedGateway {
+    /// The gateway.
+    pub gateway: Gateway,
+    /// Who makes its agents.
+    pub agents: Arc<ServeHost>,
+    /// The chat channels that are to be connected.
+    pub channels: ChannelSet,
+    /// The directory that is a surface. Nothing watches it yet.
+    pub files: Option<DirectorySurface>,
+    /// How many jobs an earlier process left open; they go on.
+    pub resumed: usize,
+    /// Whose hearts beat: a turn that nobody asks for, which a model may charge for.
+    pub heartbeats: Vec<BeatingAgent>,
+}
+
+impl ServedGateway {
+    /// Puts a gateway together and takes up the jobs that an earlier process left open. A runtime must be running. One process at a time
+    /// may serve a state directory.
+    pub fn open(
+        host: &Arc<Host>,
+        configuration: &Configuration,
+        state: &Path,
+        request: ServeRequest,
+        notes: &Notes,
+    ) -> Result<Self, RuntimeError> {
+        let ledger = Ledger::open(&state.join("gateway"));
+        let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
+        let model = request.model.as_deref();
+        let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
+        let agents = Arc::new(agents);
+        let files = files(host, configuration, request.files)?;
+        let channels = ChannelSet::open(host, configuration, state, notes)?;
+        let mut surfaces = channels.add_to(request.surfaces);
+        if let Some(files) = &files {
+            surfaces = surfaces.with(Arc::new(files.clone()));
+        }
+        note_shut_out(&agents, configuration, &surfaces, notes);
+        let config = Arc::new(configuration.value().clone());
+        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
+        let most_open = configuration.server.max_open_jobs;
+        let gateway = Gateway::new(GatewayParts {
+            contract: configuration.contract,
+            config,
+            trust: Arc::new(trust),
+            host: Arc::clone(&agents) as Arc<dyn AgentHost>,
+            surfaces,
+            ledger,
+            clock: Arc::new(SystemClock),
+            zone: host.zone(),
+            most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
+            note: notes.sink(),
+        });
+        gateway.keep_schedules(CronFile::new(state));
+        gateway.offer_tools(tools::offers(&gateway));
+        let resumed = gateway.recover(open);
+        let heartbeats = gateway.start_heartbeats();
+        gateway.start_schedules();
+        gateway.start_greetings();
+        Ok(Self {
+            gateway,
+            agents,
+            channels,
+            files,
+            resumed,
+            heartbeats,
+        })
+    }
+}
+
+/// Says which surfaces the agents' `CHANNELS.md` shuts out.
+fn note_shut_out(
+    agents: &ServeHost,
+    configuration: &Configuration,
+    surfaces: &Surfaces,
+    notes: &Notes,
+) {
+    for agent in agents.agents() {
+        let channels = surfaces.iter().map(|surface| surface.id());
+        let workspace = Path::new(&agent.workspace);
+        for note in shut_out(&agent.id, workspace, configuration.contract, channels) {
+            notes.note(&note);
+        }
+    }
+}
+
+/// Opens the directory that is a surface, if there is one.
+fn files(
+    host: &Host,
+    configuration: &Configuration,
+    asked: Option<PathBuf>,
+) -> Result<Option<DirectorySurface>, RuntimeError> {
+    let configured = configuration.server.files.as_ref().map(PathBuf::from);
+    let Some(path) = asked.or(configured) else {
+        return Ok(None);
+    };
+    let path = host.env.resolve(path);
+    let opened = DirectorySurface::open(&path).map_err(|error| {
+        let what = format!("`{}` cannot be a surface.", path.display());
+        RuntimeError::new(ErrorKind::User, what).caused_by(error)
+    });
+    opened.map(Some)
+}
+
+/// Says whose ledger it is, when it cannot be had.
+fn not_ours(error: StoreError, state: &Path) -> RuntimeError {
+    match error {
+        StoreError::Busy { .. } => {
+            let what = format!("Another `chitin serve` uses `{}`.", state.display());
+            RuntimeError::new(ErrorKind::User, what)
+                .hint("end it, or give this one a home of its own with `CHITIN_HOME`")
+        }
+        error => {
+            let what = "What is to be done cannot be kept.";
+            RuntimeError::new(ErrorKind::User, what).caused_by(error)
+        }
+    }
+}
