@@ -7,7 +7,8 @@ import re
 
 # Lines that end the files of a workspace in a prompt.
 ENDS = ("<!-- OPENCLAW_CACHE_BOUNDARY -->", "<!-- /openclaw:attempt:STABLE -->", "# Dynamic Project Context",
-        "## Silent Replies", "## Heartbeats", "## Runtime", "[Bootstrap truncation warning]")
+        "## Silent Replies", "## Heartbeats", "## Runtime", "## Assistant Output Directives", "## Temporal Context",
+        "## Delegation", "## Messaging", "[Bootstrap truncation warning]")
 OPENINGS = ("# Project Context", "# Dynamic Project Context")
 INTERNAL = ("<!-- OPENCLAW_CACHE_BOUNDARY -->", "openclaw:attempt:")
 STAMP = re.compile(r"^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]]+\] ", re.M)
@@ -45,36 +46,48 @@ def messages_of(body):
     return system, rest
 
 
+def split_files(system, workspace):
+    """Returns the blocks of files, by name, and all other lines of a system prompt."""
+    heading = re.compile(r"## (" + re.escape(str(workspace)) + r"/.+|[A-Z]+\.md)$")
+    files, rest, pending = [], [], system.split("\n")
+    while pending:
+        line = pending.pop(0)
+        rest.append(line)
+        if line not in OPENINGS:
+            continue
+        # A file may hold any line, those that end the files too; so they count only below the last heading of a file.
+        until = next((at for at, later in enumerate(pending) if later in OPENINGS), len(pending))
+        starts = [at for at in range(until) if heading.match(pending[at])]
+        if not starts:
+            continue
+        end = next((at for at in range(starts[-1] + 1, until) if pending[at].startswith(ENDS)), until)
+        rest += pending[:starts[0]]
+        for start, stop in zip(starts, [*starts[1:], end]):
+            name = heading.match(pending[start]).group(1).removeprefix(f"{workspace}/")
+            files.append((name, "\n".join(pending[start + 1:stop]).rstrip("\n")))
+        pending = pending[end:]
+    return files, rest
+
+
 def take_apart(body, workspace):
     """Returns the parts of a request: files, sections, list of skills, notices, history, tools."""
     system, messages = messages_of(body)
-    files, sections, current, inside, skills = [], [], None, False, False
-    heading = re.compile(r"## (" + re.escape(str(workspace)) + r"/.+|[A-Z]+\.md)$")
-    for line in system.split("\n"):
-        if line in OPENINGS:
-            inside, current = True, None
-        elif inside and line.startswith(ENDS):
-            inside, current = False, None
-        named = heading.match(line) if inside else None
-        if named:
-            current = [named.group(1).removeprefix(f"{workspace}/"), []]
-            files.append(current)
-        elif current:
-            current[1].append(line)
-        else:
-            skills = skills and line != "</available_skills>" or line == "<available_skills>"
-            if re.match(r"#{1,3} \S", line) and not skills:
-                sections.append([line, 0])
-            elif sections:
-                sections[-1][1] += len(line) + 1
+    files, rest = split_files(system, workspace)
+    sections, skills = [], False
+    for line in rest:
+        skills = skills and line != "</available_skills>" or line == "<available_skills>"
+        if re.match(r"#{1,3} \S", line) and not skills:
+            sections.append([line, 0])
+        elif sections:
+            sections[-1][1] += len(line) + 1
     listed = system.partition("<available_skills>")[2].partition("</available_skills>")[0]
     return {
-        "files": [(name, "\n".join(lines).rstrip("\n")) for name, lines in files],
+        "files": files,
         "sections": sections,
         "skills": SKILL.findall(listed),
         "notice": [match.group() for message in [system, *(m["text"] for m in messages)]
                    for match in NOTICE.finditer(message)],
-        "internal": [mark for mark in INTERNAL if mark in system],
+        "internal": [mark for mark in INTERNAL if any(mark in line for line in rest)],
         "messages": messages,
         "tools": [tool.get("name") or tool["function"]["name"] for tool in body.get("tools", [])],
     }
@@ -182,10 +195,14 @@ def compare(theirs, ours, workspace, roots):
     found += compare_skills(a["skills"], b["skills"], roots)
     found += compare_sections(a["sections"], b["sections"])
     found += compare_messages(a["messages"], b["messages"])
-    for part, what in (("notice", "lines about cuts"), ("internal", "internal markers in the system prompt")):
-        same = len(a[part]) == len(b[part])
-        found.append(finding(part, "same" if same else "differs", "" if same else what,
-                             **({} if same else {"counts": [len(a[part]), len(b[part])]})))
+    counts = [len(a["notice"]), len(b["notice"])]
+    found.append(finding("notice", "same") if counts[0] == counts[1]
+                 else finding("notice", "differs", "lines about cuts", counts=counts))
+    if b["internal"]:
+        found.append(finding("internal", "differs", "ours: internal markers on the wire", theirs=a["internal"],
+                             ours=b["internal"]))
+    elif a["internal"]:
+        found.append(finding("internal", "explained", "internal markers of the release, which we never send"))
     if a["tools"] != b["tools"]:
         found.append(finding("tools", "explained", "each program has tools of its own",
                              counts=[len(a["tools"]), len(b["tools"])]))

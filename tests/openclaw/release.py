@@ -36,8 +36,12 @@ def run(command, seconds, **options):
         process.wait()
 
 
-def install(cache, name, version, scripts=False):
-    """Installs a package below the cache unless it is there, and returns its directory."""
+def install(cache, name, version, node=None):
+    """Installs a package below the cache unless it is there, and returns its directory.
+
+    With `node`, npm runs on that one: it leaves out optional parts that do not suit the Node it runs on. Scripts of packages run
+    only without it, to set up Node itself.
+    """
     place = Path(cache) / f"{name}-{version}"
     package = place / "node_modules" / name
     if (place / "installed").exists():
@@ -45,9 +49,10 @@ def install(cache, name, version, scripts=False):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (place / "package.json").write_text(json.dumps({"private": True, "overrides": OVERRIDES}))
-    flags = [] if scripts else ["--ignore-scripts"]
+    flags = ["--ignore-scripts"] if node else []
+    path = f"{node}:{os.environ['PATH']}" if node else os.environ["PATH"]
     code, output = run(["npm", "install", "--no-audit", "--no-fund", "--omit=dev", *flags, f"{name}@{version}"],
-                       INSTALL_SECONDS, cwd=place)
+                       INSTALL_SECONDS, cwd=place, env={**os.environ, "PATH": path})
     if code:
         raise Failed(f"`npm install {name}@{version}` failed:\n{output[-2000:]}")
     extensions = package / "dist" / "extensions"
@@ -105,8 +110,8 @@ class OpenClaw:
 
     def __init__(self, cache, version):
         self.version = version
-        self.package = install(cache, "openclaw", version)
-        self.node = install(cache, "node", NODE, scripts=True) / "bin"
+        self.node = install(cache, "node", NODE) / "bin"
+        self.package = install(cache, "openclaw", version, self.node)
         self.compiled = Path(cache) / "compiled"
         _, help_text = self.call(None, ["agent", "--help"])
         self.by_key = "--session-key" in help_text

@@ -46,9 +46,10 @@ impl Check<'_> {
 }
 
 /// The releases that were recorded, and the contracts that hold them.
-const RECORDED: [(&str, &Contract); 3] = [
+const RECORDED: [(&str, &Contract); 4] = [
     ("2026.2.9", &contract::OPENCLAW_2026_2),
     ("2026.4.23", &contract::OPENCLAW_2026_4),
+    ("2026.8.2", &contract::OPENCLAW_2026_8),
     ("2026.9.6", &contract::OPENCLAW_2026_9),
 ];
 

@@ -5,7 +5,7 @@ use crate::body::Body;
 use crate::compat::{POLICY_DIGEST, kept_with_digest, read_for_more, rules_omitted};
 use crate::fragment::{Piece, Source, Text};
 use chitin_protocol::text::{is_js_whitespace, trim_js, utf16_len, utf16_prefix};
-use chitin_workspace::contract::PairRule;
+use chitin_workspace::contract::{DigestLines, PairRule};
 use std::ops::Range;
 
 /// How long one line of a digest may be, in units.
@@ -50,9 +50,15 @@ struct Candidate {
 }
 
 /// Cuts the operating rules to `limit`: head, digest and tail.
-pub(super) fn with_digest(text: &Body, name: &str, limit: usize, pairs: PairRule) -> Body {
+pub(super) fn with_digest(
+    text: &Body,
+    name: &str,
+    limit: usize,
+    pairs: PairRule,
+    lines: DigestLines,
+) -> Body {
     let whole = text.text();
-    let candidates = candidates(&whole);
+    let candidates = candidates(&whole, lines);
     let (mut head, mut tail) = (share(limit, 0.45), share(limit, 0.15));
     let mut room = share(limit, 0.35);
     loop {
@@ -167,7 +173,8 @@ fn pick(candidates: &[Candidate], room: usize) -> Vec<usize> {
     picked
 }
 
-fn candidates(text: &str) -> Vec<Candidate> {
+fn candidates(text: &str, lines: DigestLines) -> Vec<Candidate> {
+    let lead = lines == DigestLines::WithLead;
     let mut found = Vec::new();
     let mut before: Option<(String, usize)> = None;
     let mut offset = 0;
@@ -176,14 +183,14 @@ fn candidates(text: &str) -> Vec<Candidate> {
         offset += line.len() + 1;
         let end = start + line.len();
         let tidy = tidied(line.strip_suffix('\r').unwrap_or(line));
-        if tidy.is_empty() || tidy.starts_with("```") || tidy.starts_with("~~~") {
+        if tidy.is_empty() || lead && (tidy.starts_with("```") || tidy.starts_with("~~~")) {
             before = None;
             continue;
         }
-        let binding = has_word(&tidy, &BINDING) || has_sign(&tidy, &BINDING_SIGNS);
-        let is_rule = binding || has_word(&tidy, &RULES) || has_sign(&tidy, &RULE_SIGNS);
+        let binding = has_word(&tidy, &BINDING) || lead && has_sign(&tidy, &BINDING_SIGNS);
+        let is_rule = binding || has_word(&tidy, &RULES) || lead && has_sign(&tidy, &RULE_SIGNS);
         if !is_rule && !is_structure(&tidy) {
-            before = Some((tidy, start));
+            before = lead.then_some((tidy, start));
             continue;
         }
         let (text, from) = match before.take() {

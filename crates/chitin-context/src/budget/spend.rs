@@ -358,7 +358,7 @@ fn cut_to_units(text: &Body, name: &str, contract: &Contract, limit: usize) -> B
         CutRule::Never => text.clone(),
         CutRule::FixedShares => fixed_shares(text, name, limit, pairs),
         CutRule::Fitted => match digested(name, contract) {
-            Some(name) => with_digest(text, name, limit, pairs),
+            Some(name) => with_digest(text, name, limit, pairs, contract.budgets.digest_lines),
             None => fitted(text, name, limit, pairs),
         },
     }

@@ -25,6 +25,8 @@ pub struct Budgets {
     pub pairs: PairRule,
     /// The file whose rules are gathered into a digest when it is cut (W29).
     pub digest: Option<&'static str>,
+    /// Which lines such a digest takes (W29).
+    pub digest_lines: DigestLines,
     /// How a report finds what became of a file (W31).
     pub figures: FiguresBy,
     /// When the budget of all files counts as a cause of a cut (W31).
@@ -43,6 +45,16 @@ pub enum CutRule {
     FixedShares,
     /// The file is never cut.
     Never,
+}
+
+/// Which lines a digest of rules takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DigestLines {
+    /// Headings, list entries and lines with an English rule word, each line alone.
+    EnglishAlone,
+    /// Rule words of Chinese too; a line of prose right above a rule goes with it, and fences of code are never taken.
+    WithLead,
 }
 
 /// What becomes of a character of two units when a cut falls between them.

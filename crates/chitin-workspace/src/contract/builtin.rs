@@ -1,8 +1,9 @@
-//! The five built-in contracts.
+//! The six built-in contracts.
 
+use super::openclaw_2026_8::OPENCLAW_2026_8;
 use super::{
     Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationBulk,
-    ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, Evidence,
+    ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, DigestLines, Evidence,
     ExtraDuplicates, ExtraOrder, Extras, FiguresBy, Filtered, Filters, Freshness, FrontMatter,
     GroupMemory, HardlinkRule, HeadingStyle, Layout, Lightweight, LinkRule, Loading, LowerMemory,
     MarkedTurns, MissingMarked, NameOrder, NoticePlace, OtherAgents, OversizeRule, PairRule,
@@ -14,10 +15,11 @@ use chitin_protocol::rules::RuntimeRules;
 use chitin_protocol::session_key::KeyGrammar;
 
 /// Every built-in contract; the first is the default.
-pub const ALL: [&Contract; 5] = [
+pub const ALL: [&Contract; 6] = [
     &CANONICAL,
     &OPENCLAW_2026_2,
     &OPENCLAW_2026_4,
+    &OPENCLAW_2026_8,
     &OPENCLAW_2026_9,
     &ATMOSPHERE,
 ];
@@ -130,6 +132,7 @@ pub const CANONICAL: Contract = Contract {
         cut: CutRule::Fitted,
         pairs: PairRule::LeftOut,
         digest: None,
+        digest_lines: DigestLines::WithLead,
         figures: FiguresBy::File,
         total_cause: TotalCause::UsedUp,
         notice: NoticePlace::UserPrompt,
@@ -263,6 +266,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         cut: CutRule::Fitted,
         pairs: PairRule::HalfCounts,
         digest: None,
+        digest_lines: DigestLines::WithLead,
         figures: FiguresBy::PathThenName,
         total_cause: TotalCause::UsedUp,
         notice: NoticePlace::UserPrompt,
@@ -345,6 +349,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         cut: CutRule::FixedShares,
         pairs: PairRule::HalfCounts,
         digest: None,
+        digest_lines: DigestLines::WithLead,
         figures: FiguresBy::Name,
         total_cause: TotalCause::Untold,
         notice: NoticePlace::Nowhere,
@@ -444,6 +449,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         cut: CutRule::Fitted,
         pairs: PairRule::LeftOut,
         digest: Some("AGENTS.md"),
+        digest_lines: DigestLines::WithLead,
         figures: FiguresBy::Path,
         total_cause: TotalCause::LeftTooLittle,
         notice: NoticePlace::SystemPrompt,

@@ -1,19 +1,21 @@
 //! Contracts: how runtimes differ in what they make of a directory, held as data.
 //!
 //! Code asks the [`Contract`]; it never asks which version it is. Each field is a small enum, a number or a list, with the
-//! rule of the specification it comes from. Five contracts are built in; [`describe`] turns any of them into rows for
+//! rule of the specification it comes from. Six contracts are built in; [`describe`] turns any of them into rows for
 //! people, and two of them into a list of differences.
 
 mod budgets;
 mod builtin;
 mod catalogue;
 mod describe;
+mod openclaw_2026_8;
 mod prompt;
 mod prompt_builtin;
 mod rendering;
 mod skills;
 
-pub use budgets::{Budgets, CutRule, FiguresBy, NoticePlace, PairRule, TotalCause};
+pub use budgets::{Budgets, CutRule, DigestLines, FiguresBy, NoticePlace, PairRule, TotalCause};
+pub use openclaw_2026_8::OPENCLAW_2026_8;
 pub use rendering::{HeadingStyle, Layout, MissingMarked, PromptOrder, Rendering};
 
 pub use builtin::{

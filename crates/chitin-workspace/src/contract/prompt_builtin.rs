@@ -1,4 +1,4 @@
-//! The sections of the five built-in contracts.
+//! The sections of the built-in contracts.
 
 use super::prompt::{
     BootstrapNotice, PromptPart, PromptPlace, PromptRules, RecallGuidance, RuntimeLineRule,
@@ -106,6 +106,60 @@ const SUBAGENT_CONTEXT: PromptPart = part(
 const HEARTBEATS: PromptPart = part(Key::Heartbeats, "## Heartbeats", Full, When::Heartbeats);
 const RUNTIME: PromptPart = part(Key::Runtime, "## Runtime", Both, When::Always);
 
+// Sections that 2026.8 and 2026.9 have in common.
+const BARE_MODEL: PromptPart = PromptPart::Section(SectionRule {
+    key: Key::Model,
+    heading: None,
+    modes: SectionModes::Bare,
+    when: When::Model,
+});
+const TOOLING_FULL: PromptPart = part(Key::Tooling, "## Tooling", Full, When::Always);
+const TOOLING_MINIMAL: PromptPart = part(Key::Tooling, "## Tooling", Minimal, When::Tools);
+const TOOL_CALL_STYLE_FULL: PromptPart =
+    part(Key::ToolCallStyle, "## Tool Call Style", Full, When::Always);
+const TOOL_CALL_STYLE_MINIMAL: PromptPart = part(
+    Key::ToolCallStyle,
+    "## Tool Call Style",
+    Minimal,
+    When::Tools,
+);
+const PROMISED_WORK: PromptPart = part(Key::PromisedWork, "## Promised Work", Both, When::Always);
+const CONTROL: PromptPart = part(Key::Control, "## OpenClaw Control", Both, When::Always);
+const READABLE_SKILLS: PromptPart = part(Key::Skills, "## Skills", Both, When::ReadableSkills);
+const SKILL_WORKSHOP: PromptPart = part(
+    Key::SkillWorkshop,
+    "## Skill Workshop",
+    Both,
+    When::AnyTool(&["skill_workshop"]),
+);
+const DOCUMENTATION_ALWAYS: PromptPart =
+    part(Key::Documentation, "## Documentation", Full, When::Always);
+const BOOTSTRAP_PENDING: PromptPart = part(
+    Key::Bootstrap,
+    "## Bootstrap Pending",
+    Both,
+    When::BootstrapPending,
+);
+const FILES_CUT: PromptPart = part(
+    Key::FilesCut,
+    "## Bootstrap Context Notice",
+    Both,
+    When::FilesCut,
+);
+const TEMPORAL_CONTEXT: PromptPart = part(Key::Time, "## Temporal Context", Both, When::Date);
+const DELEGATION: PromptPart = part(
+    Key::Delegation,
+    "## Delegation",
+    Full,
+    When::Delegating(&["sessions_spawn"]),
+);
+const CONVERSATION_CONTEXT: PromptPart = part(
+    Key::ExtraContext,
+    "## Conversation Context",
+    Full,
+    When::ExtraPrompt,
+);
+
 impl PromptRules {
     /// Recorded in 2026.2.9.
     pub const OPENCLAW_2026_2: Self = Self {
@@ -179,27 +233,66 @@ impl PromptRules {
         runtime_line: RuntimeLineRule::Plain,
         bootstrap: BootstrapNotice::BeforeUser,
     };
+    /// Recorded in 2026.8.2; the section on the companion was read in its sources.
+    pub const OPENCLAW_2026_8: Self = Self {
+        parts: &[
+            INTRO,
+            BARE_MODEL,
+            TOOLING_FULL,
+            TOOLING_MINIMAL,
+            DELEGATION,
+            TOOL_CALL_STYLE_FULL,
+            TOOL_CALL_STYLE_MINIMAL,
+            EXECUTION_BIAS,
+            PROMISED_WORK,
+            SAFETY,
+            CONTROL,
+            READABLE_SKILLS,
+            SKILL_WORKSHOP,
+            MEMORY_RECALL,
+            MODEL_ALIASES,
+            WORKSPACE,
+            DOCUMENTATION_ALWAYS,
+            SANDBOX,
+            BOOTSTRAP_PENDING,
+            FILES_CUT,
+            WORKSPACE_FILES,
+            OUTPUT_DIRECTIVES,
+            REASONING_FORMAT,
+            PROJECT_CONTEXT,
+            SILENT_REPLIES,
+            BOUNDARY,
+            TEMPORAL_CONTEXT,
+            OWNERS,
+            CONTROL_UI_EMBED,
+            part(
+                Key::ControlUiSideChat,
+                "## Control UI Session Companion",
+                Full,
+                WEB_CHAT,
+            ),
+            MESSAGING,
+            VOICE,
+            CONVERSATION_CONTEXT,
+            SUBAGENT_CONTEXT,
+            REACTIONS,
+            RUNTIME,
+        ],
+        recall: RecallGuidance::WithSessions,
+        runtime_line: RuntimeLineRule::Plain,
+        bootstrap: BootstrapNotice::Section,
+    };
     /// Recorded in 2026.9.6; the section on the side chat was read in its sources.
     pub const OPENCLAW_2026_9: Self = Self {
         parts: &[
             INTRO,
-            PromptPart::Section(SectionRule {
-                key: Key::Model,
-                heading: None,
-                modes: SectionModes::Bare,
-                when: When::Model,
-            }),
-            part(Key::Tooling, "## Tooling", Full, When::Always),
-            part(Key::Tooling, "## Tooling", Minimal, When::Tools),
-            part(Key::ToolCallStyle, "## Tool Call Style", Full, When::Always),
-            part(
-                Key::ToolCallStyle,
-                "## Tool Call Style",
-                Minimal,
-                When::Tools,
-            ),
+            BARE_MODEL,
+            TOOLING_FULL,
+            TOOLING_MINIMAL,
+            TOOL_CALL_STYLE_FULL,
+            TOOL_CALL_STYLE_MINIMAL,
             EXECUTION_BIAS,
-            part(Key::PromisedWork, "## Promised Work", Both, When::Always),
+            PROMISED_WORK,
             SAFETY,
             part(
                 Key::RuntimeContext,
@@ -207,42 +300,22 @@ impl PromptRules {
                 Both,
                 When::Always,
             ),
-            part(Key::Control, "## OpenClaw Control", Both, When::Always),
-            part(Key::Skills, "## Skills", Both, When::ReadableSkills),
-            part(
-                Key::SkillWorkshop,
-                "## Skill Workshop",
-                Both,
-                When::AnyTool(&["skill_workshop"]),
-            ),
+            CONTROL,
+            READABLE_SKILLS,
+            SKILL_WORKSHOP,
             MEMORY_RECALL,
             MODEL_ALIASES,
             WORKSPACE,
-            part(Key::Documentation, "## Documentation", Full, When::Always),
+            DOCUMENTATION_ALWAYS,
             SANDBOX,
-            part(
-                Key::Bootstrap,
-                "## Bootstrap Pending",
-                Both,
-                When::BootstrapPending,
-            ),
-            part(
-                Key::FilesCut,
-                "## Bootstrap Context Notice",
-                Both,
-                When::FilesCut,
-            ),
+            BOOTSTRAP_PENDING,
+            FILES_CUT,
             WORKSPACE_FILES,
             REASONING_FORMAT,
             PROJECT_CONTEXT,
             BOUNDARY,
-            part(Key::Time, "## Temporal Context", Both, When::Date),
-            part(
-                Key::Delegation,
-                "## Delegation",
-                Full,
-                When::Delegating(&["sessions_spawn"]),
-            ),
+            TEMPORAL_CONTEXT,
+            DELEGATION,
             OUTPUT_DIRECTIVES,
             SILENT_REPLIES,
             OWNERS,
@@ -262,12 +335,7 @@ impl PromptRules {
             MESSAGING,
             part(Key::Messaging, "## Messaging", Minimal, MESSAGE_TOOLS),
             VOICE,
-            part(
-                Key::ExtraContext,
-                "## Conversation Context",
-                Full,
-                When::ExtraPrompt,
-            ),
+            CONVERSATION_CONTEXT,
             SUBAGENT_CONTEXT,
             REACTIONS,
             RUNTIME,

@@ -1,0 +1,76 @@
+"""Holds the comparison of requests. Run: python3 -m unittest discover -s tests/openclaw"""
+import unittest
+
+from compare import compare, plain, take_apart
+
+HERE = "/w"
+
+
+def request(files, user="hi", rest="", skills="", boundary=False):
+    """Builds a request of a few lines, in the layout that the releases share."""
+    blocks = "\n".join(f"## {HERE}/{name}\n{text}" for name, text in files)
+    mark = "<!-- OPENCLAW_CACHE_BOUNDARY -->\n" if boundary else ""
+    listed = f"<available_skills>\n{skills}\n</available_skills>\n" if skills else ""
+    system = f"You are.\n## Tooling\nwords\n{listed}# Project Context\nguidance\n{blocks}\n{mark}## Silent Replies\n{rest}"
+    return {"messages": [{"role": "system", "content": system}, {"role": "user", "content": user}], "tools": []}
+
+
+def differing(theirs, ours):
+    return [(f["part"], f["whose"]) for f in compare(theirs, ours, HERE, [HERE]) if f["verdict"] == "differs"]
+
+
+class Comparing(unittest.TestCase):
+    def test_words_of_a_program_may_differ(self):
+        files = [("AGENTS.md", "rules"), ("SOUL.md", "calm")]
+        self.assertEqual(differing(request(files, rest="their words"), request(files, rest="ours")), [])
+
+    def test_the_first_byte_and_the_file_are_named(self):
+        found = compare(request([("A.md", "one two")]), request([("A.md", "one too")]), HERE, [HERE])
+        wrong = next(f for f in found if f["verdict"] == "differs")
+        self.assertEqual((wrong["whose"], wrong["byte"]), ("A.md", 5))
+
+    def test_a_file_may_hold_the_line_that_ends_the_files(self):
+        files = [("TOOLS.md", "a\n<!-- OPENCLAW_CACHE_BOUNDARY -->"), ("MEMORY.md", "m")]
+        names = [name for name, _ in take_apart(request(files, boundary=True), HERE)["files"]]
+        self.assertEqual(names, ["TOOLS.md", "MEMORY.md"])
+        lost = [("TOOLS.md", "a"), ("MEMORY.md", "m")]
+        self.assertEqual(differing(request(files, boundary=True), request(lost)), [("file", "TOOLS.md")])
+
+    def test_order_of_files(self):
+        one, two = ("AGENTS.md", "a"), ("SOUL.md", "s")
+        self.assertEqual(differing(request([one, two]), request([two, one])), [("files", "order or choice of files")])
+
+    def test_markers_of_ours_on_the_wire(self):
+        files = [("AGENTS.md", "a")]
+        self.assertEqual(differing(request(files, boundary=True), request(files)), [])
+        self.assertEqual(differing(request(files), request(files, boundary=True)),
+                         [("internal", "ours: internal markers on the wire")])
+
+    def test_skills_of_the_user(self):
+        entry = "<skill><name>tide</name><location>/w/skills/tide/SKILL.md</location></skill>"
+        bundled = "<skill><name>own</name><location>/opt/own/SKILL.md</location></skill>"
+        files = [("AGENTS.md", "a")]
+        self.assertEqual(differing(request(files, skills=bundled + entry), request(files, skills=entry)), [])
+        self.assertEqual(differing(request(files, skills=entry), request(files, skills=bundled)),
+                         [("skills", "which of the user's skills are listed")])
+
+    def test_times_and_machines_are_not_compared(self):
+        self.assertEqual(plain("[Tue 2026-11-17 05:14 UTC] hi\n\nRuntime: agent=main"), "{TIME} hi\n\n{RUNTIME}")
+        files = [("AGENTS.md", "a")]
+        self.assertEqual(differing(request(files, "[Tue 2026-11-17 05:14 UTC] hi"), request(files)),
+                         [("history", "message 1, user")])
+
+    def test_ids_of_calls(self):
+        def called(id):
+            body = request([("AGENTS.md", "a")])
+            body["messages"].append({"role": "assistant", "content": None, "tool_calls": [
+                {"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}}]})
+            body["messages"].append({"role": "tool", "tool_call_id": id, "content": "text"})
+            return body
+
+        self.assertEqual(differing(called("call1"), called("call1")), [])
+        self.assertEqual([part for part, _ in differing(called("call1"), called("call_1"))], ["ids", "ids"])
+
+
+if __name__ == "__main__":
+    unittest.main()
