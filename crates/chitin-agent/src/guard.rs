@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many senders are counted at once. When there are more, those who are idle are forgotten.
@@ -24,6 +25,11 @@ const MOST_SENDERS: usize = 10_000;
 pub trait MessageGuard: Send + Sync {
     /// Lets a message in, or says why not. What comes back is held until the turn is over.
     fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>>;
+
+    /// Says which of several messages would be refused if one turn took them together, and why. Nothing is counted.
+    fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
+        vec![None; messages.len()]
+    }
 
     /// Tells whether replies are judged. Where they are not, they are streamed as they come.
     fn judges_replies(&self) -> bool;
@@ -46,6 +52,8 @@ pub struct GuardedMessage<'a> {
     pub agent: &'a LazyDefinition,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
+    /// Whether it goes into a turn of the same sender that runs. Such a message is no other turn under way.
+    pub joins: bool,
 }
 
 /// Who sent a message.
@@ -150,9 +158,23 @@ impl AllGuards {
 
 impl MessageGuard for AllGuards {
     fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>> {
+        // A message that one of them refuses does not count for the others either.
+        if let Some(refusal) = self.foresee(slice::from_ref(message)).pop().flatten() {
+            return Err(Box::new(refusal));
+        }
         let admitted = self.0.iter().map(|guard| guard.admit(message));
         let admitted = admitted.collect::<Result<Vec<_>, _>>()?;
         Ok(Admission::until(move || drop(admitted)))
+    }
+
+    fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
+        let mut all = vec![None; messages.len()];
+        for guard in &self.0 {
+            for (known, found) in all.iter_mut().zip(guard.foresee(messages)) {
+                *known = known.take().or(found);
+            }
+        }
+        all
     }
 
     fn judges_replies(&self) -> bool {
@@ -213,38 +235,17 @@ impl PermissionGuard {
         rules: &Permissions,
         message: &GuardedMessage<'_>,
     ) -> Result<Admission, Box<RuleRefusal>> {
-        let origin = message.origin;
-        let held = [origin.role.as_str()];
         let mut all = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = match (&origin.sender, origin.role) {
-            (Some(sender), SenderRole::Guest) => sender.clone(),
-            (None, SenderRole::Guest) => "guest".to_owned(),
-            (_, SenderRole::Owner) => "owner".to_owned(),
-        };
+        let name = counted_as(message.origin);
         if all.len() >= MOST_SENDERS && !all.contains_key(&name) {
             all.retain(|_, usage| usage.in_flight > 0);
         }
         let usage = all.entry(name.clone()).or_default();
         let before = usage.in_flight;
-        let whole = [message.whole.to_owned()];
-        let written = match origin.written.as_slice() {
-            [] => &whole,
-            written => written,
-        };
-        for text in written {
-            let request = request(text, &held, message.now_ms);
-            if let Some(refusal) = refused(rules.admit(request, usage)) {
-                usage.in_flight = before;
-                return Err(Box::new(refusal));
-            }
-        }
-        // What stands around the message is judged by what it says alone: the sender did not write it.
-        if let Some(refusal) = refused(rules.screen_answer(message.whole)) {
-            usage.in_flight = before;
+        if let Some(refusal) = count(rules, message, usage) {
             return Err(Box::new(refusal));
         }
-        let count = usage.in_flight - before;
-        if count == 0 {
+        if usage.in_flight == before {
             return Ok(Admission::default());
         }
         drop(all);
@@ -252,10 +253,60 @@ impl PermissionGuard {
         Ok(Admission::until(move || {
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(usage) = all.get_mut(&name) {
-                (0..count).for_each(|_| usage.finish());
+                usage.finish();
             }
         }))
     }
+}
+
+/// Returns the name under which a sender's messages are counted.
+fn counted_as(origin: &MessageOrigin) -> String {
+    match (&origin.sender, origin.role) {
+        (Some(sender), SenderRole::Guest) => sender.clone(),
+        (None, SenderRole::Guest) => "guest".to_owned(),
+        (_, SenderRole::Owner) => "owner".to_owned(),
+    }
+}
+
+/// Judges a person's message and counts it: as one turn, and once for each text that it holds. One that is refused leaves
+/// the counts as they were.
+fn count(
+    rules: &Permissions,
+    message: &GuardedMessage<'_>,
+    usage: &mut Usage,
+) -> Option<RuleRefusal> {
+    let origin = message.origin;
+    let held = [origin.role.as_str()];
+    let whole = [message.whole.to_owned()];
+    let written = match origin.written.as_slice() {
+        [] => &whole,
+        written => written,
+    };
+    let others = usage.in_flight.saturating_sub(message.joins.into());
+    let mut counted = usage.clone();
+    for text in written {
+        counted.in_flight = others;
+        let request = request(text, &held, message.now_ms);
+        if let Some(refusal) = refused(rules.admit(request, &mut counted)) {
+            return Some(refusal);
+        }
+    }
+    // What stands around the message is judged by what it says alone: the sender did not write it.
+    if let Some(refusal) = refused(rules.screen_answer(message.whole)) {
+        return Some(refusal);
+    }
+    if message.joins {
+        counted.in_flight = usage.in_flight;
+    }
+    *usage = counted;
+    None
+}
+
+/// Judges a message of this program, which counts for nobody.
+fn judge_internal(rules: &Permissions, message: &GuardedMessage<'_>) -> Option<RuleRefusal> {
+    let held = [message.origin.role.as_str()];
+    let request = request(message.whole, &held, message.now_ms);
+    refused(rules.decide_internal(request, &Usage::default()))
 }
 
 impl MessageGuard for PermissionGuard {
@@ -265,16 +316,35 @@ impl MessageGuard for PermissionGuard {
             Rules::Broken(refusal) => Err(Box::new(refusal.clone())),
             Rules::Use(rules) => match message.origin.kind {
                 OriginKind::Person => self.admit_person(rules, message),
-                OriginKind::Internal => {
-                    let held = [message.origin.role.as_str()];
-                    let request = request(message.whole, &held, message.now_ms);
-                    match refused(rules.decide_internal(request, &Usage::default())) {
-                        Some(refusal) => Err(Box::new(refusal)),
-                        None => Ok(Admission::default()),
-                    }
-                }
+                OriginKind::Internal => match judge_internal(rules, message) {
+                    Some(refusal) => Err(Box::new(refusal)),
+                    None => Ok(Admission::default()),
+                },
             },
         }
+    }
+
+    fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
+        let rules = self.rules();
+        let mut foreseen: HashMap<String, Usage> = HashMap::new();
+        let mut judge = |message: &GuardedMessage<'_>| match (&*rules, message.origin.kind) {
+            (Rules::None, _) => None,
+            (Rules::Broken(refusal), _) => Some(refusal.clone()),
+            (Rules::Use(rules), OriginKind::Internal) => judge_internal(rules, message),
+            (Rules::Use(rules), OriginKind::Person) => {
+                let name = counted_as(message.origin);
+                let usage = foreseen.entry(name).or_insert_with_key(|name| {
+                    let all = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.get(name).cloned().unwrap_or_default()
+                });
+                // They are one turn, so none of them is under way before another.
+                let before = usage.in_flight;
+                let refusal = count(rules, message, usage);
+                usage.in_flight = before;
+                refusal
+            }
+        };
+        messages.iter().map(&mut judge).collect()
     }
 
     fn judges_replies(&self) -> bool {

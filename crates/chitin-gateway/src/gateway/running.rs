@@ -151,7 +151,7 @@ impl Inner {
         (active.cause, heard)
     }
 
-    async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
+    pub(super) async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
         let channel = job.from.as_ref().map(|from| from.channel.as_str());
         let offers = match self.offers.get() {
             Some(offers) => offers(channel),
@@ -329,7 +329,7 @@ impl Inner {
 }
 
 /// Says who a job's message comes from, for the rules of the agent's workspace.
-fn origin(job: &Job) -> MessageOrigin {
+pub(super) fn origin(job: &Job) -> MessageOrigin {
     let sender = job.sender.as_ref();
     let channel = job.from.as_ref().map_or("", |from| from.channel.as_str());
     let (kind, written) = match job.kind {

@@ -1,0 +1,80 @@
+//! `PERMISSIONS.md` and `CHANNELS.md` where several messages and several ways in meet: each sender learns the fate of its own message.
+
+use super::{PATIENCE, Serving, place};
+use crate::run::{Talk, text};
+use chitin_test::model_server::Format;
+use serde_json::{Value, json};
+
+/// An agent with rules whose first turn takes a while, and a server for it.
+fn busy(rules: &str, first: Value) -> (Talk, Serving) {
+    let script = [first, json!({"times": 0, "text": "Fine."})];
+    let talk = Talk::new(Format::Anthropic, &script);
+    talk.env.files([("PERMISSIONS.md", rules)]);
+    let serving = Serving::start(&talk, &[]);
+    serving.say("yard", "Begin.");
+    assert!(talk.server.wait_for_requests(1, PATIENCE));
+    (talk, serving)
+}
+
+fn slow() -> Value {
+    json!({"when": "Begin.", "delayMs": 1500, "text": "Begun."})
+}
+
+/// Sends messages while a turn runs, and returns how each ended, in their order.
+fn send_all(serving: &Serving, texts: &[&str], queue: Option<&str>) -> Vec<Value> {
+    let send = |words: &str| {
+        let mut body = json!({"text": words, "from": place("yard"), "wait": true});
+        if let Some(queue) = queue {
+            body["queue"] = queue.into();
+        }
+        serving.ask("POST", "/api/messages", Some(&body)).1
+    };
+    std::thread::scope(|scope| {
+        let sent: Vec<_> = texts
+            .iter()
+            .map(|words| scope.spawn(|| send(words)))
+            .collect();
+        sent.into_iter().map(|one| one.join().unwrap()).collect()
+    })
+}
+
+/// Returns the rule that refused each message, or `ok`.
+fn fates(ended: &[Value]) -> Vec<String> {
+    let fate = |one: &Value| match one["refused"]["rule"].as_str() {
+        Some(rule) => {
+            assert_eq!(one["status"], "failed", "{one}");
+            rule.to_owned()
+        }
+        None => one["status"].to_string().trim_matches('"').to_owned(),
+    };
+    ended.iter().map(fate).collect()
+}
+
+#[test]
+fn messages_that_are_given_one_turn_count_as_one_under_way() {
+    let (talk, serving) = busy("concurrency-limit: 1\n", slow());
+    let ended = send_all(&serving, &["one", "two", "three"], None);
+    assert_eq!(fates(&ended), ["ok", "ok", "ok"], "{ended:?}");
+    let last = talk.server.requests().pop().unwrap();
+    for word in ["one", "two", "three"] {
+        assert!(text(&last.body).contains(word));
+    }
+}
+
+#[test]
+fn of_several_messages_only_those_over_the_rate_are_refused() {
+    let (_talk, serving) = busy("rate-limit: 3/3600\n", slow());
+    let mut fates = fates(&send_all(&serving, &["one", "two", "three"], None));
+    fates.sort();
+    assert_eq!(fates, ["ok", "ok", "rate-limit"]);
+}
+
+#[test]
+fn a_refused_message_takes_none_of_those_that_wait_with_it_along() {
+    let (talk, serving) = busy("deny: swordfish\n", slow());
+    let ended = send_all(&serving, &["one", "the swordfish", "three"], None);
+    assert_eq!(fates(&ended), ["ok", "deny", "ok"], "{ended:?}");
+    for request in talk.server.requests() {
+        assert!(!text(&request.body).contains("swordfish"));
+    }
+}
