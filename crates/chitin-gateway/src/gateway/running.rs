@@ -74,14 +74,16 @@ impl Inner {
             JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
-        let ids: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
+        // Those whose words it heard are over as it is, and those that were refused as they were.
+        let ends: Vec<(String, Outcome)> = steered
+            .iter()
+            .map(|job| (job.id.clone(), delivery.outcome_of(&job.id, &outcome)))
+            .collect();
         stage.settles();
         self.finish(&job, steered, &outcome, delivery.into_marks())
             .await;
-        // Those whose words it heard are over as it is.
-        for id in ids.iter().chain([&job.id]) {
-            let outcome = outcome.clone();
-            self.tell(&job.session_key, id, || What::Finished { outcome });
+        for (id, outcome) in ends.into_iter().chain([(job.id.clone(), outcome)]) {
+            self.tell(&job.session_key, &id, || What::Finished { outcome });
         }
         self.hub.forget(&job.id);
     }

@@ -78,3 +78,22 @@ fn a_refused_message_takes_none_of_those_that_wait_with_it_along() {
         assert!(!text(&request.body).contains("swordfish"));
     }
 }
+
+#[test]
+fn a_message_for_a_turn_that_runs_is_no_second_turn_and_its_sender_learns_its_fate() {
+    let call = json!([{"name": "read", "arguments": {"path": "board.md"}}]);
+    let first = json!({"when": "Begin.", "delayMs": 1500, "toolCalls": call});
+    let (talk, serving) = busy("deny: swordfish\nconcurrency-limit: 1\n", first);
+    let ended = send_all(&serving, &["the swordfish", "and the larch"], Some("steer"));
+    assert_eq!(fates(&ended), ["deny", "ok"], "{ended:?}");
+    let [refused, heard] = ended.as_slice() else {
+        unreachable!("two were sent")
+    };
+    assert_eq!(refused["refused"]["line"], 1, "{refused}");
+    assert_eq!(refused["text"], "", "{refused}");
+    let error = refused["error"].as_str().unwrap();
+    assert!(error.contains("rule `deny`, line 1"), "{error}");
+    assert_eq!(heard["text"], "Fine.", "{heard}");
+    let last = talk.server.requests().pop().unwrap();
+    assert!(text(&last.body).contains("and the larch"));
+}
