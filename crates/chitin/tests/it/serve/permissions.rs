@@ -97,3 +97,27 @@ fn a_message_for_a_turn_that_runs_is_no_second_turn_and_its_sender_learns_its_fa
     let last = talk.server.requests().pop().unwrap();
     assert!(text(&last.body).contains("and the larch"));
 }
+
+#[test]
+fn what_comes_over_http_is_judged_as_http_whatever_it_claims() {
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[json!({"times": 0, "text": "Fine."})],
+    );
+    talk.env.files([("CHANNELS.md", "- discord\n")]);
+    let serving = Serving::start(&talk, &[]);
+    let claim = |channel: &str| {
+        let from = json!({"channel": channel, "peer": {"kind": "direct", "id": "ada"}});
+        let body = json!({"text": "hello", "from": from, "wait": true});
+        serving.ask("POST", "/api/messages", Some(&body))
+    };
+    for channel in ["discord", "terminal", "internal", "web"] {
+        let (status, refused) = claim(channel);
+        assert_eq!(status, 403, "{channel}: {refused}");
+        let said = refused.to_string();
+        assert!(said.contains("channel `web`"), "{channel}: {said}");
+    }
+    talk.env.files([("CHANNELS.md", "- http\n")]);
+    assert_eq!(claim("discord").0, 200, "it addresses a session there");
+    assert_eq!(talk.server.requests().len(), 1);
+}
