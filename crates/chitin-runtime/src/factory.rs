@@ -24,6 +24,7 @@ use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
+use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -135,6 +136,12 @@ impl AgentFactory {
             .layers
             .settings(Some(&self.setup.agent));
         directories::visit(&self.host, &self.setup, &self.state, &self.notes);
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        for workspace in std::iter::once(&self.setup.directory).chain(&self.setup.with) {
+            for note in lookalike::notes(workspace, &policy) {
+                self.notes.note(&note);
+            }
+        }
         let mut chosen = models::choose(selection, &self.host, &self.setup)?;
         for note in &chosen.notes {
             self.notes.note(note);
