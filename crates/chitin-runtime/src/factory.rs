@@ -125,6 +125,15 @@ impl AgentFactory {
         })
     }
 
+    /// Says which lines of the workspace's guardrails look like rules and are none.
+    pub fn guardrail_notes(&self) -> Vec<String> {
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        let workspaces = std::iter::once(&self.setup.directory).chain(&self.setup.with);
+        workspaces
+            .flat_map(|workspace| lookalike::notes(workspace, &policy))
+            .collect()
+    }
+
     /// Finds the models and makes the tools. A runtime must be running.
     pub async fn template(
         &self,
@@ -136,12 +145,6 @@ impl AgentFactory {
             .layers
             .settings(Some(&self.setup.agent));
         directories::visit(&self.host, &self.setup, &self.state, &self.notes);
-        let policy = read_policy(self.setup.contract(), &self.setup.options);
-        for workspace in std::iter::once(&self.setup.directory).chain(&self.setup.with) {
-            for note in lookalike::notes(workspace, &policy) {
-                self.notes.note(&note);
-            }
-        }
         let mut chosen = models::choose(selection, &self.host, &self.setup)?;
         for note in &chosen.notes {
             self.notes.note(note);

@@ -178,6 +178,10 @@ impl Args {
             for note in shut_out(&agent.id, workspace, configuration.contract, channels) {
                 printer.note(&note);
             }
+            let policy = read_policy(configuration.contract, &LoadOptions::default());
+            for note in lookalike::notes(workspace, &policy) {
+                printer.note(&format!("agent `{}`: {note}", agent.id));
+            }
         }
         let config = Arc::new(configuration.value().clone());
         let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(SystemClock));

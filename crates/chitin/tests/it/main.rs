@@ -11,6 +11,7 @@ mod context;
 mod embed;
 mod extension_files;
 mod figures;
+mod guardrails;
 mod identity;
 mod mcp;
 mod memory;
