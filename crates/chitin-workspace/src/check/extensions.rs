@@ -92,8 +92,13 @@ fn unusable(name: &str, reason: &str) -> Draft {
     }
 }
 
+/// Returns what a turn reads of a text: a byte order mark does not count.
+fn read(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
 fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
-    statements(text)
+    statements(read(text))
         .filter_map(pair)
         .filter(|(key, value)| !key.is_empty() && !value.is_empty())
         .map(move |(key, value)| Setting {
@@ -125,7 +130,7 @@ fn misspelt<'a>(
 fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
     let all: Vec<Setting<'_>> = settings(subject.text).take(MOST_RULES).collect();
     let mut dressed = Vec::new();
-    for found in lookalike::rules(subject.text).take(MOST_RULES) {
+    for found in lookalike::rules(read(subject.text)).take(MOST_RULES) {
         let message = match found.value {
             "" => format!("`{}` has no value, so the line guards nothing.", found.name),
             _ => format!("This looks like the rule `{}` and is none, so it guards nothing.", found.name),
@@ -168,7 +173,7 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
             findings.at(subject, setting.value_span.clone(), draft);
         }
     }
-    if is_empty && !subject.text.trim().is_empty() {
+    if is_empty && !read(subject.text).trim().is_empty() {
         let message = "No line of the file is a rule, so nothing is guarded.";
         findings.whole(subject, Draft::new(&rules::NO_PERMISSIONS, message));
     }
@@ -302,8 +307,8 @@ fn model_problem(model: &str, is_local: bool, providers: &[String]) -> Option<St
 
 fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
     // Without any name the file means every channel.
-    let names_none = channels::parse(subject.text).is_empty();
-    for found in lookalike::channel_lines(subject.text).take(MOST_RULES) {
+    let names_none = channels::parse(read(subject.text)).is_empty();
+    for found in lookalike::channel_lines(read(subject.text)).take(MOST_RULES) {
         let (severity, effect) = if names_none {
             (Severity::Error, "so every channel reaches the agent")
         } else {
@@ -318,7 +323,7 @@ fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
             .remedy(format!("Write `{}`, each channel on a line of its own.", found.spelled()));
         findings.at(subject, span(subject.text, found.line), draft);
     }
-    for line in statements(subject.text) {
+    for line in statements(read(subject.text)) {
         let word = match line.find(':') {
             Some(at) if at > 0 => &line[..at],
             _ => line,
@@ -339,7 +344,7 @@ fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
 
 fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
     let mut names = HashSet::new();
-    for (name, value) in statements(subject.text).filter_map(pair) {
+    for (name, value) in statements(read(subject.text)).filter_map(pair) {
         if name.is_empty() || name.contains(char::is_whitespace) {
             continue;
         }
