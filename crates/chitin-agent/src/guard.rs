@@ -147,12 +147,19 @@ impl MessageGuard for NoRules {
 }
 
 /// Several guards as one: what any of them refuses is refused.
-pub struct AllGuards(Vec<PermissionGuard>);
+pub struct AllGuards(Vec<Arc<PermissionGuard>>);
 
 impl AllGuards {
     /// Takes the guards, in the order in which they are asked.
-    pub const fn new(guards: Vec<PermissionGuard>) -> Self {
-        Self(guards)
+    pub fn new(guards: Vec<PermissionGuard>) -> Self {
+        Self(guards.into_iter().map(Arc::new).collect())
+    }
+
+    /// Adds a guard. Those that are there already go on counting together, wherever they are asked.
+    #[must_use]
+    pub fn and(&self, guard: PermissionGuard) -> Self {
+        let guards = self.0.iter().cloned();
+        Self(guards.chain([Arc::new(guard)]).collect())
     }
 }
 
@@ -178,7 +185,7 @@ impl MessageGuard for AllGuards {
     }
 
     fn judges_replies(&self) -> bool {
-        self.0.iter().any(MessageGuard::judges_replies)
+        self.0.iter().any(|guard| guard.judges_replies())
     }
 
     fn reply(&self, text: &str) -> Option<RuleRefusal> {
@@ -194,6 +201,8 @@ impl MessageGuard for AllGuards {
 /// agent, so that limits count across its sessions. A file that cannot be used allows nothing.
 pub struct PermissionGuard {
     agent: String,
+    /// What refusals call the file.
+    shown: String,
     file: LiveFile<Rules>,
     usage: Arc<Mutex<HashMap<String, Usage>>>,
 }
@@ -210,8 +219,62 @@ impl PermissionGuard {
     pub fn new(directory: &Path, agent: &str, policy: ReadPolicy) -> Self {
         Self {
             agent: agent.to_owned(),
+            shown: FILE.to_owned(),
             file: LiveFile::new(directory, FILE, policy),
             usage: Arc::default(),
+        }
+    }
+
+    /// Guards an agent by the rules of a workspace that is not its own. Refusals name the directory, and not its path, which
+    /// is nobody's business but the owner's.
+    pub fn of_other(directory: &Path, agent: &str, policy: ReadPolicy) -> Self {
+        let name = directory.file_name().unwrap_or(directory.as_os_str());
+        Self {
+            shown: format!("{}/{FILE}", name.to_string_lossy()),
+            ..Self::new(directory, agent, policy)
+        }
+    }
+
+    /// Says in which file a rule stands.
+    fn refused(&self, decision: Decision) -> Option<RuleRefusal> {
+        match decision {
+            Decision::Admit => None,
+            Decision::Refuse {
+                by,
+                rule,
+                line,
+                reason,
+            } => Some(RuleRefusal {
+                rule: rule.to_owned(),
+                policy: Some(by),
+                line,
+                reason,
+                ..self.refusal()
+            }),
+        }
+    }
+
+    fn refusal(&self) -> RuleRefusal {
+        RuleRefusal {
+            file: self.shown.clone(),
+            rule: String::new(),
+            policy: None,
+            line: None,
+            column: None,
+            reason: String::new(),
+        }
+    }
+
+    /// Where the file is broken. What stands there is not told: it may be what nobody is to see.
+    fn broken(&self, error: &PermissionsError) -> RuleRefusal {
+        let position = error.position;
+        RuleRefusal {
+            rule: "unusable".to_owned(),
+            line: Some(position.line),
+            column: Some(position.column),
+            reason: "this line cannot be understood, so nothing is allowed; `chitin check` says what is wrong"
+                .to_owned(),
+            ..self.refusal()
         }
     }
 
@@ -221,11 +284,11 @@ impl PermissionGuard {
             LiveText::Unreadable(reason) => Rules::Broken(RuleRefusal {
                 rule: "unreadable".to_owned(),
                 reason: format!("the file cannot be used ({reason}), so nothing is allowed"),
-                ..refusal()
+                ..self.refusal()
             }),
             LiveText::Text(text) => match permissions::parse(text, &self.agent) {
                 Ok(permissions) => Rules::Use(permissions),
-                Err(error) => Rules::Broken(broken(&error)),
+                Err(error) => Rules::Broken(self.broken(&error)),
             },
         })
     }
@@ -242,7 +305,7 @@ impl PermissionGuard {
         }
         let usage = all.entry(name.clone()).or_default();
         let before = usage.in_flight;
-        if let Some(refusal) = count(rules, message, usage) {
+        if let Some(refusal) = self.count(rules, message, usage) {
             return Err(Box::new(refusal));
         }
         if usage.in_flight == before {
@@ -257,6 +320,52 @@ impl PermissionGuard {
             }
         }))
     }
+
+    /// Judges a person's message and counts it: as one turn, and once for each text that it holds. One that is refused leaves
+    /// the counts as they were.
+    fn count(
+        &self,
+        rules: &Permissions,
+        message: &GuardedMessage<'_>,
+        usage: &mut Usage,
+    ) -> Option<RuleRefusal> {
+        let origin = message.origin;
+        let held = [origin.role.as_str()];
+        let whole = [message.whole.to_owned()];
+        let written = match origin.written.as_slice() {
+            [] => &whole,
+            written => written,
+        };
+        let others = usage.in_flight.saturating_sub(message.joins.into());
+        let mut counted = usage.clone();
+        for text in written {
+            counted.in_flight = others;
+            let request = request(text, &held, message.now_ms);
+            if let Some(refusal) = self.refused(rules.admit(request, &mut counted)) {
+                return Some(refusal);
+            }
+        }
+        // What stands around the message is judged by what it says alone: the sender did not write it.
+        if let Some(refusal) = self.refused(rules.screen_answer(message.whole)) {
+            return Some(refusal);
+        }
+        if message.joins {
+            counted.in_flight = usage.in_flight;
+        }
+        *usage = counted;
+        None
+    }
+
+    /// Judges a message of this program, which counts for nobody.
+    fn judge_internal(
+        &self,
+        rules: &Permissions,
+        message: &GuardedMessage<'_>,
+    ) -> Option<RuleRefusal> {
+        let held = [message.origin.role.as_str()];
+        let request = request(message.whole, &held, message.now_ms);
+        self.refused(rules.decide_internal(request, &Usage::default()))
+    }
 }
 
 /// Returns the name under which a sender's messages are counted.
@@ -268,47 +377,6 @@ fn counted_as(origin: &MessageOrigin) -> String {
     }
 }
 
-/// Judges a person's message and counts it: as one turn, and once for each text that it holds. One that is refused leaves
-/// the counts as they were.
-fn count(
-    rules: &Permissions,
-    message: &GuardedMessage<'_>,
-    usage: &mut Usage,
-) -> Option<RuleRefusal> {
-    let origin = message.origin;
-    let held = [origin.role.as_str()];
-    let whole = [message.whole.to_owned()];
-    let written = match origin.written.as_slice() {
-        [] => &whole,
-        written => written,
-    };
-    let others = usage.in_flight.saturating_sub(message.joins.into());
-    let mut counted = usage.clone();
-    for text in written {
-        counted.in_flight = others;
-        let request = request(text, &held, message.now_ms);
-        if let Some(refusal) = refused(rules.admit(request, &mut counted)) {
-            return Some(refusal);
-        }
-    }
-    // What stands around the message is judged by what it says alone: the sender did not write it.
-    if let Some(refusal) = refused(rules.screen_answer(message.whole)) {
-        return Some(refusal);
-    }
-    if message.joins {
-        counted.in_flight = usage.in_flight;
-    }
-    *usage = counted;
-    None
-}
-
-/// Judges a message of this program, which counts for nobody.
-fn judge_internal(rules: &Permissions, message: &GuardedMessage<'_>) -> Option<RuleRefusal> {
-    let held = [message.origin.role.as_str()];
-    let request = request(message.whole, &held, message.now_ms);
-    refused(rules.decide_internal(request, &Usage::default()))
-}
-
 impl MessageGuard for PermissionGuard {
     fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>> {
         match &*self.rules() {
@@ -316,7 +384,7 @@ impl MessageGuard for PermissionGuard {
             Rules::Broken(refusal) => Err(Box::new(refusal.clone())),
             Rules::Use(rules) => match message.origin.kind {
                 OriginKind::Person => self.admit_person(rules, message),
-                OriginKind::Internal => match judge_internal(rules, message) {
+                OriginKind::Internal => match self.judge_internal(rules, message) {
                     Some(refusal) => Err(Box::new(refusal)),
                     None => Ok(Admission::default()),
                 },
@@ -330,7 +398,7 @@ impl MessageGuard for PermissionGuard {
         let mut judge = |message: &GuardedMessage<'_>| match (&*rules, message.origin.kind) {
             (Rules::None, _) => None,
             (Rules::Broken(refusal), _) => Some(refusal.clone()),
-            (Rules::Use(rules), OriginKind::Internal) => judge_internal(rules, message),
+            (Rules::Use(rules), OriginKind::Internal) => self.judge_internal(rules, message),
             (Rules::Use(rules), OriginKind::Person) => {
                 let name = counted_as(message.origin);
                 let usage = foreseen.entry(name).or_insert_with_key(|name| {
@@ -339,7 +407,7 @@ impl MessageGuard for PermissionGuard {
                 });
                 // They are one turn, so none of them is under way before another.
                 let before = usage.in_flight;
-                let refusal = count(rules, message, usage);
+                let refusal = self.count(rules, message, usage);
                 usage.in_flight = before;
                 refusal
             }
@@ -358,7 +426,7 @@ impl MessageGuard for PermissionGuard {
     fn reply(&self, text: &str) -> Option<RuleRefusal> {
         match &*self.rules() {
             Rules::None => None,
-            Rules::Use(rules) => refused(rules.screen_answer(text)),
+            Rules::Use(rules) => self.refused(rules.screen_answer(text)),
             Rules::Broken(refusal) => Some(refusal.clone()),
         }
     }
@@ -368,8 +436,8 @@ impl MessageGuard for PermissionGuard {
             Rules::None => None,
             Rules::Use(rules) if !rules.judges_replies() => None,
             // As JSON, quotes and line ends are spelled with a backslash; so every text in it is looked at as well.
-            Rules::Use(rules) => refused(rules.screen_tool_arguments(&arguments.to_string()))
-                .or_else(|| texts(arguments, &mut |text| refused(rules.screen_answer(text)))),
+            Rules::Use(rules) => self.refused(rules.screen_tool_arguments(&arguments.to_string()))
+                .or_else(|| texts(arguments, &mut |text| self.refused(rules.screen_answer(text)))),
             Rules::Broken(refusal) => Some(refusal.clone()),
         }
     }
@@ -392,48 +460,6 @@ fn request<'a>(message: &'a str, roles: &'a [&'a str], now_ms: i64) -> Request<'
         message,
         roles,
         now: Timestamp::from_millisecond(now_ms).unwrap_or_default(),
-    }
-}
-
-fn refusal() -> RuleRefusal {
-    RuleRefusal {
-        file: FILE.to_owned(),
-        rule: String::new(),
-        policy: None,
-        line: None,
-        column: None,
-        reason: String::new(),
-    }
-}
-
-fn refused(decision: Decision) -> Option<RuleRefusal> {
-    match decision {
-        Decision::Admit => None,
-        Decision::Refuse {
-            by,
-            rule,
-            line,
-            reason,
-        } => Some(RuleRefusal {
-            rule: rule.to_owned(),
-            policy: Some(by),
-            line,
-            reason,
-            ..refusal()
-        }),
-    }
-}
-
-/// Where the file is broken. What stands there is not told: it may be what nobody is to see.
-fn broken(error: &PermissionsError) -> RuleRefusal {
-    let position = error.position;
-    RuleRefusal {
-        rule: "unusable".to_owned(),
-        line: Some(position.line),
-        column: Some(position.column),
-        reason: "this line cannot be understood, so nothing is allowed; `chitin check` says what is wrong"
-            .to_owned(),
-        ..refusal()
     }
 }
 

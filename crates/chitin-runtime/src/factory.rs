@@ -106,7 +106,10 @@ impl AgentFactory {
         let id = setup.agent.as_str();
         let layers = &setup.configuration.layers;
         let context_engine = layers.settings(Some(&setup.agent)).context_engine;
-        let guards = workspaces().map(|one| PermissionGuard::new(one, id, policy.clone()));
+        let own = PermissionGuard::new(&setup.directory, id, policy.clone());
+        let with = setup.with.iter();
+        let others = with.map(|one| PermissionGuard::of_other(one, id, policy.clone()));
+        let guards = std::iter::once(own).chain(others);
         let channels = workspaces().map(|one| ChannelFilter::new(one, policy.clone()));
         Ok(Self {
             guard: Arc::new(AllGuards::new(guards.collect())),
@@ -123,6 +126,15 @@ impl AgentFactory {
             engines: Vec::new(),
             tools: Vec::new(),
         })
+    }
+
+    /// Works for an agent whose own workspace is another one: sessions are the same, and the rules of both hold.
+    pub(crate) fn for_agent_of(&mut self, usual: &Self) {
+        self.store = Arc::clone(&usual.store);
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        let id = self.setup.agent.as_str();
+        let here = PermissionGuard::of_other(&self.setup.directory, id, policy);
+        self.guard = Arc::new(usual.guard.and(here));
     }
 
     /// Says which lines of the workspace's guardrails look like rules and are none.

@@ -6,7 +6,7 @@
 
 use crate::process::{chitin, command, transcript};
 use crate::run::{Talk, text};
-use chitin_test::model_server::Format;
+use chitin_test::model_server::{Format, ModelServer};
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -86,4 +86,89 @@ fn check_says_of_a_guardrail_what_a_turn_makes_of_it() {
     let found = text(&output.stdout);
     assert!(!found.contains("PERMISSIONS.md"), "{found}");
     assert_eq!(output.status.code(), Some(0), "{found}");
+}
+
+#[test]
+fn a_refusal_by_another_workspace_names_its_directory() {
+    let talk = talk();
+    talk.env.file("team/AGENTS.md", "# Rules of the team\n");
+    talk.env.file("team/PERMISSIONS.md", "deny: swordfish\n");
+    let team = talk.env.workspace().with_file_name("team");
+    let output = talk.say_with("the swordfish", &["--with", &team.to_string_lossy()]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{error}");
+    let says = "`team/PERMISSIONS.md` refuses this message (rule `deny`, line 1)";
+    assert!(error.contains(says), "{error}");
+    assert!(
+        error.contains("rules are in `PERMISSIONS.md` of the directory `team`"),
+        "{error}"
+    );
+}
+
+/// An agent that begins a child in another workspace.
+fn with_child(rules: &str, says: &str) -> Talk {
+    let mut talk = talk();
+    talk.env
+        .file("home/work/site/AGENTS.md", "# Rules of the site\n");
+    talk.env.files([("PERMISSIONS.md", rules)]);
+    let site = talk.env.home().join("work/site");
+    let arguments = json!({"task": "Read the log", "workspace": site});
+    let script = [
+        json!({"when": "[Subagent Task]: Read the log", "times": 0, "text": says}),
+        json!({"when": "[Internal task completion event]", "times": 0, "text": "Noted."}),
+        json!({"toolCalls": [{"name": "sessions_spawn", "arguments": arguments}]}),
+        json!({"text": "It is being read.", "times": 0}),
+    ];
+    let script: Vec<String> = script.iter().map(ToString::to_string).collect();
+    talk.server = ModelServer::start(Format::Anthropic, &script.join("\n"));
+    talk.configure(json!({"subagents": {"workspaces": ["~/work/site"]}}));
+    talk
+}
+
+#[test]
+fn a_child_in_another_workspace_is_bound_by_the_rules_of_its_agent_too() {
+    let talk = with_child("deny: swordfish\n", "It is swordfish.");
+    let output = talk.say("What does the log say?");
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{out}\n{error}");
+    assert!(out.contains("Noted."), "{out}\n{error}");
+    let requests = talk.server.requests();
+    let told = requests.iter().map(|one| text(&one.body));
+    let told = told.filter(|body| body.contains("[Internal task completion event]"));
+    let told: Vec<String> = told.collect();
+    assert!(!told.is_empty(), "{error}");
+    for body in told {
+        assert!(body.contains("`PERMISSIONS.md` refuses this reply"), "{body}");
+        assert!(!body.contains("It is swordfish."), "{body}");
+    }
+    let mut open = vec![talk.env.home().join(".chitin/agents")];
+    let mut transcripts = 0;
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl")
+                && !path.to_string_lossy().contains("trajectory")
+            {
+                transcripts += 1;
+                let kept = std::fs::read_to_string(&path).unwrap();
+                assert!(!kept.contains("It is swordfish."), "{}", path.display());
+            }
+        }
+    }
+    assert!(transcripts >= 2, "both conversations are kept");
+}
+
+#[test]
+fn news_of_a_child_that_a_rule_refuses_is_said() {
+    let talk = with_child("deny: task completion event\n", "It was open.");
+    let output = talk.say("What does the log say?");
+    let error = text(&output.stderr);
+    assert!(error.contains("could not be told of the end of"), "{error}");
+    assert!(
+        error.contains("`PERMISSIONS.md` refuses this message (rule `deny`, line 1)"),
+        "{error}"
+    );
+    assert_eq!(text(&output.stdout).matches("Noted.").count(), 0);
 }

@@ -234,9 +234,13 @@ async fn turn(
 
 /// Says how a turn ended.
 fn ended(report: &TurnReport) -> Result<Exit, CliError> {
-    if let (Some((RefusedPart::Message, _)), Some(error)) = (&report.refused, &report.error) {
+    if let (Some((RefusedPart::Message, by)), Some(error)) = (&report.refused, &report.error) {
+        let hint = match by.file.split_once('/') {
+            Some((directory, file)) => format!("`{file}` of the directory `{directory}`"),
+            None => format!("`{}` of the workspace", by.file),
+        };
         return Err(CliError::new(Kind::Refused, error.clone())
-            .hint("rules are in `PERMISSIONS.md` of the workspace; an edit holds at once"));
+            .hint(format!("rules are in {hint}; an edit holds at once")));
     }
     match (&report.stop_reason, &report.error) {
         (StopReason::Aborted, _) => Ok(Exit::Interrupted),
