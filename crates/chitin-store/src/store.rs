@@ -295,7 +295,7 @@ pub enum StoreError {
         key: String,
     },
     /// The operating system says no.
-    #[error("`{}`: {source}", path.display())]
+    #[error("`{}` cannot be used: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -347,9 +347,10 @@ impl StoreError {
             }
             Self::Poisoned { .. } => Some("open the session again; it is repaired then"),
             Self::Exists { .. } => Some("use another key, or start the session afresh"),
-            Self::Unknown { .. } | Self::BadKey { .. } | Self::TooLong { .. } | Self::Io { .. } => {
-                None
-            }
+            Self::Io { .. } => Some(
+                "sessions are kept there: make the place readable and writable, or name another with `CHITIN_HOME`",
+            ),
+            Self::Unknown { .. } | Self::BadKey { .. } | Self::TooLong { .. } => None,
         }
     }
 }

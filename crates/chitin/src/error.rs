@@ -3,7 +3,7 @@
 use crate::exit_code::Exit;
 use chitin_pack::{ExitKind, PackError};
 use chitin_runtime::display::sentence;
-use chitin_runtime::{ErrorKind, RuntimeError};
+use chitin_runtime::{ErrorKind, RuntimeError, joined};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -101,13 +101,7 @@ impl CliError {
 
     /// Returns the sentence with all that led to it, for whoever sees one line only.
     pub(crate) fn with_causes(&self) -> String {
-        let mut said = self.to_string();
-        let mut source = Error::source(self);
-        while let Some(cause) = source {
-            said = format!("{said} {cause}");
-            source = cause.source();
-        }
-        said
+        joined(self)
     }
 
     pub(crate) fn hints(&self) -> &[String] {

@@ -286,10 +286,22 @@ fn stored(error: &StoreError) -> CliError {
     match error {
         StoreError::Busy { .. } => CliError::new(Kind::Refused, said)
             .hint("wait for it, or talk in another session with `--session KEY`"),
-        StoreError::NoRoom { .. } => CliError::new(Kind::Internal, said)
+        StoreError::NoRoom { .. } => CliError::new(Kind::User, said)
             .hint("make room and try again; what was acknowledged before is kept"),
-        StoreError::Unknown { .. } | StoreError::BadKey { .. } => CliError::new(Kind::User, said),
-        _ => CliError::new(Kind::Internal, said),
+        StoreError::Damaged { .. } => CliError::new(Kind::User, said)
+            .hint("`--new` begins a new session; the damaged file is kept"),
+        StoreError::Io { .. }
+        | StoreError::Poisoned { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::BadKey { .. }
+        | StoreError::TooLong { .. }
+        | StoreError::Exists { .. } => {
+            let failed = CliError::new(Kind::User, said);
+            match error.hint() {
+                Some(hint) => failed.hint(hint),
+                None => failed,
+            }
+        }
     }
 }
 

@@ -105,7 +105,7 @@ fn refused(error: StoreError) -> CliError {
             CliError::new(Kind::BrokenPipe, "The reader went away.")
         }
         StoreError::Io { .. } | StoreError::NoRoom { .. } | StoreError::Poisoned { .. } => {
-            CliError::new(Kind::Internal, "The sessions cannot be used.").caused_by(error)
+            CliError::new(Kind::User, "The sessions cannot be used.").caused_by(error)
         }
         StoreError::Busy { .. }
         | StoreError::Unknown { .. }
