@@ -436,8 +436,13 @@ impl MessageGuard for PermissionGuard {
             Rules::None => None,
             Rules::Use(rules) if !rules.judges_replies() => None,
             // As JSON, quotes and line ends are spelled with a backslash; so every text in it is looked at as well.
-            Rules::Use(rules) => self.refused(rules.screen_tool_arguments(&arguments.to_string()))
-                .or_else(|| texts(arguments, &mut |text| self.refused(rules.screen_answer(text)))),
+            Rules::Use(rules) => self
+                .refused(rules.screen_tool_arguments(&arguments.to_string()))
+                .or_else(|| {
+                    texts(arguments, &mut |text| {
+                        self.refused(rules.screen_answer(text))
+                    })
+                }),
             Rules::Broken(refusal) => Some(refusal.clone()),
         }
     }

@@ -133,7 +133,10 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
     for found in lookalike::rules(read(subject.text)).take(MOST_RULES) {
         let message = match found.value {
             "" => format!("`{}` has no value, so the line guards nothing.", found.name),
-            _ => format!("This looks like the rule `{}` and is none, so it guards nothing.", found.name),
+            _ => format!(
+                "This looks like the rule `{}` and is none, so it guards nothing.",
+                found.name
+            ),
         };
         let remedy = match found.value {
             "" => format!("Write `- {}: …`, the value in the same line.", found.name),
@@ -149,7 +152,10 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
         let key = setting.key.as_str();
         if !permissions::KEYS.contains(&key) {
             // What looks like a rule in other clothes is reported as that.
-            if !dressed.iter().any(|one| one.contains(&setting.key_span.start)) {
+            if !dressed
+                .iter()
+                .any(|one| one.contains(&setting.key_span.start))
+            {
                 misspelt(subject, setting, permissions::KEYS, findings);
             }
             continue;
@@ -320,7 +326,10 @@ fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
         );
         let draft = Draft::new(&rules::LOOKS_LIKE_A_RULE, message)
             .severity(severity)
-            .remedy(format!("Write `{}`, each channel on a line of its own.", found.spelled()));
+            .remedy(format!(
+                "Write `{}`, each channel on a line of its own.",
+                found.spelled()
+            ));
         findings.at(subject, span(subject.text, found.line), draft);
     }
     for line in statements(read(subject.text)) {

@@ -188,8 +188,14 @@ mod tests {
     #[test]
     fn channels_that_are_dressed_up_or_listed_in_one_line_are_found() {
         let found = |text| -> Vec<_> { channel_lines(text).map(|one| one.name).collect() };
-        assert_eq!(found("1. discord\n- **slack**: x\n[x] web"), ["discord", "slack", "web"]);
+        assert_eq!(
+            found("1. discord\n- **slack**: x\n[x] web"),
+            ["discord", "slack", "web"]
+        );
         assert_eq!(found("- discord, slack"), ["discord"]);
-        assert_eq!(found("- discord\nweb: the page\nEverything else is shut."), [""; 0]);
+        assert_eq!(
+            found("- discord\nweb: the page\nEverything else is shut."),
+            [""; 0]
+        );
     }
 }

@@ -17,7 +17,10 @@ fn talk() -> Talk {
 
 /// What `chitin check` prints about a workspace.
 fn checked(talk: &Talk) -> String {
-    transcript(&talk.env, &["check", &talk.env.workspace().to_string_lossy()])
+    transcript(
+        &talk.env,
+        &["check", &talk.env.workspace().to_string_lossy()],
+    )
 }
 
 #[test]
@@ -64,10 +67,16 @@ fn check_says_of_a_guardrail_what_a_turn_makes_of_it() {
     for name in ["PERMISSIONS.md", "CHANNELS.md"] {
         let talk = talk();
         std::fs::create_dir(talk.env.workspace().join(name)).unwrap();
-        let output = chitin(&talk.env, &["check", &talk.env.workspace().to_string_lossy()]);
+        let output = chitin(
+            &talk.env,
+            &["check", &talk.env.workspace().to_string_lossy()],
+        );
         let found = text(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{found}");
-        assert!(found.contains(name) && found.contains("cannot be used"), "{found}");
+        assert!(
+            found.contains(name) && found.contains("cannot be used"),
+            "{found}"
+        );
     }
     // With a byte order mark the first rule holds, and nobody says that there is none.
     let talk = talk();
@@ -79,7 +88,8 @@ fn check_says_of_a_guardrail_what_a_turn_makes_of_it() {
     // A link inside the workspace is followed, by both.
     let workspace = talk.env.workspace();
     std::fs::remove_file(workspace.join("PERMISSIONS.md")).unwrap();
-    talk.env.file("workspace/rules/ours.md", "deny: swordfish\n");
+    talk.env
+        .file("workspace/rules/ours.md", "deny: swordfish\n");
     std::os::unix::fs::symlink("rules/ours.md", workspace.join("PERMISSIONS.md")).unwrap();
     assert_eq!(talk.say("the swordfish").status.code(), Some(5));
     let output = chitin(&talk.env, &["check", &workspace.to_string_lossy()]);
@@ -138,7 +148,10 @@ fn a_child_in_another_workspace_is_bound_by_the_rules_of_its_agent_too() {
     let told: Vec<String> = told.collect();
     assert!(!told.is_empty(), "{error}");
     for body in told {
-        assert!(body.contains("`PERMISSIONS.md` refuses this reply"), "{body}");
+        assert!(
+            body.contains("`PERMISSIONS.md` refuses this reply"),
+            "{body}"
+        );
         assert!(!body.contains("It is swordfish."), "{body}");
     }
     let mut open = vec![talk.env.home().join(".chitin/agents")];

@@ -100,10 +100,7 @@ fn a_message_for_a_turn_that_runs_is_no_second_turn_and_its_sender_learns_its_fa
 
 #[test]
 fn what_comes_over_http_is_judged_as_http_whatever_it_claims() {
-    let talk = Talk::new(
-        Format::Anthropic,
-        &[json!({"times": 0, "text": "Fine."})],
-    );
+    let talk = Talk::new(Format::Anthropic, &[json!({"times": 0, "text": "Fine."})]);
     talk.env.files([("CHANNELS.md", "- discord\n")]);
     let serving = Serving::start(&talk, &[]);
     let claim = |channel: &str| {
