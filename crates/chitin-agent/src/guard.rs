@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many senders are counted at once. When there are more, those who are idle are forgotten.
@@ -24,6 +25,11 @@ const MOST_SENDERS: usize = 10_000;
 pub trait MessageGuard: Send + Sync {
     /// Lets a message in, or says why not. What comes back is held until the turn is over.
     fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>>;
+
+    /// Says which of several messages would be refused if one turn took them together, and why. Nothing is counted.
+    fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
+        vec![None; messages.len()]
+    }
 
     /// Tells whether replies are judged. Where they are not, they are streamed as they come.
     fn judges_replies(&self) -> bool;
@@ -46,6 +52,8 @@ pub struct GuardedMessage<'a> {
     pub agent: &'a LazyDefinition,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
+    /// Whether it goes into a turn of the same sender that runs. Such a message is no other turn under way.
+    pub joins: bool,
 }
 
 /// Who sent a message.
@@ -139,24 +147,45 @@ impl MessageGuard for NoRules {
 }
 
 /// Several guards as one: what any of them refuses is refused.
-pub struct AllGuards(Vec<PermissionGuard>);
+pub struct AllGuards(Vec<Arc<PermissionGuard>>);
 
 impl AllGuards {
     /// Takes the guards, in the order in which they are asked.
-    pub const fn new(guards: Vec<PermissionGuard>) -> Self {
-        Self(guards)
+    pub fn new(guards: Vec<PermissionGuard>) -> Self {
+        Self(guards.into_iter().map(Arc::new).collect())
+    }
+
+    /// Adds a guard. Those that are there already go on counting together, wherever they are asked.
+    #[must_use]
+    pub fn and(&self, guard: PermissionGuard) -> Self {
+        let guards = self.0.iter().cloned();
+        Self(guards.chain([Arc::new(guard)]).collect())
     }
 }
 
 impl MessageGuard for AllGuards {
     fn admit(&self, message: &GuardedMessage<'_>) -> Result<Admission, Box<RuleRefusal>> {
+        // A message that one of them refuses does not count for the others either.
+        if let Some(refusal) = self.foresee(slice::from_ref(message)).pop().flatten() {
+            return Err(Box::new(refusal));
+        }
         let admitted = self.0.iter().map(|guard| guard.admit(message));
         let admitted = admitted.collect::<Result<Vec<_>, _>>()?;
         Ok(Admission::until(move || drop(admitted)))
     }
 
+    fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
+        let mut all = vec![None; messages.len()];
+        for guard in &self.0 {
+            for (known, found) in all.iter_mut().zip(guard.foresee(messages)) {
+                *known = known.take().or(found);
+            }
+        }
+        all
+    }
+
     fn judges_replies(&self) -> bool {
-        self.0.iter().any(MessageGuard::judges_replies)
+        self.0.iter().any(|guard| guard.judges_replies())
     }
 
     fn reply(&self, text: &str) -> Option<RuleRefusal> {
@@ -172,6 +201,8 @@ impl MessageGuard for AllGuards {
 /// agent, so that limits count across its sessions. A file that cannot be used allows nothing.
 pub struct PermissionGuard {
     agent: String,
+    /// What refusals call the file.
+    shown: String,
     file: LiveFile<Rules>,
     usage: Arc<Mutex<HashMap<String, Usage>>>,
 }
@@ -188,8 +219,62 @@ impl PermissionGuard {
     pub fn new(directory: &Path, agent: &str, policy: ReadPolicy) -> Self {
         Self {
             agent: agent.to_owned(),
+            shown: FILE.to_owned(),
             file: LiveFile::new(directory, FILE, policy),
             usage: Arc::default(),
+        }
+    }
+
+    /// Guards an agent by the rules of a workspace that is not its own. Refusals name the directory, and not its path, which
+    /// is nobody's business but the owner's.
+    pub fn of_other(directory: &Path, agent: &str, policy: ReadPolicy) -> Self {
+        let name = directory.file_name().unwrap_or(directory.as_os_str());
+        Self {
+            shown: format!("{}/{FILE}", name.to_string_lossy()),
+            ..Self::new(directory, agent, policy)
+        }
+    }
+
+    /// Says in which file a rule stands.
+    fn refused(&self, decision: Decision) -> Option<RuleRefusal> {
+        match decision {
+            Decision::Admit => None,
+            Decision::Refuse {
+                by,
+                rule,
+                line,
+                reason,
+            } => Some(RuleRefusal {
+                rule: rule.to_owned(),
+                policy: Some(by),
+                line,
+                reason,
+                ..self.refusal()
+            }),
+        }
+    }
+
+    fn refusal(&self) -> RuleRefusal {
+        RuleRefusal {
+            file: self.shown.clone(),
+            rule: String::new(),
+            policy: None,
+            line: None,
+            column: None,
+            reason: String::new(),
+        }
+    }
+
+    /// Where the file is broken. What stands there is not told: it may be what nobody is to see.
+    fn broken(&self, error: &PermissionsError) -> RuleRefusal {
+        let position = error.position;
+        RuleRefusal {
+            rule: "unusable".to_owned(),
+            line: Some(position.line),
+            column: Some(position.column),
+            reason: "this line cannot be understood, so nothing is allowed; `chitin check` says what is wrong"
+                .to_owned(),
+            ..self.refusal()
         }
     }
 
@@ -199,11 +284,11 @@ impl PermissionGuard {
             LiveText::Unreadable(reason) => Rules::Broken(RuleRefusal {
                 rule: "unreadable".to_owned(),
                 reason: format!("the file cannot be used ({reason}), so nothing is allowed"),
-                ..refusal()
+                ..self.refusal()
             }),
             LiveText::Text(text) => match permissions::parse(text, &self.agent) {
                 Ok(permissions) => Rules::Use(permissions),
-                Err(error) => Rules::Broken(broken(&error)),
+                Err(error) => Rules::Broken(self.broken(&error)),
             },
         })
     }
@@ -213,38 +298,17 @@ impl PermissionGuard {
         rules: &Permissions,
         message: &GuardedMessage<'_>,
     ) -> Result<Admission, Box<RuleRefusal>> {
-        let origin = message.origin;
-        let held = [origin.role.as_str()];
         let mut all = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = match (&origin.sender, origin.role) {
-            (Some(sender), SenderRole::Guest) => sender.clone(),
-            (None, SenderRole::Guest) => "guest".to_owned(),
-            (_, SenderRole::Owner) => "owner".to_owned(),
-        };
+        let name = counted_as(message.origin);
         if all.len() >= MOST_SENDERS && !all.contains_key(&name) {
             all.retain(|_, usage| usage.in_flight > 0);
         }
         let usage = all.entry(name.clone()).or_default();
         let before = usage.in_flight;
-        let whole = [message.whole.to_owned()];
-        let written = match origin.written.as_slice() {
-            [] => &whole,
-            written => written,
-        };
-        for text in written {
-            let request = request(text, &held, message.now_ms);
-            if let Some(refusal) = refused(rules.admit(request, usage)) {
-                usage.in_flight = before;
-                return Err(Box::new(refusal));
-            }
-        }
-        // What stands around the message is judged by what it says alone: the sender did not write it.
-        if let Some(refusal) = refused(rules.screen_answer(message.whole)) {
-            usage.in_flight = before;
+        if let Some(refusal) = self.count(rules, message, usage) {
             return Err(Box::new(refusal));
         }
-        let count = usage.in_flight - before;
-        if count == 0 {
+        if usage.in_flight == before {
             return Ok(Admission::default());
         }
         drop(all);
@@ -252,9 +316,64 @@ impl PermissionGuard {
         Ok(Admission::until(move || {
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(usage) = all.get_mut(&name) {
-                (0..count).for_each(|_| usage.finish());
+                usage.finish();
             }
         }))
+    }
+
+    /// Judges a person's message and counts it: as one turn, and once for each text that it holds. One that is refused leaves
+    /// the counts as they were.
+    fn count(
+        &self,
+        rules: &Permissions,
+        message: &GuardedMessage<'_>,
+        usage: &mut Usage,
+    ) -> Option<RuleRefusal> {
+        let origin = message.origin;
+        let held = [origin.role.as_str()];
+        let whole = [message.whole.to_owned()];
+        let written = match origin.written.as_slice() {
+            [] => &whole,
+            written => written,
+        };
+        let others = usage.in_flight.saturating_sub(message.joins.into());
+        let mut counted = usage.clone();
+        for text in written {
+            counted.in_flight = others;
+            let request = request(text, &held, message.now_ms);
+            if let Some(refusal) = self.refused(rules.admit(request, &mut counted)) {
+                return Some(refusal);
+            }
+        }
+        // What stands around the message is judged by what it says alone: the sender did not write it.
+        if let Some(refusal) = self.refused(rules.screen_answer(message.whole)) {
+            return Some(refusal);
+        }
+        if message.joins {
+            counted.in_flight = usage.in_flight;
+        }
+        *usage = counted;
+        None
+    }
+
+    /// Judges a message of this program, which counts for nobody.
+    fn judge_internal(
+        &self,
+        rules: &Permissions,
+        message: &GuardedMessage<'_>,
+    ) -> Option<RuleRefusal> {
+        let held = [message.origin.role.as_str()];
+        let request = request(message.whole, &held, message.now_ms);
+        self.refused(rules.decide_internal(request, &Usage::default()))
+    }
+}
+
+/// Returns the name under which a sender's messages are counted.
+fn counted_as(origin: &MessageOrigin) -> String {
+    match (&origin.sender, origin.role) {
+        (Some(sender), SenderRole::Guest) => sender.clone(),
+        (None, SenderRole::Guest) => "guest".to_owned(),
+        (_, SenderRole::Owner) => "owner".to_owned(),
     }
 }
 
@@ -265,16 +384,35 @@ impl MessageGuard for PermissionGuard {
             Rules::Broken(refusal) => Err(Box::new(refusal.clone())),
             Rules::Use(rules) => match message.origin.kind {
                 OriginKind::Person => self.admit_person(rules, message),
-                OriginKind::Internal => {
-                    let held = [message.origin.role.as_str()];
-                    let request = request(message.whole, &held, message.now_ms);
-                    match refused(rules.decide_internal(request, &Usage::default())) {
-                        Some(refusal) => Err(Box::new(refusal)),
-                        None => Ok(Admission::default()),
-                    }
-                }
+                OriginKind::Internal => match self.judge_internal(rules, message) {
+                    Some(refusal) => Err(Box::new(refusal)),
+                    None => Ok(Admission::default()),
+                },
             },
         }
+    }
+
+    fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
+        let rules = self.rules();
+        let mut foreseen: HashMap<String, Usage> = HashMap::new();
+        let mut judge = |message: &GuardedMessage<'_>| match (&*rules, message.origin.kind) {
+            (Rules::None, _) => None,
+            (Rules::Broken(refusal), _) => Some(refusal.clone()),
+            (Rules::Use(rules), OriginKind::Internal) => self.judge_internal(rules, message),
+            (Rules::Use(rules), OriginKind::Person) => {
+                let name = counted_as(message.origin);
+                let usage = foreseen.entry(name).or_insert_with_key(|name| {
+                    let all = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.get(name).cloned().unwrap_or_default()
+                });
+                // They are one turn, so none of them is under way before another.
+                let before = usage.in_flight;
+                let refusal = self.count(rules, message, usage);
+                usage.in_flight = before;
+                refusal
+            }
+        };
+        messages.iter().map(&mut judge).collect()
     }
 
     fn judges_replies(&self) -> bool {
@@ -288,7 +426,7 @@ impl MessageGuard for PermissionGuard {
     fn reply(&self, text: &str) -> Option<RuleRefusal> {
         match &*self.rules() {
             Rules::None => None,
-            Rules::Use(rules) => refused(rules.screen_answer(text)),
+            Rules::Use(rules) => self.refused(rules.screen_answer(text)),
             Rules::Broken(refusal) => Some(refusal.clone()),
         }
     }
@@ -298,8 +436,13 @@ impl MessageGuard for PermissionGuard {
             Rules::None => None,
             Rules::Use(rules) if !rules.judges_replies() => None,
             // As JSON, quotes and line ends are spelled with a backslash; so every text in it is looked at as well.
-            Rules::Use(rules) => refused(rules.screen_tool_arguments(&arguments.to_string()))
-                .or_else(|| texts(arguments, &mut |text| refused(rules.screen_answer(text)))),
+            Rules::Use(rules) => self
+                .refused(rules.screen_tool_arguments(&arguments.to_string()))
+                .or_else(|| {
+                    texts(arguments, &mut |text| {
+                        self.refused(rules.screen_answer(text))
+                    })
+                }),
             Rules::Broken(refusal) => Some(refusal.clone()),
         }
     }
@@ -322,48 +465,6 @@ fn request<'a>(message: &'a str, roles: &'a [&'a str], now_ms: i64) -> Request<'
         message,
         roles,
         now: Timestamp::from_millisecond(now_ms).unwrap_or_default(),
-    }
-}
-
-fn refusal() -> RuleRefusal {
-    RuleRefusal {
-        file: FILE.to_owned(),
-        rule: String::new(),
-        policy: None,
-        line: None,
-        column: None,
-        reason: String::new(),
-    }
-}
-
-fn refused(decision: Decision) -> Option<RuleRefusal> {
-    match decision {
-        Decision::Admit => None,
-        Decision::Refuse {
-            by,
-            rule,
-            line,
-            reason,
-        } => Some(RuleRefusal {
-            rule: rule.to_owned(),
-            policy: Some(by),
-            line,
-            reason,
-            ..refusal()
-        }),
-    }
-}
-
-/// Where the file is broken. What stands there is not told: it may be what nobody is to see.
-fn broken(error: &PermissionsError) -> RuleRefusal {
-    let position = error.position;
-    RuleRefusal {
-        rule: "unusable".to_owned(),
-        line: Some(position.line),
-        column: Some(position.column),
-        reason: "this line cannot be understood, so nothing is allowed; `chitin check` says what is wrong"
-            .to_owned(),
-        ..refusal()
     }
 }
 

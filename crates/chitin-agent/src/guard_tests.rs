@@ -16,6 +16,7 @@ fn ask(guard: &PermissionGuard, text: &str, now_ms: i64) -> Result<Admission, Bo
         origin: &MessageOrigin::default(),
         now_ms,
         agent: &LazyDefinition::none(),
+        joins: false,
     })
 }
 
@@ -83,6 +84,7 @@ fn limits_count_each_guest_apart_and_the_owner_as_one() {
             },
             now_ms,
             agent: &LazyDefinition::none(),
+            joins: false,
         })
     };
     let first = send("discord:1", 0).unwrap();
@@ -93,10 +95,65 @@ fn limits_count_each_guest_apart_and_the_owner_as_one() {
         "concurrency-limit"
     );
     drop(first);
-    // The message that met the second limit had passed the first, and counts.
-    assert!(send("discord:1", 130_000).is_ok());
+    // The message that met the second limit had passed the first. It was refused, so it counts for neither.
+    assert!(send("discord:1", 62_000).is_ok());
     let _turn = ask(&guard, "hello", 0).unwrap();
     assert_eq!(ask(&guard, "hello", 1).unwrap_err().rule, "rate-limit");
+}
+
+#[test]
+fn several_messages_in_one_turn_are_one_under_way_and_each_counts_for_the_rate() {
+    let env = TestEnv::new();
+    let guard = guard(&env, "rate-limit: 3/60\nconcurrency-limit: 1\n");
+    let origin = |written: &[&str]| MessageOrigin {
+        written: written.iter().map(|&text| text.to_owned()).collect(),
+        ..MessageOrigin::default()
+    };
+    let agent = LazyDefinition::none();
+    let message = |origin, joins| GuardedMessage {
+        whole: "x",
+        origin,
+        now_ms: 0,
+        agent: &agent,
+        joins,
+    };
+    let (two, one, four) = (origin(&["a", "b"]), origin(&["c"]), origin(&["d"; 4]));
+    let rule = |refused: Result<Admission, Box<RuleRefusal>>| refused.unwrap_err().rule;
+    let foreseen = guard.foresee(&[&one, &one, &one, &one].map(|one| message(one, false)));
+    let foreseen: Vec<bool> = foreseen.iter().map(Option::is_some).collect();
+    assert_eq!(foreseen, [false, false, false, true]);
+    assert_eq!(rule(guard.admit(&message(&four, false))), "rate-limit");
+    let turn = guard.admit(&message(&two, false)).unwrap();
+    assert_eq!(
+        rule(guard.admit(&message(&one, false))),
+        "concurrency-limit"
+    );
+    drop(guard.admit(&message(&one, true)).unwrap());
+    assert_eq!(rule(guard.admit(&message(&one, true))), "rate-limit");
+    drop(turn);
+    assert_eq!(rule(guard.admit(&message(&one, false))), "rate-limit");
+    assert!(guard.usage.lock().unwrap()["owner"].in_flight == 0);
+}
+
+#[test]
+fn what_one_of_several_guards_refuses_counts_for_none() {
+    let env = TestEnv::new();
+    env.file("other/PERMISSIONS.md", "deny: swordfish\n");
+    let other = env.workspace().with_file_name("other");
+    let second = PermissionGuard::new(&other, "main", ReadPolicy::inside(1 << 20));
+    let guards = AllGuards::new(vec![guard(&env, "rate-limit: 1/60\n"), second]);
+    let ask = |whole| {
+        guards.admit(&GuardedMessage {
+            whole,
+            origin: &MessageOrigin::default(),
+            now_ms: 0,
+            agent: &LazyDefinition::none(),
+            joins: false,
+        })
+    };
+    assert_eq!(ask("the swordfish").unwrap_err().rule, "deny");
+    assert!(ask("the larch").is_ok());
+    assert_eq!(ask("the oak").unwrap_err().rule, "rate-limit");
 }
 
 #[test]
@@ -115,6 +172,7 @@ fn roles_hold_for_all_and_lengths_and_hours_for_people_alone() {
             origin: &origin,
             now_ms: at(hour),
             agent: &LazyDefinition::none(),
+            joins: false,
         })
     };
     assert!(ask(Person, Owner, "yes", 10).is_ok());
@@ -148,6 +206,7 @@ fn what_was_written_is_measured_and_what_stands_around_it_is_screened() {
             origin: &origin,
             now_ms: 0,
             agent: &LazyDefinition::none(),
+            joins: false,
         })
     };
     assert!(ask("[Tue 2026-11-17 10:00 UTC] hello", &["hello"]).is_ok());

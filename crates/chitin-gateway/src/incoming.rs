@@ -14,6 +14,8 @@ pub const MOST_IMAGES: usize = 16;
 pub struct Incoming {
     /// Where it comes from.
     pub inbound: Inbound,
+    /// The channel that it really came over, where its sender may name another as its place. Access is judged by this one.
+    pub via: Option<String>,
     /// What it says.
     pub text: String,
     /// Pictures that go with it.

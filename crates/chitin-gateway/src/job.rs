@@ -305,7 +305,7 @@ pub struct Outcome {
     /// What went wrong, if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Tokens sent.
+    /// Tokens sent, whether a cache had them or not.
     pub input_tokens: u64,
     /// Tokens answered.
     pub output_tokens: u64,

@@ -190,7 +190,7 @@ pub enum RefusedPart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleRefusal {
-    /// The file, such as `PERMISSIONS.md`.
+    /// The file, such as `PERMISSIONS.md`; of a workspace that is not the agent's own with its directory.
     pub file: String,
     /// The rule, as the file spells it, such as `deny`.
     pub rule: String,

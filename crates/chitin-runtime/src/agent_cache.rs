@@ -193,7 +193,7 @@ impl ServeHost {
         let factory = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
         let mut factory = factory.map_err(|error| said(&error))?;
         if let Some(usual) = usual {
-            factory.store = Arc::clone(&usual.factory.store);
+            factory.for_agent_of(&usual.factory);
         }
         let cache = Arc::new(AgentCache {
             factory,

@@ -66,13 +66,7 @@ impl RuntimeError {
 
     /// Returns the sentence with all that led to it, for whoever sees one line only.
     pub fn with_causes(&self) -> String {
-        let mut text = self.to_string();
-        let mut source = Error::source(self);
-        while let Some(cause) = source {
-            text = format!("{text} {cause}");
-            source = cause.source();
-        }
-        text
+        joined(self)
     }
 
     /// Takes the error apart, so that another error type can carry it.
@@ -100,4 +94,25 @@ impl Error for RuntimeError {
             .as_deref()
             .map(|source| source as &(dyn Error + 'static))
     }
+}
+
+/// Returns an error and all that led to it as one sentence, each cause behind a colon.
+pub fn joined(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let is_sentence = text.ends_with('.');
+    let mut source = error.source();
+    while let Some(cause) = source {
+        source = cause.source();
+        let cause = cause.to_string();
+        let cause = cause.trim_end_matches('.');
+        // Some errors say what led to them themselves.
+        if !text.contains(cause) {
+            text.truncate(text.trim_end_matches('.').len());
+            text = format!("{text}: {cause}");
+        }
+    }
+    if is_sentence && !text.ends_with('.') {
+        text.push('.');
+    }
+    text
 }

@@ -24,6 +24,7 @@ use chitin_plugin::PluginSet;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
+use chitin_workspace::extensions::lookalike;
 use chitin_workspace::guard::Root;
 use chitin_workspace::load::read_policy;
 use std::borrow::Cow;
@@ -107,7 +108,10 @@ impl AgentFactory {
         let id = setup.agent.as_str();
         let layers = &setup.configuration.layers;
         let context_engine = layers.settings(Some(&setup.agent)).context_engine;
-        let guards = workspaces().map(|one| PermissionGuard::new(one, id, policy.clone()));
+        let own = PermissionGuard::new(&setup.directory, id, policy.clone());
+        let with = setup.with.iter();
+        let others = with.map(|one| PermissionGuard::of_other(one, id, policy.clone()));
+        let guards = std::iter::once(own).chain(others);
         let channels = workspaces().map(|one| ChannelFilter::new(one, policy.clone()));
         Ok(Self {
             guard: Arc::new(AllGuards::new(guards.collect())),
@@ -124,6 +128,24 @@ impl AgentFactory {
             engines: Vec::new(),
             tools: Vec::new(),
         })
+    }
+
+    /// Works for an agent whose own workspace is another one: sessions are the same, and the rules of both hold.
+    pub(crate) fn for_agent_of(&mut self, usual: &Self) {
+        self.store = Arc::clone(&usual.store);
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        let id = self.setup.agent.as_str();
+        let here = PermissionGuard::of_other(&self.setup.directory, id, policy);
+        self.guard = Arc::new(usual.guard.and(here));
+    }
+
+    /// Says which lines of the workspace's guardrails look like rules and are none.
+    pub fn guardrail_notes(&self) -> Vec<String> {
+        let policy = read_policy(self.setup.contract(), &self.setup.options);
+        let workspaces = std::iter::once(&self.setup.directory).chain(&self.setup.with);
+        workspaces
+            .flat_map(|workspace| lookalike::notes(workspace, &policy))
+            .collect()
     }
 
     /// Finds the models and makes the tools. A runtime must be running.

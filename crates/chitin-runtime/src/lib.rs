@@ -71,7 +71,7 @@ pub use agent_cache::{AgentCache, ServeHost};
 pub use check::WorkspaceCheck;
 pub use chitin_agent::clock::SystemClock;
 pub use directories::{AdoptWhich, Adoption, Existing, adopt};
-pub use error::{ErrorKind, RuntimeError};
+pub use error::{ErrorKind, RuntimeError, joined};
 pub use factory::{AgentFactory, AgentTemplate, ModelSelection};
 pub use handle::{AgentHandle, TurnMessage, TurnStream};
 pub use host::Host;

@@ -192,7 +192,7 @@ impl From<StoreError> for RuntimeError {
         let hint = error.hint();
         let failed = match &error {
             StoreError::Io { .. } | StoreError::NoRoom { .. } | StoreError::Poisoned { .. } => {
-                Self::new(ErrorKind::Internal, "The sessions cannot be used.").caused_by(error)
+                Self::new(ErrorKind::User, "The sessions cannot be used.").caused_by(error)
             }
             StoreError::Busy { .. }
             | StoreError::Unknown { .. }

@@ -5,7 +5,7 @@ use crate::disk::{Directory, Open, damaged};
 use crate::index::{Index, IndexLock, KEYS};
 use crate::names;
 use crate::read;
-use crate::store::{SessionEntry, StoreError};
+use crate::store::{SessionEntry, SessionTotals, StoreError};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -100,6 +100,11 @@ pub(crate) fn from_transcripts(directory: &Directory) -> Result<Index, StoreErro
             session_id: header.id,
             updated_at: file.modified_ms,
             session_file: Some(directory.path_of(&file.name).to_string_lossy().into_owned()),
+            // What its turns took stood in the index alone; from here on there are more than can be counted.
+            totals: Some(SessionTotals {
+                tokens_unknown: true,
+                ..SessionTotals::default()
+            }),
             ..SessionEntry::default()
         };
         index.set(&key, &entry);

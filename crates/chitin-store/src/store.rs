@@ -355,7 +355,7 @@ impl StoreError {
             Self::Poisoned { .. } => Some("open the session again; it is repaired then"),
             Self::Exists { .. } => Some("use another key, or start the session afresh"),
             Self::Io { .. } => Some(
-                "check that Chitin's home (`~/.chitin`, or `CHITIN_HOME`) is yours to read and write",
+                "sessions are kept there: make the place readable and writable, or name another with `CHITIN_HOME`",
             ),
             Self::Unknown { .. } | Self::BadKey { .. } | Self::TooLong { .. } => None,
         }

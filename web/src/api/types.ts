@@ -127,6 +127,7 @@ export interface Turn {
   messages?: number;
   status?: string;
   costUsd?: number;
+  /** All that was sent, whether a cache had it or not. */
   inputTokens?: number;
   outputTokens?: number;
   cacheRead?: number;

@@ -32,6 +32,7 @@ impl Agent {
             origin: &input.origin,
             agent: &parts.source.definition(),
             now_ms: parts.clock.now_ms(),
+            joins: false,
         };
         parts.guard.admit(&message).or_else(|refusal| {
             let began = input.key.as_deref().is_some_and(|key| {
@@ -46,6 +47,25 @@ impl Agent {
                 Err(refusal)
             }
         })
+    }
+
+    /// Says which of several messages the rules would refuse if one turn took them together. Nothing is counted.
+    pub fn foresee_refusals(&self, messages: &[(&str, MessageOrigin)]) -> Vec<bool> {
+        let parts = &self.parts;
+        let agent = parts.source.definition();
+        let now_ms = parts.clock.now_ms();
+        let guarded: Vec<GuardedMessage<'_>> = messages
+            .iter()
+            .map(|(whole, origin)| GuardedMessage {
+                whole,
+                origin,
+                agent: &agent,
+                now_ms,
+                joins: false,
+            })
+            .collect();
+        let foreseen = parts.guard.foresee(&guarded);
+        foreseen.iter().map(Option::is_some).collect()
     }
 
     /// Ends a turn whose message was not let in. No model is asked, and nothing of the message is kept.
@@ -245,6 +265,7 @@ impl Running<'_> {
             origin: &origin,
             agent: &self.definition,
             now_ms,
+            joins: true,
         };
         let by = self.agent.parts.guard.admit(&message).err()?;
         let part = RefusedPart::Message;

@@ -65,9 +65,28 @@ pub(crate) fn words_of(note: &Note) -> String {
         Note::TornEnd { bytes } => {
             format!("the end of the session's file is torn: {bytes} bytes are no record")
         }
-        other => format!(
-            "the session's file is damaged: {}",
-            serde_json::json!(other)
+        Note::DamagedLine {
+            offset,
+            bytes,
+            reason,
+        } => format!(
+            "the session's file is damaged: the {bytes} bytes at {offset} are no record ({reason}) and are passed over"
         ),
+        Note::LostParent { id } => {
+            format!("the session's file is damaged: the record `{id}` is not there")
+        }
+        Note::LostTranscript { path } => format!(
+            "the session's file `{}` is not there, so the session begins anew",
+            path.display()
+        ),
+        Note::IndexRebuilt { set_aside } => {
+            let before = match set_aside {
+                Some(path) => format!("was damaged (it is set aside in `{}`)", path.display()),
+                None => "was missing".to_owned(),
+            };
+            format!(
+                "the session index {before} and was made again from the transcripts; what earlier turns took is unknown"
+            )
+        }
     }
 }

@@ -217,7 +217,8 @@ impl Inner {
 
     /// Refuses a message on a channel that the agent's workspace shuts out.
     fn must_reach(&self, incoming: &Incoming, agent_id: &str) -> Result<(), Refusal> {
-        let channel = incoming.inbound.channel.as_str();
+        let claimed = incoming.inbound.channel.as_str();
+        let channel = incoming.via.as_deref().unwrap_or(claimed);
         match self.parts.host.channel_refusal(agent_id, channel) {
             Some(reason) => Err(Refusal::ChannelShut {
                 channel: channel.to_owned(),

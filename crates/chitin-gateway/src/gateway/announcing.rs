@@ -291,7 +291,11 @@ impl Inner {
         };
         let rules = &self.parts.contract.runtime.subagents.announce.retry;
         let since = Duration::from_millis(u64::try_from(now - about.ended_at).unwrap_or_default());
-        let wait = announce::wait(about.attempt, since, about.run.expects_completion, rules);
+        // A rule refuses the same news again.
+        let wait = match outcome.refused {
+            Some(_) => None,
+            None => announce::wait(about.attempt, since, about.run.expects_completion, rules),
+        };
         let Some(wait) = wait else {
             let reason = match (&outcome.error, outcome.status) {
                 (_, Status::TimedOut) => "it did not react within `announceTimeoutMs`",

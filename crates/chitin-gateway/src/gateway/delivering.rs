@@ -6,7 +6,7 @@ use super::sessions::Marks;
 use super::streaming::Blocks;
 use super::{Inner, What, threading, turns};
 use crate::address::Address;
-use crate::job::{Job, JobKind, Outcome, Status};
+use crate::job::{Job, JobKind, Outcome, RefusedOutcome, Status};
 use crate::live::Live;
 use crate::reply::{Reply, ReplyFilter};
 use crate::surface::{Outgoing, Surface, SurfaceError};
@@ -41,6 +41,8 @@ pub(super) struct Delivery {
     pub(super) began: Instant,
     /// Whether the turn did anything yet: a word, a thought, a call.
     pub(super) reacted: Arc<AtomicBool>,
+    /// Messages that the rules of the workspace refused, and the sentence for their senders.
+    pub(super) refusals: Vec<(String, RefusedOutcome, String)>,
 }
 
 /// An answer that is being written.
@@ -81,6 +83,7 @@ impl Delivery {
             typing: None,
             began: Instant::now(),
             reacted: Arc::default(),
+            refusals: Vec::new(),
             inner,
             job,
             marks,
@@ -91,6 +94,23 @@ impl Delivery {
     /// Returns what says whether the turn did anything yet.
     pub(super) fn reacted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.reacted)
+    }
+
+    /// Returns how a message ended that went into the turn: as the turn did, unless a rule refused it.
+    pub(super) fn outcome_of(&self, job_id: &str, outcome: &Outcome) -> Outcome {
+        let mut refusals = self.refusals.iter();
+        match refusals.find(|(key, ..)| key == job_id) {
+            Some((_, refused, text)) => Outcome {
+                status: Status::Failed,
+                text: String::new(),
+                error: Some(text.clone()),
+                input_tokens: 0,
+                output_tokens: 0,
+                runtime_ms: outcome.runtime_ms,
+                refused: Some(Box::new(refused.clone())),
+            },
+            None => outcome.clone(),
+        }
     }
 
     /// Returns which pieces are out.

@@ -5,6 +5,7 @@
 
 use super::What;
 use super::delivering::{Delivery, Writing};
+use crate::job::RefusedOutcome;
 use crate::surface::Action;
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ impl Delivery {
         let reacted = self.reacted();
         let speaks = self.to.is_some() && !self.waits_for_the_end();
         let listening = async move {
+            let mut refusals = Vec::new();
             while let Some(event) = events.recv().await {
                 if matches!(
                     event,
@@ -43,6 +45,16 @@ impl Delivery {
                         | TurnEvent::Said { .. }
                 ) {
                     reacted.store(true, Ordering::Relaxed);
+                }
+                if let TurnEvent::Refused {
+                    part: part @ RefusedPart::Message,
+                    by,
+                    text,
+                    key: Some(key),
+                } = &event
+                {
+                    let (part, by) = (*part, by.clone());
+                    refusals.push((key.clone(), RefusedOutcome { part, by }, text.clone()));
                 }
                 let news = match &event {
                     TurnEvent::TurnStarted { .. } => Some(Heard::Began),
@@ -70,8 +82,10 @@ impl Delivery {
                     let _ = tell.send(news);
                 }
             }
+            refusals
         };
-        tokio::join!(listening, self.speak(heard));
+        let (refusals, ()) = tokio::join!(listening, self.speak(heard));
+        self.refusals = refusals;
     }
 
     /// Says what is heard, and shows what is written when it is time for it.

@@ -1,6 +1,7 @@
 //! What waits in a session, and what goes next.
 
 use super::panics;
+use super::running::origin;
 use super::sessions::{Active, Marks, Session, StopCause};
 use super::tree::STOPPED;
 use super::{Inner, Place, Refusal, What, closing, opening};
@@ -185,8 +186,37 @@ impl Inner {
         }
     }
 
+    /// Takes out of a batch what the rules of the workspace would refuse. Each of these gets a turn of its own afterwards, so
+    /// that its sender learns its fate and the others are not refused with it.
+    async fn set_apart(&self, batch: &mut Batch<Job>) {
+        let [first, _, ..] = batch.items.as_slice() else {
+            return;
+        };
+        // Whatever is wrong with the agent is said when the turn begins.
+        let Ok(agent) = self.agent_for(first).await else {
+            return;
+        };
+        let messages = batch.items.iter().map(|job| (job.words(), origin(job)));
+        let refused = agent.foresee_refusals(&messages.collect::<Vec<_>>());
+        if !refused.contains(&true) {
+            return;
+        }
+        let key = first.session_key.clone();
+        let mut busy = self.busy.lock();
+        let session = busy.entry(key).or_default();
+        let items = std::mem::take(&mut batch.items).into_iter().zip(refused);
+        for (job, is_refused) in items {
+            if is_refused {
+                session.first.push_back((job, Marks::new()));
+            } else {
+                batch.items.push(job);
+            }
+        }
+    }
+
     /// Makes one job of several. They leave the ledger as the one enters it.
-    async fn merged(&self, batch: Batch<Job>) -> Option<Job> {
+    async fn merged(&self, mut batch: Batch<Job>) -> Option<Job> {
+        self.set_apart(&mut batch).await;
         let words = batch.prompt();
         let written: Vec<String> = batch.items.iter().flat_map(Job::written).collect();
         let mut jobs = batch.items.into_iter();

@@ -74,14 +74,16 @@ impl Inner {
             JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
-        let ids: Vec<String> = steered.iter().map(|job| job.id.clone()).collect();
+        // Those whose words it heard are over as it is, and those that were refused as they were.
+        let ends: Vec<(String, Outcome)> = steered
+            .iter()
+            .map(|job| (job.id.clone(), delivery.outcome_of(&job.id, &outcome)))
+            .collect();
         stage.settles();
         self.finish(&job, steered, &outcome, delivery.into_marks())
             .await;
-        // Those whose words it heard are over as it is.
-        for id in ids.iter().chain([&job.id]) {
-            let outcome = outcome.clone();
-            self.tell(&job.session_key, id, || What::Finished { outcome });
+        for (id, outcome) in ends.into_iter().chain([(job.id.clone(), outcome)]) {
+            self.tell(&job.session_key, &id, || What::Finished { outcome });
         }
         self.hub.forget(&job.id);
     }
@@ -151,7 +153,7 @@ impl Inner {
         (active.cause, heard)
     }
 
-    async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
+    pub(super) async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
         let channel = job.from.as_ref().map(|from| from.channel.as_str());
         let offers = match self.offers.get() {
             Some(offers) => offers(channel),
@@ -329,7 +331,7 @@ impl Inner {
 }
 
 /// Says who a job's message comes from, for the rules of the agent's workspace.
-fn origin(job: &Job) -> MessageOrigin {
+pub(super) fn origin(job: &Job) -> MessageOrigin {
     let sender = job.sender.as_ref();
     let channel = job.from.as_ref().map_or("", |from| from.channel.as_str());
     let (kind, written) = match job.kind {

@@ -8,6 +8,8 @@ use chitin_gateway::gateway::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_store::{Ledger, StoreError};
+use chitin_workspace::extensions::lookalike;
+use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,7 +66,7 @@ impl ServedGateway {
         if let Some(files) = &files {
             surfaces = surfaces.with(Arc::new(files.clone()));
         }
-        note_shut_out(&agents, configuration, &surfaces, notes);
+        note_guardrails(&agents, configuration, &surfaces, notes);
         let config = Arc::new(configuration.value().clone());
         let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
         let most_open = configuration.server.max_open_jobs;
@@ -97,8 +99,8 @@ impl ServedGateway {
     }
 }
 
-/// Says which surfaces the agents' `CHANNELS.md` shuts out.
-fn note_shut_out(
+/// Says which surfaces the agents' `CHANNELS.md` shuts out, and which lines look like rules and are none.
+fn note_guardrails(
     agents: &ServeHost,
     configuration: &Configuration,
     surfaces: &Surfaces,
@@ -109,6 +111,10 @@ fn note_shut_out(
         let workspace = Path::new(&agent.workspace);
         for note in shut_out(&agent.id, workspace, configuration.contract, channels) {
             notes.note(&note);
+        }
+        let policy = read_policy(configuration.contract, &LoadOptions::default());
+        for note in lookalike::notes(workspace, &policy) {
+            notes.note(&format!("agent `{}`: {note}", agent.id));
         }
     }
 }

@@ -191,6 +191,7 @@ impl SendMessage {
         let images = images.map(|image| images::checked(&image.mime_type, &image.data));
         Ok(Said {
             inbound: Inbound { channel, ..inbound },
+            via: Some(crate::WebSurface::ID.to_owned()),
             text: self.text,
             images: images.collect::<Result<_, _>>()?,
             message_id: None,

@@ -10,7 +10,7 @@ use super::subject::Subject;
 use crate::extensions::line::{pair, span, statements};
 use crate::extensions::permissions::{self, Pattern};
 use crate::extensions::suggestion::{self, plain};
-use crate::extensions::{channels, mcp, runtime, skills};
+use crate::extensions::{channels, lookalike, mcp, runtime, skills};
 use crate::nearest::nearest;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -29,26 +29,6 @@ const MOST_RULES: usize = 2000;
 
 /// The roles that senders have.
 const ROLES: [&str; 2] = ["owner", "guest"];
-
-/// Channels that this program has, and those that OpenClaw's users may name.
-const CHANNELS: [&str; 16] = [
-    "web",
-    "directory",
-    "discord",
-    "slack",
-    "terminal",
-    "internal",
-    "telegram",
-    "whatsapp",
-    "signal",
-    "imessage",
-    "matrix",
-    "mattermost",
-    "msteams",
-    "googlechat",
-    "line",
-    "irc",
-];
 
 /// Providers whose models are files of the machine.
 const FILE_PROVIDERS: [&str; 2] = ["scripted", "replay"];
@@ -112,8 +92,13 @@ fn unusable(name: &str, reason: &str) -> Draft {
     }
 }
 
+/// Returns what a turn reads of a text: a byte order mark does not count.
+fn read(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
 fn settings(text: &str) -> impl Iterator<Item = Setting<'_>> {
-    statements(text)
+    statements(read(text))
         .filter_map(pair)
         .filter(|(key, value)| !key.is_empty() && !value.is_empty())
         .map(move |(key, value)| Setting {
@@ -144,11 +129,35 @@ fn misspelt<'a>(
 
 fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
     let all: Vec<Setting<'_>> = settings(subject.text).take(MOST_RULES).collect();
+    let mut dressed = Vec::new();
+    for found in lookalike::rules(read(subject.text)).take(MOST_RULES) {
+        let message = match found.value {
+            "" => format!("`{}` has no value, so the line guards nothing.", found.name),
+            _ => format!(
+                "This looks like the rule `{}` and is none, so it guards nothing.",
+                found.name
+            ),
+        };
+        let remedy = match found.value {
+            "" => format!("Write `- {}: …`, the value in the same line.", found.name),
+            _ => format!("Write `{}`.", found.spelled()),
+        };
+        let at = span(subject.text, found.line);
+        let draft = Draft::new(&rules::LOOKS_LIKE_A_RULE, message).remedy(remedy);
+        findings.at(subject, at.clone(), draft);
+        dressed.push(at);
+    }
     let mut is_empty = true;
     for (at, setting) in all.iter().enumerate() {
         let key = setting.key.as_str();
         if !permissions::KEYS.contains(&key) {
-            misspelt(subject, setting, permissions::KEYS, findings);
+            // What looks like a rule in other clothes is reported as that.
+            if !dressed
+                .iter()
+                .any(|one| one.contains(&setting.key_span.start))
+            {
+                misspelt(subject, setting, permissions::KEYS, findings);
+            }
             continue;
         }
         is_empty = false;
@@ -170,7 +179,7 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
             findings.at(subject, setting.value_span.clone(), draft);
         }
     }
-    if is_empty && !subject.text.trim().is_empty() {
+    if is_empty && !read(subject.text).trim().is_empty() {
         let message = "No line of the file is a rule, so nothing is guarded.";
         findings.whole(subject, Draft::new(&rules::NO_PERMISSIONS, message));
     }
@@ -303,7 +312,27 @@ fn model_problem(model: &str, is_local: bool, providers: &[String]) -> Option<St
 }
 
 fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
-    for line in statements(subject.text) {
+    // Without any name the file means every channel.
+    let names_none = channels::parse(read(subject.text)).is_empty();
+    for found in lookalike::channel_lines(read(subject.text)).take(MOST_RULES) {
+        let (severity, effect) = if names_none {
+            (Severity::Error, "so every channel reaches the agent")
+        } else {
+            (Severity::Warning, "so the channel is shut out")
+        };
+        let message = format!(
+            "This looks like the channel `{}` and names none, {effect}.",
+            found.name
+        );
+        let draft = Draft::new(&rules::LOOKS_LIKE_A_RULE, message)
+            .severity(severity)
+            .remedy(format!(
+                "Write `{}`, each channel on a line of its own.",
+                found.spelled()
+            ));
+        findings.at(subject, span(subject.text, found.line), draft);
+    }
+    for line in statements(read(subject.text)) {
         let word = match line.find(':') {
             Some(at) if at > 0 => &line[..at],
             _ => line,
@@ -311,13 +340,10 @@ fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
         let [name] = channels::parse(line)
             .try_into()
             .unwrap_or_else(|_| [String::new()]);
-        if name.is_empty() || CHANNELS.contains(&channels::canonical(&name)) {
+        if name.is_empty() || channels::known().any(|known| known == name) {
             continue;
         }
-        let known = CHANNELS
-            .into_iter()
-            .chain(channels::ALIASES.iter().map(|(alias, _)| *alias));
-        let near = nearest(&name, known);
+        let near = nearest(&name, channels::known());
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let message = ended(format!("There is no channel `{name}`{hint}"));
         let draft = Draft::new(&rules::UNKNOWN_CHANNEL, message);
@@ -327,7 +353,7 @@ fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
 
 fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
     let mut names = HashSet::new();
-    for (name, value) in statements(subject.text).filter_map(pair) {
+    for (name, value) in statements(read(subject.text)).filter_map(pair) {
         if name.is_empty() || name.contains(char::is_whitespace) {
             continue;
         }

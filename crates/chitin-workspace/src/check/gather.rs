@@ -150,7 +150,13 @@ impl Walk<'_> {
                     }
                     self.gathered.names.push(name);
                 }
-                EntryKind::Directory => self.known_names_in(&name),
+                EntryKind::Directory => {
+                    self.known_names_in(&name);
+                    // A directory in the place of a guardrail is there and cannot be used.
+                    if names::EXTENSION_NAMES.contains(&&*name) {
+                        self.gathered.names.push(name);
+                    }
+                }
                 EntryKind::Link | EntryKind::Other => self.gathered.names.push(name),
             }
         }

@@ -34,6 +34,32 @@ pub const ALWAYS: [&str; 2] = ["terminal", "internal"];
 /// Other names that a file may use for a channel, and the channel.
 pub const ALIASES: [(&str, &str); 3] = [("webchat", "web"), ("http", "web"), ("api", "web")];
 
+/// Channels that this program has, and those that OpenClaw's users may name.
+const CHANNELS: [&str; 16] = [
+    "web",
+    "directory",
+    "discord",
+    "slack",
+    "terminal",
+    "internal",
+    "telegram",
+    "whatsapp",
+    "signal",
+    "imessage",
+    "matrix",
+    "mattermost",
+    "msteams",
+    "googlechat",
+    "line",
+    "irc",
+];
+
+/// Returns every name of a channel that a file may use.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    let aliases = ALIASES.iter().map(|(alias, _)| *alias);
+    CHANNELS.into_iter().chain(aliases)
+}
+
 /// Returns the name that this program has for a channel.
 pub fn canonical(name: &str) -> &str {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);

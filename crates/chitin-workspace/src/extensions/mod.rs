@@ -17,6 +17,7 @@ mod compat;
 mod letters;
 pub(crate) mod line;
 mod live;
+pub mod lookalike;
 pub mod mcp;
 pub mod permissions;
 pub mod runtime;

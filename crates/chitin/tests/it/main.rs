@@ -12,6 +12,7 @@ mod embed;
 mod extension_files;
 mod extension_reads;
 mod figures;
+mod guardrails;
 mod identity;
 mod mcp;
 mod memory;

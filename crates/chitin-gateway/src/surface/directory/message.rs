@@ -114,6 +114,7 @@ impl Note {
                 sender_id,
                 ..Inbound::default()
             },
+            via: None,
             text: self.text,
             images: self.images,
             message_id: self.id,

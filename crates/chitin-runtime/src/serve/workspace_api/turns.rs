@@ -55,7 +55,13 @@ fn turn(run: &RecordedRun<'_>) -> Value {
     );
     let usage = data("model.completed").map(|data| &data["usage"]);
     let used = |name: &str| usage.map(|usage| usage[name].clone());
-    put("inputTokens", used("input"));
+    // As everywhere in the API: all that was sent, whether a cache had it or not.
+    let sent = usage.and_then(|usage| {
+        let part = |name: &str| usage[name].as_u64();
+        let cached = part("cacheRead").unwrap_or(0) + part("cacheWrite").unwrap_or(0);
+        Some(part("input")? + cached)
+    });
+    put("inputTokens", sent.map(Value::from));
     put("outputTokens", used("output"));
     put("cacheRead", used("cacheRead"));
     put("costUsd", usage.map(|usage| usage["cost"]["total"].clone()));

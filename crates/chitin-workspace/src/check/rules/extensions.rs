@@ -40,3 +40,6 @@ pub(crate) static ABSENT_SKILL: Rule =
     Rule::warning("CH812", "`SKILLS.md` names a skill that is not there")
         .why("The model reads the name and finds no skill of it.")
         .todo("Correct the name, or add the skill.");
+pub(crate) static LOOKS_LIKE_A_RULE: Rule = Rule::error("CH813", "a line that looks like a rule and is none")
+    .why("A rule is `key: value`, with one bullet before it or none. In a numbered list, in bold, behind a checkbox, with `=` or without a value a line is prose, so what it is to guard is open; in `CHANNELS.md` a line that names no channel has no effect.")
+    .todo("Write `- key: value`, or put the line into a sentence.");

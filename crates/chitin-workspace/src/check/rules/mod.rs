@@ -150,6 +150,7 @@ pub static RULES: &[&Rule] = &[
     &UNKNOWN_CHANNEL,
     &BAD_SERVER,
     &ABSENT_SKILL,
+    &LOOKS_LIKE_A_RULE,
 ];
 
 /// Returns the rule of that code, in any case of letters.

@@ -234,9 +234,13 @@ async fn turn(
 
 /// Says how a turn ended.
 fn ended(report: &TurnReport) -> Result<Exit, CliError> {
-    if let (Some((RefusedPart::Message, _)), Some(error)) = (&report.refused, &report.error) {
+    if let (Some((RefusedPart::Message, by)), Some(error)) = (&report.refused, &report.error) {
+        let hint = match by.file.split_once('/') {
+            Some((directory, file)) => format!("`{file}` of the directory `{directory}`"),
+            None => format!("`{}` of the workspace", by.file),
+        };
         return Err(CliError::new(Kind::Refused, error.clone())
-            .hint("rules are in `PERMISSIONS.md` of the workspace; an edit holds at once"));
+            .hint(format!("rules are in {hint}; an edit holds at once")));
     }
     match (&report.stop_reason, &report.error) {
         (StopReason::Aborted, _) => Ok(Exit::Interrupted),
@@ -282,13 +286,22 @@ fn stored(error: &StoreError) -> CliError {
     match error {
         StoreError::Busy { .. } => CliError::new(Kind::Refused, said)
             .hint("wait for it, or talk in another session with `--session KEY`"),
-        StoreError::NoRoom { .. } => CliError::new(Kind::Internal, said)
+        StoreError::NoRoom { .. } => CliError::new(Kind::User, said)
             .hint("make room and try again; what was acknowledged before is kept"),
-        StoreError::Unknown { .. } | StoreError::BadKey { .. } => CliError::new(Kind::User, said),
-        _ => match error.hint() {
-            Some(hint) => CliError::new(Kind::Internal, said).hint(hint),
-            None => CliError::new(Kind::Internal, said),
-        },
+        StoreError::Damaged { .. } => CliError::new(Kind::User, said)
+            .hint("`--new` begins a new session; the damaged file is kept"),
+        StoreError::Io { .. }
+        | StoreError::Poisoned { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::BadKey { .. }
+        | StoreError::TooLong { .. }
+        | StoreError::Exists { .. } => {
+            let failed = CliError::new(Kind::User, said);
+            match error.hint() {
+                Some(hint) => failed.hint(hint),
+                None => failed,
+            }
+        }
     }
 }
 

@@ -127,6 +127,12 @@ async fn agent(
     approver: &Arc<dyn Approver>,
     offers: &[Offer],
 ) -> Result<Agent, CliError> {
+    // Another model in the same conversation changes nothing about the rules.
+    if model.is_none() {
+        for note in factory.guardrail_notes() {
+            factory.notes.note(&note);
+        }
+    }
     let template = factory
         .template(&ModelSelection {
             model: model.or(args.model.as_deref()),

@@ -11,6 +11,7 @@ mod delivery;
 mod desk;
 mod logins;
 mod networks;
+mod permissions;
 mod restart;
 mod spawn_workspace;
 
