@@ -100,7 +100,7 @@ impl Error for RuntimeError {
 pub fn joined(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let is_sentence = text.ends_with('.');
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
     for cause in causes.map(ToString::to_string) {
         let cause = cause.trim_end_matches('.');
         // Some errors say what led to them themselves.

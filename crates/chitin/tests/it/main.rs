@@ -13,6 +13,7 @@ mod extension_files;
 mod figures;
 mod guardrails;
 mod identity;
+mod machine;
 mod mcp;
 mod memory;
 mod pairing;
