@@ -18,6 +18,8 @@ use chitin_server::{
 };
 use chitin_store::{Ledger, StoreError};
 use chitin_workspace::check::Report;
+use chitin_workspace::extensions::lookalike;
+use chitin_workspace::load::{LoadOptions, read_policy};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
