@@ -53,10 +53,12 @@ pub(crate) fn header(file: &File) -> Result<(Header, u64), StoreError> {
             return Ok((header, end as u64 + 1));
         }
         if read < buffer.len() || buffer.len() as u64 >= MAX_LINE_BYTES {
-            return Err(damaged(
-                file.path().to_path_buf(),
-                "its first line is no header",
-            ));
+            let reason = if read == 0 {
+                "it is empty"
+            } else {
+                "its first line is no header"
+            };
+            return Err(damaged(file.path().to_path_buf(), reason));
         }
         let length = buffer.len() * 2;
         buffer.resize(length, 0);

@@ -210,10 +210,14 @@ impl Printer {
             let more = error.items().len() - MOST_ITEMS;
             let _ = writeln!(stderr, "  and {more} more; `--json` lists them all");
         }
-        let mut cause = error.source();
-        while let Some(below) = cause {
-            let _ = writeln!(stderr, "  caused by: {}", tame(&below.to_string()));
-            cause = below.source();
+        let mut said = error.to_string();
+        for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {
+            let below = cause.to_string();
+            // Some errors repeat the one that they wrap.
+            if below.trim_end_matches('.') != said.trim_end_matches('.') {
+                let _ = writeln!(stderr, "  caused by: {}", tame(&below));
+            }
+            said = below;
         }
         for hint in error.hints() {
             let _ = writeln!(stderr, "{} {}", self.err.good("hint:"), tame(hint));

@@ -39,6 +39,7 @@ pub use secrets::redact_secrets;
 pub use skills::{SkillFile, SkillProblem, skill_files};
 pub use subject::Role;
 
+use crate::contract::{Contract, ReadErrorRule};
 use crate::guard::Root;
 use crate::snapshot::Workspace;
 use finding::{Draft, Findings};
@@ -142,6 +143,18 @@ pub struct Summary {
     pub bytes: u64,
 }
 
+/// Says what it means that the names in a directory may not be read.
+fn unlisted(contract: &Contract) -> Draft {
+    let (severity, effect) = match contract.loading.read_errors {
+        ReadErrorRule::Fail => (Severity::Error, "so no turn is run in it"),
+        ReadErrorRule::Refusal => (Severity::Warning, "so files may be overlooked"),
+    };
+    let message = format!("The directory cannot be listed, {effect}.");
+    Draft::new(&rules::UNREADABLE, message)
+        .severity(severity)
+        .remedy("Give the user who runs the agent the right to list it: `chmod u+r`, or `o+r` where it is somebody else's.")
+}
+
 /// Checks a workspace.
 pub fn check(input: &Input<'_>) -> Report {
     let workspace = input.workspace;
@@ -149,6 +162,12 @@ pub fn check(input: &Input<'_>) -> Report {
     let mut summary = Summary::default();
     for note in input.notes {
         findings.about(".", Draft::new(&rules::BOUND_REACHED, note.clone()));
+    }
+    if input
+        .root
+        .is_some_and(|root| root.check_listable().is_err())
+    {
+        findings.about(".", unlisted(workspace.contract()));
     }
     records::check(workspace, input.claimed, &mut findings);
     names::check(workspace.contract(), input.names, &mut findings);
