@@ -4,6 +4,11 @@
 //! Nothing is connected because `openclaw.json` has it: where OpenClaw runs too, every message would be answered twice. `chitin channels
 //! login` or `enabled: true` in `chitin.json5` says that Chitin is to do it.
 
+#![cfg_attr(
+    not(any(feature = "discord", feature = "slack")),
+    allow(dead_code, reason = "without any channel nothing is opened")
+)]
+
 mod compat;
 mod connect;
 mod credentials;
