@@ -155,19 +155,22 @@ fn show(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "nothing".to_owned(),
         Value::Array(items) => items.iter().map(show).collect::<Vec<_>>().join(", "),
-        Value::Object(fields) => match (fields.get("name"), fields.get("absent").map(show)) {
-            (Some(name), Some(absent)) if absent == "record" => show(name),
-            (Some(name), Some(absent)) => format!("{} ({absent})", show(name)),
-            // A value with parts of its own: each by its name.
-            _ => fields
-                .iter()
-                .map(|(part, value)| match value {
-                    Value::Object(_) => format!("{part} ({})", show(value)),
-                    _ => format!("{part} {}", show(value)),
-                })
-                .collect::<Vec<_>>()
-                .join(", "),
-        },
+        Value::Object(fields) if !fields.contains_key("name") => {
+            let named = fields.iter().map(|(name, value)| match value {
+                Value::Object(_) => format!("{name} ({})", show(value)),
+                value => format!("{name} {}", show(value)),
+            });
+            named.collect::<Vec<_>>().join(", ")
+        }
+        Value::Object(fields) => {
+            let name = fields.get("name").map(show).unwrap_or_default();
+            let absent = fields.get("absent").map(show).unwrap_or_default();
+            if absent == "record" {
+                name
+            } else {
+                format!("{name} ({absent})")
+            }
+        }
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
         Value::Number(number) => number.to_string(),
     }
