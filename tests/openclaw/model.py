@@ -30,7 +30,11 @@ def text_of(content):
 
 
 def answer_to(messages):
-    """Returns the text and the tool calls that answer a conversation."""
+    """Returns the text and the tool calls that answer a conversation.
+
+    Ids of calls come from the conversation alone, so that two programs get the same ones.
+    """
+    count = 1 + sum(message.get("role") == "assistant" for message in messages)
     asked = []
     for message in reversed(messages):
         parts = message.get("content")
@@ -40,13 +44,14 @@ def answer_to(messages):
         asked.insert(0, text_of(parts))
     if asked:
         asked = "\n".join(asked)
-        calls = [(name, arguments, given) for given, name, arguments in CALL.findall(asked)]
+        calls = [(name, arguments, given or f"call_{count}_{index}")
+                 for index, (given, name, arguments) in enumerate(CALL.findall(asked))]
         if calls:
             return "", calls
         said = SAY.search(asked)
         if said:
             return said.group(1), []
-    return f"Reply {1 + sum(message.get('role') == 'assistant' for message in messages)}.", []
+    return f"Reply {count}.", []
 
 
 def chat_chunks(text, calls, number):
@@ -57,8 +62,8 @@ def chat_chunks(text, calls, number):
                 "choices": [choice], **more}
 
     yield chunk({"role": "assistant", "content": text})
-    for index, (name, arguments, given) in enumerate(calls):
-        call = {"index": index, "id": given or f"call_{number}_{index}", "type": "function",
+    for index, (name, arguments, id) in enumerate(calls):
+        call = {"index": index, "id": id, "type": "function",
                 "function": {"name": name, "arguments": arguments}}
         yield chunk({"tool_calls": [call]})
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -72,8 +77,8 @@ def message_events(text, calls, number):
         "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "loopback", "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": usage}}
     blocks = [({"type": "text", "text": ""}, {"type": "text_delta", "text": text})] if text or not calls else []
-    for index, (name, arguments, given) in enumerate(calls):
-        blocks.append(({"type": "tool_use", "id": given or f"toolu_{number}_{index}", "name": name, "input": {}},
+    for name, arguments, id in calls:
+        blocks.append(({"type": "tool_use", "id": id, "name": name, "input": {}},
                        {"type": "input_json_delta", "partial_json": arguments}))
     for index, (block, delta) in enumerate(blocks):
         yield {"type": "content_block_start", "index": index, "content_block": block}

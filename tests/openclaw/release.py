@@ -71,6 +71,7 @@ class Stage:
 
     def __init__(self, root, workspace, api, window, port):
         self.root, self.source = Path(root), Path(workspace)
+        self.original = self.source
         self.home, self.workspace = self.root / "home", self.root / "workspace"
         base = f"http://127.0.0.1:{port}" + ("/v1" if api == "openai-completions" else "")
         model = {"id": "loopback", "name": "loopback", "reasoning": False, "input": ["text"],
@@ -90,6 +91,9 @@ class Stage:
         (self.home / ".openclaw").mkdir(parents=True)
         (self.home / ".openclaw" / "openclaw.json").write_text(json.dumps(self.config, indent=1))
         shutil.copytree(self.source, self.workspace, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        # A migration moves the set-up state into a database of the release; ours reads it where it was.
+        if self.source != self.original and (self.original / ".openclaw").is_dir():
+            shutil.copytree(self.original / ".openclaw", self.workspace / ".openclaw", dirs_exist_ok=True)
         for name, data in seeded:
             if not os.path.lexists(self.workspace / name):
                 (self.workspace / name).write_bytes(data)
@@ -98,6 +102,11 @@ class Stage:
         """Returns the files that a release wrote into the top of the workspace because they were absent."""
         return [(path.name, path.read_bytes()) for path in sorted(self.workspace.glob("*.md"))
                 if path.is_file() and not os.path.lexists(self.source / path.name)]
+
+    def adopt(self):
+        """Takes the workspace as it is now for the one at the start: a release has rewritten the user's files."""
+        self.source = self.root.parent / "migrated"
+        shutil.copytree(self.workspace, self.source, symlinks=True, ignore=shutil.ignore_patterns(".git"))
 
     def environment(self, path):
         """Returns the whole environment of a turn: nothing of the user's comes in."""
@@ -149,6 +158,7 @@ class OpenClaw:
     def migrate(self, stage):
         """Lets the release bring a directory of an older release up to date, as it asks its users to."""
         self.call(stage, ["doctor", "--fix", "--non-interactive"])
+        stage.adopt()
 
 
 class Chitin:

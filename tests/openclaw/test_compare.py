@@ -60,6 +60,12 @@ class Comparing(unittest.TestCase):
         self.assertEqual(differing(request(files, "[Tue 2026-11-17 05:14 UTC] hi"), request(files)),
                          [("history", "message 1, user")])
 
+    def test_facts_of_the_runtime_are_the_release_s_own(self):
+        theirs = request([("AGENTS.md", "a")])
+        facts = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nnone\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
+        theirs["messages"].append({"role": "user", "content": [{"type": "text", "text": facts}]})
+        self.assertEqual(differing(theirs, request([("AGENTS.md", "a")])), [])
+
     def test_ids_of_calls(self):
         def called(id):
             body = request([("AGENTS.md", "a")])

@@ -305,6 +305,10 @@ fn contracts_are_listed_explained_and_compared() {
         &env,
         &["contracts", "openclaw-2026.4", "--diff", "openclaw-2026.2"],
     );
+    story += &transcript(
+        &env,
+        &["contracts", "openclaw-2026.8", "--diff", "openclaw-2026.9"],
+    );
     story += &transcript(&env, &["contracts", "openclaw-2027.1"]);
     insta::assert_snapshot!(story);
 }
