@@ -30,8 +30,8 @@ pub use prompt::{
 };
 pub use skills::{
     BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, LinkedRoots, NameOrder,
-    NestedRoot, PersonalRoot, RootFile, SessionOverlay, SkillFileLink, SkillRules, SkillSource,
-    SourceLimit,
+    NestedRoot, PersonalRoot, ReleaseSkills, RootFile, SessionOverlay, SkillFileLink, SkillRules,
+    SkillSource, SourceLimit,
 };
 
 use crate::config::ConfigRules;

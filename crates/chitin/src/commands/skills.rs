@@ -109,17 +109,18 @@ struct Survey {
 
 impl Survey {
     fn new(host: &Host, target: &TargetArgs, printer: &Printer) -> Result<Self, CliError> {
-        Self::of(
-            host,
-            &Setup::find(host, &target.target(), &printer.notes())?,
-        )
+        let setup = Setup::find(host, &target.target(), &printer.notes())?;
+        if let Some(note) = setup.release(host).note(setup.contract()) {
+            printer.note(&note);
+        }
+        Self::of(host, &setup)
     }
 
     fn of(host: &Host, setup: &Setup) -> Result<Self, CliError> {
         let (contract, workspace) = (setup.contract(), setup.directory.clone());
         setup.check_directory(host)?;
         let config = setup.configuration.value().clone();
-        let places = setup.skill_places(host);
+        let places = setup.catalogue_places(host, &setup.release(host));
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(
             &places,
