@@ -132,7 +132,8 @@ impl Configuration {
             layers = layers.with_chitin(own);
         }
         let file = config_file(host, contract)?;
-        let openclaw = config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?;
+        // Keys are judged by `config validate` and `doctor` alone: no start waits for it.
+        let openclaw = config::read(&file, &host.env).map_err(|e| unusable(&e))?;
         if let Some(loaded) = &openclaw {
             if !loaded.issues.is_empty() {
                 notes.note(&format!(

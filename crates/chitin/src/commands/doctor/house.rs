@@ -8,7 +8,7 @@ use chitin_runtime::sandbox_config;
 use chitin_runtime::{Setup, own_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
-use chitin_workspace::config::{Severity, channel_issues};
+use chitin_workspace::config::{Severity, channel_issues, judge};
 use chitin_workspace::guard::Root;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -41,7 +41,12 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<Check> {
     let of_channels: Vec<_> = own.iter().flat_map(channel_issues).collect();
     let own_issues = own.iter().flat_map(|own| &own.issues).chain(&of_channels);
     let openclaw = setup.configuration.openclaw.iter();
-    let issues = own_issues.chain(openclaw.clone().flat_map(|loaded| &loaded.issues));
+    let judged: Vec<_> = openclaw
+        .clone()
+        .flat_map(|loaded| judge(loaded, &host.env, setup.contract().config))
+        .collect();
+    let read = openclaw.clone().flat_map(|loaded| &loaded.issues);
+    let issues = own_issues.chain(read).chain(&judged);
     for issue in issues.filter(|issue| issue.severity == Severity::Error) {
         let hint = issue
             .hint
