@@ -67,6 +67,10 @@ pub struct AgentSettings {
     /// How many levels below a root skills are looked for, 1 to 8; 1 is direct children only. Left out, the contract says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill_depth: Option<u32>,
+    /// Whose skills stand in the catalogue beside yours, under the contract of an OpenClaw release: `auto` (left out: an installation of
+    /// that release, if there is one), `off`, or the directory of an installed package, which counts under every contract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_skills: Option<String>,
     /// A directory with templates of your own for new workspaces. A path that is not absolute begins at Chitin's home.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub templates: Option<String>,

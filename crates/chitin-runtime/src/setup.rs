@@ -19,7 +19,7 @@ use chitin_workspace::contract::{self, Contract};
 use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
-use chitin_workspace::skills::SkillPlaces;
+use chitin_workspace::skills::{Release, ReleaseChoice, SkillPlaces};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -132,7 +132,8 @@ impl Configuration {
             layers = layers.with_chitin(own);
         }
         let file = config_file(host, contract)?;
-        let openclaw = config::load(&file, &host.env, contract.config).map_err(|e| unusable(&e))?;
+        // Keys are judged by `config validate` and `doctor` alone: no start waits for it.
+        let openclaw = config::read(&file, &host.env).map_err(|e| unusable(&e))?;
         if let Some(loaded) = &openclaw {
             if !loaded.issues.is_empty() {
                 notes.note(&format!(
@@ -336,6 +337,40 @@ impl Setup {
             trusted,
             plugins: self.with.iter().map(|other| other.join("skills")).collect(),
             ..places
+        }
+    }
+
+    /// Finds the skills that a release of OpenClaw brings, as far as the contract or the user asks for them.
+    pub fn release(&self, host: &Host) -> Release {
+        let own = self.configuration.layers.settings(Some(&self.agent));
+        let choice = match own.release_skills.as_deref() {
+            None | Some("auto") => ReleaseChoice::Contract,
+            Some("off") => ReleaseChoice::Off,
+            Some(text) => home::user_path(text, &host.env, &self.contract().agents)
+                .map_or(ReleaseChoice::Contract, ReleaseChoice::At),
+        };
+        let named = self.skill_places(host).bundled.is_some();
+        if named && choice == ReleaseChoice::Contract {
+            // The environment names the release's skills.
+            return Release::NotAsked;
+        }
+        Release::find(&choice, &self.directory, &host.env, self.contract())
+    }
+
+    /// Returns where all skills are looked for that the catalogue lists, those of a release included.
+    pub fn catalogue_places(&self, host: &Host, release: &Release) -> SkillPlaces {
+        let places = self.skill_places(host);
+        let (config, contract) = (self.configuration.value(), self.contract());
+        match release {
+            Release::Used(found) => {
+                let owner = agents::default_agent(config, contract);
+                let is_owner = owner.is_ok_and(|owner| owner == self.agent);
+                found.added_to(places, config, contract, is_owner)
+            }
+            Release::NotAsked
+            | Release::Missing
+            | Release::OtherVersion(_)
+            | Release::NotAnInstallation(_) => places,
         }
     }
 

@@ -28,7 +28,7 @@ impl SkillSurvey {
         let (contract, workspace) = (setup.contract(), setup.directory.clone());
         setup.check_directory(host)?;
         let config = setup.configuration.value().clone();
-        let places = setup.skill_places(host);
+        let places = setup.catalogue_places(host, &setup.release(host));
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(
             &places,

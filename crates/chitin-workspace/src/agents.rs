@@ -19,7 +19,7 @@ pub mod compat {
 /// Several agents are configured and none, or more than one, is marked as the default.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "no single default agent: mark exactly one of {count} agents with `default: true`, or name one"
+    "no single default agent: name one of {count} agents in `agents.defaults.systemAgent.agentId`, or mark exactly one with `default: true`"
 )]
 pub struct SelectionRequired {
     /// How many agents are configured.
@@ -85,6 +85,15 @@ pub fn roster<'a>(config: &'a Value, contract: &Contract) -> Vec<AgentEntry<'a>>
 
 /// Returns the default agent.
 pub fn default_agent(config: &Value, contract: &Contract) -> Result<AgentId, SelectionRequired> {
+    let named = setting(&config["agents"]["defaults"]["systemAgent"]["agentId"]);
+    match named.filter(|_| contract.agents.system_agent) {
+        Some(id) => Ok(AgentId::normalize(id)),
+        None => marked_agent(config, contract),
+    }
+}
+
+/// Returns the agent that the roster itself makes the default one. It has the default directory, whatever is named elsewhere.
+fn marked_agent(config: &Value, contract: &Contract) -> Result<AgentId, SelectionRequired> {
     let roster = roster(config, contract);
     let main = || AgentId::normalize(agent_id::MAIN);
     match contract.agents.default_agent {
@@ -137,7 +146,7 @@ pub fn workspace_directory(
         return Ok((user_path(text)?, Origin::Entry));
     }
     let defaults = setting(&config["agents"]["defaults"]["workspace"]);
-    if default_agent(config, contract).is_ok_and(|default| default == id) {
+    if marked_agent(config, contract).is_ok_and(|default| default == id) {
         return match defaults {
             Some(text) => Ok((user_path(text)?, Origin::Defaults)),
             None => Ok((

@@ -6,7 +6,9 @@ use chitin_protocol::session_key::{
     self as keys, ChatType, IdentityLinks, PeerKey, SessionKey, ThreadSuffix,
 };
 use chitin_workspace::config::{self, IncludeProblem};
+use chitin_workspace::env::Env;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
     let actual = match check.case.op.as_str() {
@@ -22,6 +24,10 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
             Err(error) => return Outcome::Failed(format!("cannot build the files: {error:#}\n")),
         },
         "config.validate" => return validate(check),
+        "config.command" => match command(check) {
+            Ok(actual) => actual,
+            Err(error) => return Outcome::Failed(format!("{error:#}\n")),
+        },
         _ => return Outcome::NotYet,
     };
     Outcome::judge(check.expected, &actual)
@@ -135,6 +141,32 @@ fn include(input: &Value) -> anyhow::Result<Value> {
         }
         Err(_) => failure("ConfigIncludeError"),
     })
+}
+
+/// The verdict of the release's command on a file, and where it finds fault. The root is an empty path there as here.
+fn command(check: &Check<'_>) -> anyhow::Result<Value> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("openclaw.json");
+    let config = check.input.get("config").unwrap_or(&Value::Null);
+    tree::write_map(
+        directory.path(),
+        &json!({"openclaw.json": config.to_string()}),
+    )?;
+    let mut env = Env::new(directory.path()).with("HOME", directory.path().to_string_lossy());
+    let set = check.input.get("env").and_then(Value::as_object);
+    for (name, value) in set.into_iter().flatten() {
+        env = env.with(name, value.as_str().unwrap_or_default());
+    }
+    let Some(loaded) = config::load(&path, &env, check.contract.config)? else {
+        anyhow::bail!("the file is not there");
+    };
+    let errors: BTreeSet<_> = loaded
+        .issues
+        .iter()
+        .filter(|issue| issue.severity == config::Severity::Error)
+        .map(|issue| issue.path.as_str())
+        .collect();
+    Ok(json!({"valid": loaded.is_valid(), "errors": errors}))
 }
 
 /// Compares the verdict and the paths; the order of findings and their wording are each program's own.

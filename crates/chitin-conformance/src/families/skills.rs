@@ -12,7 +12,8 @@ use chitin_workspace::contract::SkillSource;
 use chitin_workspace::env::Env;
 use chitin_workspace::skills::{
     AllowList, CommandParts, DiscoverOptions, Eligibility, FrontMatter, Invocation, Metadata,
-    SkillCommand, SkillPlaces, commands_from_parts, discover, find_invocation, parse_front_matter,
+    Release, ReleaseChoice, SkillCommand, SkillPlaces, commands_from_parts, discover,
+    find_invocation, parse_front_matter,
 };
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -22,6 +23,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
     let actual = match check.case.op.as_str() {
         "skills.parse" => parse(check),
         "skills.discover" => discover_tree(check),
+        "skills.release" => release(check),
         "skills.eligible" => eligible(check),
         "skills.filter" => filter(check),
         "skills.prompt" => prompt::prompt(check),
@@ -103,6 +105,36 @@ fn discover_tree(check: &Check<'_>) -> Result<Value> {
         })
         .collect();
     Ok(json!({ "skills": skills }))
+}
+
+/// What is listed with an installation at `package`, for the agent that looks after the machine.
+fn release(check: &Check<'_>) -> Result<Value> {
+    let directory = tempfile::tempdir()?;
+    let root = fs::canonicalize(directory.path())?;
+    tree::write_map(&root, &check.input["tree"])?;
+    let (config, contract) = (&check.input["config"], check.contract);
+    let env = Env::new(&root).with("HOME", root.join("home").to_string_lossy());
+    let choice = ReleaseChoice::At(root.join("package"));
+    let Release::Used(found) = Release::find(&choice, &root.join("ws"), &env, contract) else {
+        anyhow::bail!("the package is no installation");
+    };
+    let places = SkillPlaces::from_env(&root.join("ws"), &env, contract);
+    let places = found.added_to(places, config, contract, true);
+    let set = discover(
+        &places,
+        config,
+        &contract.skills,
+        &DiscoverOptions::default(),
+    );
+    let eligibility = Eligibility::new(&env, config, &contract.skills);
+    let skills = set.skills.iter().map(|skill| {
+        json!({
+            "name": skill.name,
+            "source": skill.source,
+            "eligible": eligibility.judge(skill).is_empty(),
+        })
+    });
+    Ok(Value::Array(skills.collect()))
 }
 
 fn eligible(check: &Check<'_>) -> Result<Value> {

@@ -37,7 +37,9 @@ pub fn born_ms(path: &str, modified_ms: i64, rules: &DecayRules) -> Option<i64> 
         let start = day.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
         return Some(start.timestamp().as_millisecond());
     }
-    if rules.ageless.contains(&path) || path.starts_with("memory/") {
+    // A name in the form of a day that no calendar has is still no lasting note.
+    let lasts = path.starts_with("memory/") && named_day(path, rules.dates).is_none();
+    if rules.ageless.contains(&path) || lasts {
         return None;
     }
     (modified_ms > 0).then_some(modified_ms)
@@ -45,6 +47,16 @@ pub fn born_ms(path: &str, modified_ms: i64, rules: &DecayRules) -> Option<i64> 
 
 /// Returns the day that a file's name says.
 pub fn day_of(path: &str, names: DatedNames) -> Option<Date> {
+    let day = named_day(path, names)?;
+    let number = |range: std::ops::Range<usize>| day.get(range)?.parse::<i16>().ok();
+    let (month, date) = (number(5..7)?, number(8..10)?);
+    // The year 0 and the like are read as years of the last century by other programs, which then do not find them again.
+    let year = number(0..4).filter(|year| *year >= 100)?;
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(date).ok()?).ok()
+}
+
+/// Returns the part of a file's name that has the form of a day, whether or not there is such a day.
+fn named_day(path: &str, names: DatedNames) -> Option<&str> {
     let (folders, name) = path.rsplit_once('/')?;
     let stem = name.strip_suffix(".md")?;
     let (day, rest) = (stem.get(..10)?, stem.get(10..)?);
@@ -55,14 +67,7 @@ pub fn day_of(path: &str, names: DatedNames) -> Option<Date> {
                 && (rest.is_empty() || (rest.len() > 1 && rest.starts_with('-')))
         }
     };
-    if !is_note || !has_shape_of_day(day) {
-        return None;
-    }
-    let number = |range: std::ops::Range<usize>| day.get(range)?.parse::<i16>().ok();
-    let (month, date) = (number(5..7)?, number(8..10)?);
-    // The year 0 and the like are read as years of the last century by other programs, which then do not find them again.
-    let year = number(0..4).filter(|year| *year >= 100)?;
-    Date::new(year, i8::try_from(month).ok()?, i8::try_from(date).ok()?).ok()
+    (is_note && has_shape_of_day(day)).then_some(day)
 }
 
 fn has_shape_of_day(day: &str) -> bool {

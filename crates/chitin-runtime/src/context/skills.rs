@@ -22,7 +22,8 @@ pub(super) fn listed(
     if contract.rendering.layout == Layout::Composition {
         return None;
     }
-    let mut places = setup.skill_places(host);
+    let release = setup.release(host);
+    let mut places = setup.catalogue_places(host, &release);
     if let FileSource::Copy(copy) = files {
         places.workspace.clone_from(&copy.root);
     }

@@ -6,7 +6,7 @@ use crate::serve::{TOKEN_FILE, listen_address};
 use crate::{Host, Setup, own_config, sandbox_config, shown};
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use chitin_workspace::agents;
-use chitin_workspace::config::{Severity, channel_issues};
+use chitin_workspace::config::{Severity, channel_issues, judge};
 use chitin_workspace::guard::Root;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -42,7 +42,12 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {
     let of_channels: Vec<_> = own.iter().flat_map(channel_issues).collect();
     let own_issues = own.iter().flat_map(|own| &own.issues).chain(&of_channels);
     let openclaw = setup.configuration.openclaw.iter();
-    let issues = own_issues.chain(openclaw.clone().flat_map(|loaded| &loaded.issues));
+    let judged: Vec<_> = openclaw
+        .clone()
+        .flat_map(|loaded| judge(loaded, &host.env, setup.contract().config))
+        .collect();
+    let read = openclaw.clone().flat_map(|loaded| &loaded.issues);
+    let issues = own_issues.chain(read).chain(&judged);
     for issue in issues.filter(|issue| issue.severity == Severity::Error) {
         let hint = issue
             .hint

@@ -1,8 +1,10 @@
 //! Rules that a table of keys cannot say.
 
+use super::keys::{BUILT_IN_PROVIDERS, SEARCH_PROVIDERS};
+use super::load::value_at;
 use super::scan::Step;
 use super::shape::Check;
-use super::validate::Finding;
+use super::validate::{Finding, matching};
 use crate::nearest::nearest;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::text::trim_js;
@@ -38,6 +40,9 @@ pub(super) fn run(check: Check, value: &Value, path: &[Step], found: &mut Vec<Fi
             }
         }
         Check::BindingPeer => {
+            if value["type"] != "acp" {
+                return;
+            }
             let id = value.pointer("/match/peer/id").and_then(Value::as_str);
             if id.is_none_or(|id| trim_js(id).is_empty()) {
                 found.push(Finding::soft(
@@ -49,16 +54,27 @@ pub(super) fn run(check: Check, value: &Value, path: &[Step], found: &mut Vec<Fi
         Check::BroadcastAgents => broadcast(value, &roster(value), path, found),
         Check::BindingAndBroadcastAgents => {
             let roster = roster(value);
+            owners(value, &roster, found);
             bindings(value, &roster, path, found);
             broadcast(value, &roster, path, found);
         }
-        Check::HexColour => {
-            let text = value.as_str().unwrap_or_default();
-            let digits = text.strip_prefix('#').unwrap_or(text);
-            if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-                found.push(Finding::soft(path, "Expected a colour such as `#1a2b3c`."));
+        Check::Interval => {
+            if value.as_str().is_some_and(|text| !text.is_empty()) {
+                duration(value, path, found);
             }
         }
+        Check::ActiveHours => active_hours(value, path, found),
+        Check::Ownership => ownership(value, path, found),
+        Check::Avatar => avatar(value, path, found),
+        Check::Sandbox => sandbox(value, path, found),
+        Check::BrowserProfile => browser_profile(value, path, found),
+        Check::WebAddress => web_address(value, path, found),
+        Check::TailscaleBind => tailscale_bind(value, path, found),
+        Check::TailscaleAuth => tailscale_auth(value, path, found),
+        Check::NamedProvider => named_provider(value, path, found),
+        Check::McpServer => mcp_server(value, path, found),
+        Check::CustomProvider => custom_provider(value, path, found),
+        Check::SearchSettings => search_settings(value, path, found),
     }
 }
 
@@ -79,6 +95,259 @@ fn spelled(value: &Value) -> Option<String> {
         Value::String(text) => Some(trim_js(text).to_lowercase()),
         Value::Number(number) => Some(number.to_string()),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn said<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().map(trim_js).unwrap_or_default()
+}
+
+/// Of several agents one is marked, or it is said that none is.
+fn ownership(agents: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let Some(entries) = agents["entries"].as_object() else {
+        return;
+    };
+    let mut fault = |key: &str, message: &str, hint: &str| {
+        let mut finding = Finding::soft(&below(path, key), message);
+        finding.hint = (!hint.is_empty()).then(|| hint.to_owned());
+        finding.point = agents.get(key).is_none().then(|| below(path, "entries"));
+        found.push(finding);
+    };
+    let explicit = agents["ownership"] == "explicit";
+    let marked = entries
+        .values()
+        .filter(|entry| entry["default"] == Value::Bool(true))
+        .count();
+    let mut ids = BTreeSet::new();
+    if marked > 1 {
+        fault(
+            "entries",
+            "More than one agent is marked with `default: true`.",
+            "mark one",
+        );
+    }
+    if explicit && marked > 0 {
+        fault(
+            "ownership",
+            "`ownership: \"explicit\"` cannot stand beside `default: true`.",
+            "drop one of them",
+        );
+    }
+    if entries.len() > 1 && marked == 0 && !explicit {
+        fault(
+            "ownership",
+            "Nothing says who owns what belongs to none of several agents.",
+            "say `ownership: \"explicit\"`, or mark one agent with `default: true`",
+        );
+    }
+    for id in entries.keys() {
+        if !ids.insert(AgentId::normalize(id)) {
+            found.push(Finding::soft(
+                &below(&below(path, "entries"), id),
+                format!("`{id}` is another spelling of an agent that is there already."),
+            ));
+        }
+    }
+}
+
+/// A picture of an agent may not lie outside its workspace.
+fn avatar(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let text = value.as_str().map(trim_js).unwrap_or_default();
+    let lower = text.to_ascii_lowercase();
+    if text.is_empty()
+        || ["data:", "http://", "https://"]
+            .iter()
+            .any(|s| lower.starts_with(s))
+    {
+        return;
+    }
+    let has_scheme = text.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
+    let mut depth = 0_i32;
+    let climbs = text.split('/').any(|part| {
+        depth += match part {
+            ".." => -1,
+            "" | "." => 0,
+            _ => 1,
+        };
+        depth < 0
+    });
+    if text.starts_with('~') || text.starts_with('/') || has_scheme || climbs {
+        found.push(Finding::soft(
+            path,
+            "Expected a path inside the workspace, a web address or a `data:` address.",
+        ));
+    }
+}
+
+fn sandbox(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let docker = &value["docker"];
+    let joins = docker["dangerouslyAllowContainerNamespaceJoin"] == Value::Bool(true);
+    for part in ["docker", "browser"] {
+        let (settings, path) = (&value[part], below(path, part));
+        let network = said(settings, "network").to_lowercase();
+        if network == "host" || (network.starts_with("container:") && !joins) {
+            found.push(Finding::soft(
+                &below(&path, "network"),
+                "A sandbox may not share a network with the machine or another container.",
+            ));
+        }
+        for profile in ["seccompProfile", "apparmorProfile"] {
+            if said(settings, profile).eq_ignore_ascii_case("unconfined") {
+                let message = "A sandbox may not be unconfined.";
+                found.push(Finding::soft(&below(&path, profile), message));
+            }
+        }
+        let binds = settings["binds"].as_array();
+        for (index, bind) in binds.into_iter().flatten().enumerate() {
+            if bind.as_str().is_some_and(|bind| !bind.starts_with('/')) {
+                let mut at = below(&path, "binds");
+                at.push(Step::Index(index));
+                found.push(Finding::soft(&at, "Expected an absolute path first."));
+            }
+        }
+    }
+}
+
+fn browser_profile(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let driver = said(value, "driver");
+    let reached = value.get("cdpPort").is_some() || !said(value, "cdpUrl").is_empty();
+    if !reached && driver != "existing-session" && driver != "extension" {
+        found.push(Finding::soft(
+            path,
+            "A profile needs `cdpPort` or `cdpUrl`.",
+        ));
+    }
+    if value.get("userDataDir").is_some() && driver != "existing-session" {
+        found.push(Finding::soft(
+            path,
+            "`userDataDir` needs `driver: \"existing-session\"`.",
+        ));
+    }
+    if value.get("cdpUrl").is_some() && driver == "extension" {
+        found.push(Finding::soft(
+            path,
+            "`cdpUrl` has no place beside `driver: \"extension\"`.",
+        ));
+    }
+}
+
+fn web_address(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let text = value.as_str().unwrap_or_default().to_ascii_lowercase();
+    if !text.starts_with("http://") && !text.starts_with("https://") {
+        let message = "Expected an address that starts with `http://` or `https://`.";
+        found.push(Finding::soft(path, message));
+    }
+}
+
+/// Returns how a tailnet reaches the gateway, if it does.
+fn tailscale(gateway: &Value) -> Option<&str> {
+    let mode = gateway["tailscale"]["mode"].as_str()?;
+    ["serve", "funnel"].contains(&mode).then_some(mode)
+}
+
+fn tailscale_bind(gateway: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let bind = gateway["bind"].as_str().unwrap_or("loopback");
+    let own = gateway["customBindHost"].as_str().unwrap_or_default();
+    let local = bind == "loopback" || (bind == "custom" && own.starts_with("127."));
+    if let (Some(mode), false) = (tailscale(gateway), local) {
+        let message =
+            format!("With `tailscale.mode: \"{mode}\"` the gateway has to listen on loopback.");
+        found.push(Finding::soft(&below(path, "bind"), message));
+    }
+}
+
+fn tailscale_auth(gateway: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    if let (Some(mode), true) = (tailscale(gateway), gateway["auth"]["mode"] == "none") {
+        let message =
+            format!("With `tailscale.mode: \"{mode}\"` there has to be a way to tell who asks.");
+        found.push(Finding::soft(&below(&below(path, "auth"), "mode"), message));
+    }
+}
+
+fn named_provider(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let Some(providers) = value["providers"].as_object().filter(|p| !p.is_empty()) else {
+        return;
+    };
+    let provider = said(value, "provider").to_lowercase();
+    let named = !provider.is_empty();
+    if named && !providers.contains_key(&provider) {
+        let message = format!("`{provider}` is none of `providers`.");
+        found.push(Finding::soft(&below(path, "provider"), message));
+    } else if !named && providers.len() > 1 {
+        let mut finding = Finding::soft(
+            &below(path, "provider"),
+            "`provider` has to say which of `providers` is meant.",
+        );
+        finding.point = Some(below(path, "providers"));
+        found.push(finding);
+    }
+}
+
+fn mcp_server(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    const EARLIER: [&str; 8] = [
+        "connectTimeout",
+        "connect_timeout",
+        "timeout",
+        "workingDirectory",
+        "supports_parallel_tool_calls",
+        "ssl_verify",
+        "client_cert",
+        "client_key",
+    ];
+    for key in EARLIER.into_iter().filter(|key| value.get(key).is_some()) {
+        let mut finding = Finding::soft(path, format!("`{key}` is not a known key here."));
+        finding.point = Some(below(path, key));
+        found.push(finding);
+    }
+    if value.get("disabled").is_some() {
+        let mut finding = Finding::soft(&below(path, "disabled"), "`disabled` is no longer read.");
+        finding.hint = Some("say `enabled: false`".to_owned());
+        found.push(finding);
+    }
+    if value["transport"] == "stdio" && said(value, "command").is_empty() {
+        found.push(Finding::soft(
+            &below(path, "transport"),
+            "`stdio` needs a `command`.",
+        ));
+    }
+    if value.get("url").is_some() {
+        web_address(&value["url"], &below(path, "url"), found);
+    }
+}
+
+/// Only of the providers that the release brings it is known where they are and what they have.
+fn custom_provider(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let known = matches!(path.last(), Some(Step::Key(id)) if BUILT_IN_PROVIDERS.contains(&trim_js(id).to_lowercase().as_str()));
+    if known {
+        return;
+    }
+    let lacks = [
+        ("baseUrl", said(value, "baseUrl").is_empty()),
+        ("models", !value["models"].is_array()),
+    ];
+    for (key, _) in lacks.into_iter().filter(|(_, lacking)| *lacking) {
+        let mut finding = Finding::soft(&below(path, key), format!("`{key}` is missing."));
+        finding.point = value.get(key).is_none().then(|| path.to_vec());
+        found.push(finding);
+    }
+}
+
+fn search_settings(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
+    let Some(Step::Key(key)) = path.last() else {
+        return;
+    };
+    if key == "apiKey" || (SEARCH_PROVIDERS.contains(&key.as_str()) && value.is_object()) {
+        let mut finding = Finding::soft(
+            path,
+            "What belongs to one search provider has another place now.",
+        );
+        finding.hint = Some("move it to `plugins.entries.<plugin>.config.webSearch`".to_owned());
+        found.push(finding);
     }
 }
 
@@ -142,14 +411,15 @@ fn heartbeat(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
         &below(path, "every"),
         found,
     );
+    active_hours(&value["activeHours"], &below(path, "activeHours"), found);
+}
+
+fn active_hours(value: &Value, path: &[Step], found: &mut Vec<Finding>) {
     for (key, midnight_ends) in [("start", false), ("end", true)] {
-        let text = value
-            .pointer(&format!("/activeHours/{key}"))
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let text = value[key].as_str().unwrap_or_default();
         if !text.is_empty() && !is_time(text, midnight_ends) {
             found.push(Finding::soft(
-                &below(&below(path, "activeHours"), key),
+                &below(path, key),
                 "Expected a time of day as `HH:MM`; `24:00` only as an end.",
             ));
         }
@@ -186,6 +456,26 @@ fn unknown_agent(path: &[Step], id: &str, roster: &BTreeSet<String>) -> Finding 
     finding.hint = nearest(id, roster.iter().map(String::as_str))
         .map(|near| format!("did you mean `{near}`?"));
     finding
+}
+
+/// Agents that own something of all agents have to be there.
+fn owners(config: &Value, roster: &BTreeSet<String>, found: &mut Vec<Finding>) {
+    let ids: BTreeSet<_> = match roster.is_empty() {
+        true => BTreeSet::from([AgentId::normalize(agent_id::MAIN)]),
+        false => roster.iter().map(|id| AgentId::normalize(id)).collect(),
+    };
+    for pattern in [
+        "agents.defaults.heartbeat.agentId",
+        "agents.defaults.systemAgent.agentId",
+        "talk.agentId",
+    ] {
+        for path in matching(config, pattern) {
+            let id = value_at(config, &path).and_then(Value::as_str);
+            if let Some(id) = id.filter(|id| !ids.contains(&AgentId::normalize(id))) {
+                found.push(unknown_agent(&path, id, roster));
+            }
+        }
+    }
 }
 
 fn bindings(config: &Value, roster: &BTreeSet<String>, path: &[Step], found: &mut Vec<Finding>) {

@@ -130,6 +130,8 @@ pub struct ChitinSettings {
     pub subagent_files: Option<Vec<String>>,
     /// How many levels below a root skills are looked for, when that was said.
     pub skill_depth: Option<u32>,
+    /// Where the skills of an OpenClaw release are, `auto` or `off`, when that was said.
+    pub release_skills: Option<String>,
     /// The directory of the user's own templates, as it was written.
     pub templates: Option<String>,
     /// What files may take, when that was said.
@@ -329,6 +331,7 @@ impl Layers {
                 .said_above("subagentFiles", agent, Layer::BuiltIn)
                 .and_then(typed),
             skill_depth: self.setting("skillDepth", agent),
+            release_skills: self.setting("releaseSkills", agent),
             templates: self.setting("templates", agent),
             budget: self.setting("budget", agent),
             small_window: self.setting("smallWindow", agent),

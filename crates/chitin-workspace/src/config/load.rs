@@ -1,10 +1,10 @@
 //! From a path to a judged configuration.
 
+use super::command::judge;
 use super::include::{IncludeError, IncludeProblem, read_with_includes};
 use super::keys::ConfigRules;
 use super::scan::{self, Step, dotted};
 use super::source::{ConfigFile, Place, find};
-use super::validate;
 use super::variables::{VariableError, substitute};
 use super::{Issue, Severity, compat};
 use crate::env::Env;
@@ -13,7 +13,7 @@ use crate::home;
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -109,15 +109,11 @@ impl ConfigError {
     }
 }
 
-/// Reads a configuration: JSON5, then includes, then variables, then the keys that the rules know.
+/// Reads a configuration: JSON5, then includes, then variables. What is in it is not judged; see [`judge`](super::judge).
 ///
 /// Gives nothing when there is no such file, and an error when it cannot be put together. Everything else that is wrong
 /// is a finding, so that a caller can show all of it at once.
-pub fn load(
-    path: &Path,
-    env: &Env,
-    rules: ConfigRules,
-) -> Result<Option<LoadedConfig>, ConfigError> {
+pub fn read(path: &Path, env: &Env) -> Result<Option<LoadedConfig>, ConfigError> {
     let included = match read_with_includes(path).map_err(ConfigError::from) {
         Ok(included) => included,
         Err(error) if error.is_missing(path) => return Ok(None),
@@ -125,7 +121,12 @@ pub fn load(
     };
     let (mut value, files) = (included.value, included.files);
     let mut issues = repeated_keys(&files);
-    let missing = match substitute(&mut value, |name| env.get(name)) {
+    let own = own_variables(&value);
+    let get = |name: &str| {
+        let set = env.get(name).filter(|text| !text.is_empty());
+        set.or_else(|| own.get(name).map(String::as_str))
+    };
+    let missing = match substitute(&mut value, get) {
         Ok(()) => Vec::new(),
         Err(VariableError::Missing(missing)) => missing,
         Err(error @ VariableError::TooLarge) => {
@@ -134,32 +135,58 @@ pub fn load(
         }
     };
     for variable in missing {
-        let message = format!("The variable `{}` is not set or empty.", variable.name);
+        let message = format!(
+            "The variable `{}` is not set or empty, so its name stays in the text.",
+            variable.name
+        );
         let mut issue = placed(&files, &variable.steps, &variable.steps, message);
+        // A file that is meant for several machines mentions what one of them lacks.
+        issue.severity = Severity::Warning;
         issue.hint = Some(format!(
             "set it, or write `$${{{}}}` for the text itself",
             variable.name
         ));
         issues.push(issue);
     }
-    for finding in validate::find(&value, rules) {
-        let mut issue = placed(
-            &files,
-            &finding.path,
-            finding.pointed(),
-            finding.message.clone(),
-        );
-        issue.hint = finding.hint;
-        issues.push(issue);
-    }
-    // People fix a file from top to bottom.
-    issues.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+    sort(&mut issues);
     Ok(Some(LoadedConfig {
         path: path.to_owned(),
         value,
         files,
         issues,
     }))
+}
+
+/// Reads a configuration and judges it by the rules of a release.
+pub fn load(
+    path: &Path,
+    env: &Env,
+    rules: ConfigRules,
+) -> Result<Option<LoadedConfig>, ConfigError> {
+    let Some(mut loaded) = read(path, env)? else {
+        return Ok(None);
+    };
+    let judged = judge(&loaded, env, rules);
+    loaded.issues.extend(judged);
+    sort(&mut loaded.issues);
+    Ok(Some(loaded))
+}
+
+/// People fix a file from top to bottom.
+fn sort(issues: &mut [Issue]) {
+    issues.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+}
+
+/// Returns the variables that the configuration itself sets, which count where the environment says nothing.
+fn own_variables(value: &Value) -> BTreeMap<String, String> {
+    let env = &value["env"];
+    [env, &env["vars"]]
+        .into_iter()
+        .filter_map(Value::as_object)
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .filter(|(_, value)| !trim_js(value).is_empty() && !value.contains("${"))
+        .collect()
 }
 
 pub(super) fn placed(

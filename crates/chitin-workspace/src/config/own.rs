@@ -45,6 +45,7 @@ const OVERRIDES: &[Field] = &[
         ]),
     ),
     ("refresh", Shape::OneOf(&["live", "session"])),
+    ("releaseSkills", Shape::SomeText),
     ("model", Shape::SomeText),
     ("rootFiles", TEXTS),
     ("sectionsOff", TEXTS),

@@ -91,6 +91,14 @@ pub(super) fn find_repeated(config: &Value) -> Option<Finding> {
 impl Moved {
     /// Points a finding about a moved entry at the place where the user wrote it.
     pub(super) fn point_back(&self, finding: &mut Finding) {
+        if let [Step::Key(agents), Step::Key(entries)] = finding.pointed()
+            && (agents.as_str(), entries.as_str()) == ("agents", "entries")
+            && !self.ids.is_empty()
+        {
+            let list = ["agents", "list"].map(|key| Step::Key(key.to_owned()));
+            finding.point = Some(list.to_vec());
+            return;
+        }
         let written = {
             let [
                 Step::Key(agents),

@@ -4,6 +4,7 @@
 //! the value itself, and a value that fits none of several shapes once.
 
 use super::keys::{AgentList, ConfigRules};
+use super::load::value_at;
 use super::scan::{Step, dotted};
 use super::shape::{Fields, Shape, field, names};
 use super::{Issue, Severity, checks, roster};
@@ -59,10 +60,12 @@ impl Finding {
     }
 }
 
-/// Judges a whole configuration. Findings carry no place: the value does not remember its text.
+/// Judges a whole configuration as the release's own function for it does: what belongs to plugins is left to them. Findings carry no
+/// place: the value does not remember its text.
 pub fn validate(value: &Value, rules: ConfigRules) -> Vec<Issue> {
     find(value, rules)
         .into_iter()
+        .filter(|finding| !rules.is_of_plugins(&finding.path))
         .map(|finding| Issue {
             hint: finding.hint,
             ..Issue::new(Severity::Error, dotted(&finding.path), finding.message)
@@ -70,24 +73,70 @@ pub fn validate(value: &Value, rules: ConfigRules) -> Vec<Issue> {
         .collect()
 }
 
+/// Judges a whole configuration by the table and the further rules of a release.
 pub(super) fn find(value: &Value, rules: ConfigRules) -> Vec<Finding> {
     let moved = match rules.agent_list() {
         AgentList::Known => None,
         AgentList::Moved => roster::list_to_entries(value),
     };
     let Some(moved) = moved else {
-        let mut findings = find_by(rules.shape(), value);
+        let mut findings = find_by_rules(value, rules);
         if rules.agent_list() == AgentList::Moved {
             findings.iter_mut().for_each(roster::explain_unmoved);
             findings.extend(roster::find_repeated(value));
         }
         return findings;
     };
-    let mut findings = find_by(rules.shape(), &moved.value);
+    let mut findings = find_by_rules(&moved.value, rules);
     for finding in &mut findings {
         moved.point_back(finding);
     }
     findings
+}
+
+fn find_by_rules(value: &Value, rules: ConfigRules) -> Vec<Finding> {
+    let mut findings = find_by(rules.shape(), value);
+    // A further rule is judged where all that it is about has the right shape.
+    let hard: Vec<_> = findings
+        .iter()
+        .map(|finding| finding.path.clone())
+        .collect();
+    for (pattern, check) in rules.checks() {
+        for path in matching(value, pattern) {
+            if !hard.iter().any(|other| other.starts_with(&path)) {
+                let Some(found) = value_at(value, &path) else {
+                    continue;
+                };
+                checks::run(*check, found, &path, &mut findings);
+            }
+        }
+    }
+    findings
+}
+
+/// Lists the values of a configuration that a dotted pattern names; `*` stands for any one step, `a|b` for either.
+pub(super) fn matching(value: &Value, pattern: &str) -> Vec<Vec<Step>> {
+    let mut found = vec![Vec::new()];
+    for step in pattern.split('.').filter(|step| !step.is_empty()) {
+        let mut next = Vec::new();
+        for path in found {
+            let below = |step| [path.as_slice(), &[step]].concat();
+            match value_at(value, &path) {
+                Some(Value::Object(fields)) => next.extend(
+                    fields
+                        .keys()
+                        .filter(|key| step == "*" || step.split('|').any(|name| name == *key))
+                        .map(|key| below(Step::Key(key.clone()))),
+                ),
+                Some(Value::Array(items)) if step == "*" => {
+                    next.extend((0..items.len()).map(|index| below(Step::Index(index))));
+                }
+                _ => {}
+            }
+        }
+        found = next;
+    }
+    found
 }
 
 pub(super) fn find_by(shape: &Shape, value: &Value) -> Vec<Finding> {
@@ -117,7 +166,37 @@ fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Fin
             }
             other => found.push(expected(path, "a list", other)),
         },
+        Shape::ListOf(each, least, most) => {
+            judge(&Shape::List(each), value, path, found);
+            let count = value.as_array().map(Vec::len);
+            if count.is_some_and(|count| !(least..=most).contains(&count)) {
+                found.push(expected(path, &describe(shape), value));
+            }
+        }
+        Shape::Tuple(members) => match value {
+            Value::Array(items) if items.len() == members.len() => {
+                for (index, (each, item)) in members.iter().zip(items).enumerate() {
+                    path.push(Step::Index(index));
+                    judge(each, item, path, found);
+                    path.pop();
+                }
+            }
+            other => found.push(expected(path, &describe(shape), other)),
+        },
         Shape::Map(each) => fields(&[], value, path, found, &Others::Each(each)),
+        Shape::Keyed(keys, object) => {
+            for key in value.as_object().into_iter().flat_map(Map::keys) {
+                if !fits(keys, &Value::String(key.clone())) {
+                    path.push(Step::Key(key.clone()));
+                    found.push(Finding::hard(
+                        path,
+                        format!("`{key}` cannot be a key here."),
+                    ));
+                    path.pop();
+                }
+            }
+            judge(object, value, path, found);
+        }
         Shape::Object(known) => fields(known, value, path, found, &Others::Refused),
         Shape::Open(known) => fields(known, value, path, found, &Others::Each(&Shape::Any)),
         Shape::Partly(here, elsewhere) => {
@@ -125,6 +204,21 @@ fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Fin
         }
         Shape::OpenWith(known, each) => fields(known, value, path, found, &Others::Each(each)),
         Shape::Either(shapes) => either(shapes, value, path, found),
+        Shape::Chosen(shapes) => {
+            let mut meant = shapes.iter().filter(|shape| has_constants(shape, value));
+            match (meant.next(), meant.next()) {
+                (Some(one), None) => judge(one, value, path, found),
+                _ => either(shapes, value, path, found),
+            }
+        }
+        Shape::All(shapes) => {
+            let before = found.len();
+            for shape in shapes {
+                if found.len() == before {
+                    judge(shape, value, path, found);
+                }
+            }
+        }
         Shape::Checked(shape, check) => {
             let before = found.len();
             judge(shape, value, path, found);
@@ -139,6 +233,9 @@ fn judge(shape: &Shape, value: &Value, path: &mut Vec<Step>, found: &mut Vec<Fin
         | Shape::Whole(..)
         | Shape::Number(..)
         | Shape::Positive
+        | Shape::TextOf(_)
+        | Shape::Exactly(_)
+        | Shape::Null
         | Shape::OneOf(_) => {
             if !fits(shape, value) {
                 let mut finding = expected(path, &describe(shape), value);
@@ -266,6 +363,14 @@ fn either(shapes: &'static [Shape], value: &Value, path: &mut Vec<Step>, found: 
     if let (Value::Object(_), Some(shape)) = (value, shapes.iter().find(|s| s.is_partly())) {
         return judge(shape, value, path, found);
     }
+    // Nor can it be any but the one that it says it is.
+    let chosen = shapes.iter().filter_map(|shape| match shape {
+        Shape::Chosen(options) => options.iter().find(|option| has_constants(option, value)),
+        _ => None,
+    });
+    if let Some(shape) = chosen.last() {
+        return judge(shape, value, path, found);
+    }
     let mut soft_only = Vec::new();
     for shape in shapes {
         let mut tried = Vec::new();
@@ -282,8 +387,35 @@ fn either(shapes: &'static [Shape], value: &Value, path: &mut Vec<Step>, found: 
         found.append(one);
         return;
     }
-    let described: Vec<_> = shapes.iter().map(describe).collect();
+    let mut described: Vec<_> = shapes.iter().map(describe).collect();
+    described.dedup();
     found.push(expected(path, &described.join(" or "), value));
+}
+
+/// Tells whether an object has the constants of a shape, which say that it is meant.
+fn has_constants(shape: &Shape, value: &Value) -> bool {
+    let (Shape::Object(groups) | Shape::Open(groups)) = shape else {
+        return false;
+    };
+    let mut constants = groups
+        .iter()
+        .flat_map(|group| group.iter())
+        .filter_map(|(name, shape)| match shape {
+            Shape::Required(Shape::OneOf(words)) => Some((name, *words)),
+            _ => None,
+        })
+        .peekable();
+    constants.peek().is_some()
+        && constants.all(|(name, words)| {
+            value[*name]
+                .as_str()
+                .is_some_and(|word| words.contains(&word))
+        })
+}
+
+/// Tells whether a value has a shape, and all that is inside it.
+pub(super) fn has_shape(shape: &Shape, value: &Value) -> bool {
+    find_by(shape, value).is_empty()
 }
 
 fn fits(shape: &Shape, value: &Value) -> bool {
@@ -291,6 +423,12 @@ fn fits(shape: &Shape, value: &Value) -> bool {
         (Shape::Text, Value::String(_)) | (Shape::Flag, Value::Bool(_)) => true,
         (Shape::SomeText, Value::String(text)) => !text.is_empty(),
         (Shape::Only(wanted), Value::Bool(flag)) => wanted == flag,
+        (Shape::Null, Value::Null) => true,
+        (Shape::Exactly(wanted), value) => match (wanted.as_f64(), value.as_f64()) {
+            (Some(wanted), Some(number)) => wanted.total_cmp(&number).is_eq(),
+            _ => *wanted == value,
+        },
+        (Shape::TextOf(rule), Value::String(text)) => rule.fits(text),
         (Shape::OneOf(words), Value::String(text)) => words.contains(&text.as_str()),
         (Shape::Whole(min, max), Value::Number(number)) => number
             .as_i64()
@@ -336,13 +474,23 @@ fn describe(shape: &Shape) -> String {
             [one] => format!("`{one}`"),
             many => format!("one of {}", quoted(many)),
         },
+        Shape::TextOf(rule) => rule.describe(),
+        Shape::Exactly(value) => format!("`{value}`"),
+        Shape::Null => "`null`".to_owned(),
+        Shape::ListOf(_, least, usize::MAX) => format!("a list of at least {least}"),
+        Shape::ListOf(_, least, most) => format!("a list of {least} to {most}"),
+        Shape::Tuple(members) => format!("a list of {}", members.len()),
         Shape::List(_) => "a list".to_owned(),
+        Shape::Keyed(_, object) => describe(object),
+        Shape::All(shapes) => shapes.last().map(describe).unwrap_or_default(),
         Shape::Map(_)
         | Shape::Object(_)
         | Shape::Open(_)
         | Shape::Partly(..)
         | Shape::OpenWith(..) => "an object".to_owned(),
-        Shape::Either(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
+        Shape::Either(shapes) | Shape::Chosen(shapes) => {
+            shapes.iter().map(describe).collect::<Vec<_>>().join(" or ")
+        }
         Shape::Moved(_) => "nothing".to_owned(),
         Shape::Required(shape) | Shape::Checked(shape, _) => describe(shape),
     }

@@ -179,6 +179,7 @@ const RENDERING_2026_4: Rendering = Rendering {
 
 const AGENTS_2026_4: Agents = Agents {
     default_agent: DefaultAgent::FirstMarkedOrFirst,
+    system_agent: false,
     others: OtherAgents::BelowDefaults,
     entries_map: false,
     default_directory: DefaultDirectory::ProfileSuffix,
@@ -464,6 +465,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
     },
     agents: Agents {
         default_agent: DefaultAgent::ExactlyOne,
+        system_agent: true,
         entries_map: true,
         default_directory: DefaultDirectory::ProfileStateDirectory,
         unparsable_key: UnparsableKey::Error,

@@ -32,8 +32,8 @@ pub use prompt::{
 };
 pub use skills::{
     BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, LinkedRoots, NameOrder,
-    NestedRoot, PersonalRoot, RootFile, SessionOverlay, SkillFileLink, SkillRules, SkillSource,
-    SourceLimit,
+    NestedRoot, PersonalRoot, ReleaseSkills, RootFile, SessionOverlay, SkillFileLink, SkillRules,
+    SkillSource, SourceLimit,
 };
 
 use crate::config::ConfigRules;
@@ -394,6 +394,8 @@ pub enum Freshness {
 pub struct Agents {
     /// Who the default agent is.
     pub default_agent: DefaultAgent,
+    /// Whether `agents.defaults.systemAgent.agentId` names the default agent, before any mark (W41).
+    pub system_agent: bool,
     /// Where an agent lives that is neither configured nor the default one.
     pub others: OtherAgents,
     /// Whether the map `agents.entries` is read, before `agents.list`.

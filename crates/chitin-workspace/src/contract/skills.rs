@@ -48,6 +48,10 @@ pub struct SkillRules {
     pub front_matter: FrontMatterRule,
     /// Keys whose line is quoted and tried again: the first in any trouble, the others when a colon is the trouble (S18).
     pub repaired_keys: &'static [&'static str],
+    /// The members of `metadata` that are read, the first that is there wins (S20).
+    pub metadata_members: &'static [&'static str],
+    /// Which skills of an installed release are in the catalogue (S1).
+    pub release: ReleaseSkills,
     /// Whether a download may state a `sha256` sum (S22).
     pub download_sum: DownloadSum,
     /// Whether a variable that holds only blanks counts as set (S32).
@@ -71,6 +75,9 @@ pub enum SkillSource {
     /// What ships with the runtime.
     #[serde(rename = "openclaw-bundled")]
     Bundled,
+    /// What ships with the runtime for the agent that looks after it.
+    #[serde(rename = "openclaw-custodian")]
+    Custodian,
     /// The agent's own workshop.
     #[serde(rename = "openclaw-workshop")]
     Workshop,
@@ -90,9 +97,10 @@ pub enum SkillSource {
 
 impl SkillSource {
     /// Every source, lowest precedence first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Extra,
         Self::Bundled,
+        Self::Custodian,
         Self::Workshop,
         Self::Managed,
         Self::Personal,
@@ -105,6 +113,7 @@ impl SkillSource {
         match self {
             Self::Extra => "openclaw-extra",
             Self::Bundled => "openclaw-bundled",
+            Self::Custodian => "openclaw-custodian",
             Self::Workshop => "openclaw-workshop",
             Self::Managed => "openclaw-managed",
             Self::Personal => "agents-skills-personal",
@@ -123,6 +132,18 @@ impl std::fmt::Display for SkillSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.tag())
     }
+}
+
+/// Which skills of an installed release are in the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReleaseSkills {
+    /// None.
+    None,
+    /// What it brings, and what its plugins bring that are on.
+    Bundled,
+    /// The same, and for the agent that looks after the machine what it brings for that.
+    WithCustodian,
 }
 
 /// Whether `~/.agents/skills` counts when the state directory was moved.
@@ -279,6 +300,8 @@ impl SkillRules {
         directory_order: NameOrder::CodeUnit,
         front_matter: FrontMatterRule::Lenient,
         repaired_keys: &[],
+        metadata_members: &["openclaw"],
+        release: ReleaseSkills::Bundled,
         download_sum: DownloadSum::Unknown,
         blank_variable: BlankVariable::Set,
         session_overlay: SessionOverlay::Unknown,
@@ -299,11 +322,13 @@ impl SkillRules {
             SkillSource::Project,
             SkillSource::Workspace,
         ],
-        no_hardlink_sources: &[SkillSource::Bundled],
+        no_hardlink_sources: &[SkillSource::Bundled, SkillSource::Custodian],
         source_limit: SourceLimit::Skills,
         directory_order: NameOrder::Locale,
         front_matter: FrontMatterRule::Strict,
         repaired_keys: &["description", "read_when", "summary"],
+        metadata_members: &["openclaw", "clawdbot"],
+        release: ReleaseSkills::WithCustodian,
         download_sum: DownloadSum::Checked,
         blank_variable: BlankVariable::Missing,
         session_overlay: SessionOverlay::ByKey,
@@ -321,6 +346,7 @@ impl SkillRules {
         source_limit: SourceLimit::Skills,
         name_order: NameOrder::CodePoint,
         directory_order: NameOrder::CodePoint,
+        release: ReleaseSkills::None,
         catalogue: CatalogueRules::CANONICAL,
         ..Self::A
     };

@@ -34,7 +34,7 @@ pub(crate) use fingerprint::stamp_now;
 pub use growing::GrowingFile;
 pub use place::Place;
 pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
-pub use probe::is_executable;
+pub use probe::{exists, is_executable, link_target};
 pub use reader::Reader;
 pub use root::{Backend, Entry, EntryKind, FileRead, ReadError, Root};
 pub(crate) use root::{KeptFile, ParkedRoot};

@@ -3,9 +3,6 @@
 /// The file that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
-/// The member of `metadata` that is read.
-pub(super) const METADATA_MEMBER: &str = "openclaw";
-
 /// The directory of a workspace or home that other agents share.
 pub(super) const AGENTS_DIRECTORY: &str = ".agents";
 

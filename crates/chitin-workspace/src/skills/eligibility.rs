@@ -172,7 +172,7 @@ impl<'a> Eligibility<'a> {
             });
         }
         let listed = |name: &str| self.allowed_bundled.iter().any(|entry| entry == name);
-        if source == SkillSource::Bundled
+        if matches!(source, SkillSource::Bundled | SkillSource::Custodian)
             && !self.allowed_bundled.is_empty()
             && !listed(key)
             && !listed(name)

@@ -180,7 +180,11 @@ pub(super) fn is_admitted(
 
 /// Reports a directory that lies outside its root, with the reason that the recorded releases log.
 pub(super) fn report_escape(path: &Path, is_link: bool, context: &mut ScanContext<'_>) {
-    let code = match (context.source == SkillSource::Bundled, is_link) {
+    let bundled = matches!(
+        context.source,
+        SkillSource::Bundled | SkillSource::Custodian
+    );
+    let code = match (bundled, is_link) {
         (true, true) => "bundled-symlink-escape",
         (true, false) => "bundled-root-escape",
         (false, true) => "symlink-escape",

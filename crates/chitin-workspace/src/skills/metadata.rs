@@ -1,6 +1,5 @@
-//! What a skill says about itself beyond name and description: `metadata.openclaw` and the invocation flags.
+//! What a skill says about itself beyond name and description: the release's member of `metadata`, and the invocation flags.
 
-use super::compat::METADATA_MEMBER;
 use super::front_matter::FrontMatter;
 use super::install::InstallSpec;
 use super::yaml_value::js_number;
@@ -13,7 +12,7 @@ use thiserror::Error;
 /// Deeper than this no honest metadata goes.
 const MAX_DEPTH: usize = 64;
 
-/// The `openclaw` member of a skill's metadata (S20, S21).
+/// The member of a skill's metadata that the release reads (S20, S21).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Metadata {
@@ -97,11 +96,13 @@ impl Metadata {
         let parsed: Value = json5::from_str(text).map_err(|error| MalformedMetadata {
             message: error.to_string(),
         })?;
-        Ok(match parsed.get(METADATA_MEMBER) {
-            Some(Value::Object(member)) => Some(Self::from_member(member, rules)),
-            Some(Value::Array(_)) => Some(Self::default()),
-            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => None,
-        })
+        // The first member that can hold something is the one that counts.
+        let mut members = rules.metadata_members.iter();
+        Ok(members.find_map(|name| match parsed.get(name)? {
+            Value::Object(member) => Some(Self::from_member(member, rules)),
+            Value::Array(_) => Some(Self::default()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        }))
     }
 
     /// Reads the member itself.

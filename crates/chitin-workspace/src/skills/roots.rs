@@ -19,6 +19,8 @@ pub struct SkillPlaces {
     pub state: Option<PathBuf>,
     /// What ships with the runtime.
     pub bundled: Option<PathBuf>,
+    /// What ships with the runtime for the agent that looks after it.
+    pub custodian: Option<PathBuf>,
     /// The agent's workshop.
     pub workshop: Option<PathBuf>,
     /// Directories that plugins bring.
@@ -40,6 +42,7 @@ impl SkillPlaces {
             workspace: env.working_directory().join(workspace),
             state: home::state_directory(env, &contract.agents).ok(),
             bundled: bundled.and_then(|text| home::user_path(text, env, &contract.agents).ok()),
+            custodian: None,
             workshop: None,
             plugins: Vec::new(),
             trusted: Vec::new(),
@@ -80,6 +83,7 @@ impl SkillPlaces {
                 .chain(self.plugins.iter().cloned())
                 .collect(),
             SkillSource::Bundled => self.bundled.iter().cloned().collect(),
+            SkillSource::Custodian => self.custodian.iter().cloned().collect(),
             SkillSource::Workshop => self.workshop.iter().cloned().collect(),
             SkillSource::Managed => below(&self.state),
             SkillSource::Personal => match (&self.home, rules.personal_root) {

@@ -226,13 +226,16 @@ fn a_finding_is_reported_where_the_recorded_validators_report_it() {
             "messages.queue.drop",
         ),
         (json!({"plugins": {"enabled": "yes"}}), "plugins.enabled"),
-        (json!({"heartbeat": {"every": "5m"}}), "heartbeat"),
         (json!([]), ""),
     ] {
         for rules in RULES {
             assert_eq!(paths(&config, rules), [path], "{rules:?} {config}");
         }
     }
+    // One release still knows what stood there; the other does not.
+    let moved = json!({"heartbeat": {"every": "5m"}});
+    assert_eq!(paths(&moved, RULES[0]), ["heartbeat"]);
+    assert_eq!(paths(&moved, RULES[1]), [""]);
     // Empty lists do not exclude each other.
     assert_eq!(
         paths(
@@ -265,7 +268,7 @@ fn findings_name_file_line_column_and_the_nearest_key() {
     insta::assert_snapshot!(tell(&test, &loaded.issues), @r#"
     Error $TEST_ENV/config/openclaw.json:3:14: `session`: `dmscope` is not a known key here. [did you mean `dmScope`?]
     Error $TEST_ENV/config/openclaw.json:5:12: `tools.profile`: Expected one of `minimal`, `coding`, `messaging`, `full`; found `"codin"`. [did you mean `coding`?]
-    Error $TEST_ENV/config/parts/agents.json5:3:5: `agents.defaults.workspace`: The variable `NOT_SET` is not set or empty. [set it, or write `$${NOT_SET}` for the text itself]
+    Warning $TEST_ENV/config/parts/agents.json5:3:5: `agents.defaults.workspace`: The variable `NOT_SET` is not set or empty, so its name stays in the text. [set it, or write `$${NOT_SET}` for the text itself]
     Error $TEST_ENV/config/parts/agents.json5:4:5: `agents.defaults`: `subagent` is not a known key here. [did you mean `subagents`?]
     "#);
     assert!(!loaded.is_valid());
@@ -285,6 +288,17 @@ fn a_finding_in_a_moved_list_points_at_what_was_written() {
     assert_eq!(
         (issue.path.as_str(), issue.line, issue.column),
         ("agents.entries.b", Some(2), Some(14))
+    );
+    // What is wrong with all of them points at the list.
+    test.file(
+        "config/openclaw.json",
+        "{ agents: { list: [{ id: 'a' }, { id: 'b' }] } }",
+    );
+    let loaded = load_at(&test, &Env::new("/"), RULES[1]).expect("loads");
+    let issue = &loaded.issues[0];
+    assert_eq!(
+        (issue.path.as_str(), issue.column),
+        ("agents.ownership", Some(13))
     );
 }
 

@@ -82,6 +82,9 @@ impl Args {
 /// Finds the skills of the agent that the arguments name.
 fn survey(host: &Host, target: &TargetArgs, printer: &Printer) -> Result<SkillSurvey, CliError> {
     let setup = Setup::find(host, &target.target(), &printer.notes())?;
+    if let Some(note) = setup.release(host).note(setup.contract()) {
+        printer.note(&note);
+    }
     Ok(SkillSurvey::new(host, &setup)?)
 }
 

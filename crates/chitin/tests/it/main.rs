@@ -21,6 +21,7 @@ mod pairing;
 mod plugins;
 mod process;
 mod reference;
+mod releases;
 mod request_figures;
 mod run;
 mod serve;

@@ -1,9 +1,14 @@
-//! `channels`. The 2026.4 set knows the channels that came with that release; others belong to plugins and are left open.
+//! `channels`: what stands beside the channels themselves, and the keys of OpenClaw's Discord and Slack by name.
 
-use super::tools::POLICY;
 use crate::config::shape::{
-    ANY_MAP, COUNT, COUNT_OR_ZERO, Field, Fields, Shape, TEXTS, TEXTS_OR_NUMBERS,
+    ANY_MAP, COUNT, COUNT_OR_ZERO, Check, Field, Shape, TEXTS, TEXTS_OR_NUMBERS,
 };
+
+/// Which tools may be used in one place.
+pub(super) const POLICY: Shape = Shape::Checked(
+    &Shape::Object(&[&[("allow", TEXTS), ("alsoAllow", TEXTS), ("deny", TEXTS)]]),
+    Check::AllowOrAlsoAllow,
+);
 
 pub(super) const GROUP_POLICY: Shape = Shape::OneOf(&["open", "disabled", "allowlist"]);
 pub(super) const DM_POLICY: Shape = Shape::OneOf(&["pairing", "allowlist", "open", "disabled"]);
@@ -42,7 +47,8 @@ const DEFAULTS: Shape = Shape::Open(&[&[
     ("heartbeat", HEARTBEAT),
 ]]);
 
-const SHARED: &[Field] = &[
+/// What stands beside the channels.
+pub(super) const SHARED: &[Field] = &[
     ("defaults", DEFAULTS),
     ("modelByChannel", Shape::Map(&Shape::Map(&Shape::Text))),
 ];
@@ -73,57 +79,6 @@ pub(super) const EVERY_CHANNEL: &[Field] = &[
     ("replyToMode", REPLY_TO),
     ("responsePrefix", Shape::Text),
     ("textChunkLimit", COUNT),
-];
-
-/// A channel whose accounts hold what the channel itself holds.
-macro_rules! channel {
-    ($name:ident, $account:ident, $fields:expr) => {
-        const $account: Fields = &[EVERY_CHANNEL, $fields];
-        const $name: Shape = Shape::Object(&[
-            EVERY_CHANNEL,
-            $fields,
-            &[
-                ("accounts", Shape::Map(&Shape::Object($account))),
-                ("defaultAccount", Shape::Text),
-                ("logLevel", Shape::Any),
-            ],
-        ]);
-    };
-}
-
-channel!(TELEGRAM, TELEGRAM_ACCOUNT, TELEGRAM_FIELDS);
-channel!(DISCORD, DISCORD_ACCOUNT, DISCORD_FIELDS);
-channel!(SLACK, SLACK_ACCOUNT, SLACK_FIELDS);
-channel!(SIGNAL, SIGNAL_ACCOUNT, SIGNAL_FIELDS);
-
-const TELEGRAM_FIELDS: &[Field] = &[
-    ("apiRoot", Shape::Text),
-    ("autoTopicLabel", Shape::Any),
-    ("botToken", Shape::Any),
-    ("commands", Shape::Any),
-    ("customCommands", Shape::Any),
-    ("direct", ANY_MAP),
-    ("errorCooldownMs", COUNT_OR_ZERO),
-    ("errorPolicy", Shape::OneOf(&["always", "once", "silent"])),
-    ("groupAllowFrom", TEXTS_OR_NUMBERS),
-    ("groups", ANY_MAP),
-    ("linkPreview", Shape::Flag),
-    ("network", Shape::Any),
-    ("pollingStallThresholdMs", COUNT),
-    ("proxy", Shape::Text),
-    ("retry", Shape::Any),
-    ("silentErrorReplies", Shape::Flag),
-    ("streaming", Shape::Object(&[STREAMING])),
-    ("threadBindings", Shape::Any),
-    ("timeoutSeconds", COUNT),
-    ("tokenFile", Shape::Text),
-    ("trustedLocalFileRoots", TEXTS),
-    ("webhookCertPath", Shape::Text),
-    ("webhookHost", Shape::Text),
-    ("webhookPath", Shape::Text),
-    ("webhookPort", COUNT_OR_ZERO),
-    ("webhookSecret", Shape::Any),
-    ("webhookUrl", Shape::Text),
 ];
 
 pub(super) const DISCORD_FIELDS: &[Field] = &[
@@ -190,47 +145,5 @@ pub(super) const SLACK_FIELDS: &[Field] = &[
     ("webhookPath", Shape::Text),
 ];
 
-const SIGNAL_FIELDS: &[Field] = &[
-    ("account", Shape::Text),
-    ("accountUuid", Shape::Text),
-    ("autoStart", Shape::Flag),
-    ("blockStreaming", Shape::Flag),
-    ("blockStreamingCoalesce", Shape::Any),
-    ("chunkMode", CHUNK_MODE),
-    ("cliPath", Shape::Text),
-    ("configPath", Shape::Text),
-    ("groupAllowFrom", TEXTS_OR_NUMBERS),
-    ("groups", ANY_MAP),
-    ("httpHost", Shape::Text),
-    ("httpPort", COUNT),
-    ("httpUrl", Shape::Text),
-    ("ignoreAttachments", Shape::Flag),
-    ("ignoreStories", Shape::Flag),
-    ("reactionAllowlist", TEXTS_OR_NUMBERS),
-    ("receiveMode", Shape::OneOf(&["on-start", "manual"])),
-    ("sendReadReceipts", Shape::Flag),
-    ("startupTimeoutMs", Shape::Whole(1000, 120_000)),
-];
-
-/// Channels that are known to exist and whose keys are not all known.
-const PARTLY_KNOWN: Shape = Shape::Open(&[&[
-    ("dmPolicy", DM_POLICY),
-    ("enabled", Shape::Flag),
-    ("groupPolicy", GROUP_POLICY),
-    ("textChunkLimit", COUNT),
-]]);
-
-pub(super) const CHANNELS_4: Shape = Shape::Open(&[
-    SHARED,
-    &[
-        ("discord", DISCORD),
-        ("imessage", PARTLY_KNOWN),
-        ("signal", SIGNAL),
-        ("slack", SLACK),
-        ("telegram", TELEGRAM),
-        ("whatsapp", PARTLY_KNOWN),
-    ],
-]);
-
-/// Every channel is a plugin's own affair, as in 2026.9.
+/// Every channel is a plugin's own affair.
 pub(super) const OPEN: Shape = Shape::Open(&[SHARED]);

@@ -1,19 +1,20 @@
-//! The keys that each release knows: names, kinds and ranges, as data.
-//!
-//! Sets share most of their groups. Where the inside of a section is not known for a release it is left open: a false
-//! error is worse than a missed one.
+//! What each release knows of `openclaw.json`, as data: the table of its keys, which the release itself prints, and what a table cannot say.
 
-mod agents;
-mod channels;
-mod models;
+pub(super) mod channels;
 pub(super) mod networks;
-mod session;
-mod system;
-mod tools;
+mod rules;
+mod table;
 
+use super::scan::Step;
 use super::shape::{Check, Field, Shape};
+pub(super) use rules::{BUILT_IN_PROVIDERS, CommandRules, Earlier, SEARCH_PROVIDERS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+use table::Table;
+
+static TABLE_4: Table = Table::new(include_str!("2026.4.keys"));
+static TABLE_9: Table = Table::new(include_str!("2026.9.keys"));
 
 /// Which keys a configuration may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -30,12 +31,56 @@ pub enum ConfigRules {
 }
 
 impl ConfigRules {
-    pub(super) const fn shape(self) -> &'static Shape {
+    pub(super) fn shape(self) -> &'static Shape {
+        static KEYS_2: OnceLock<Shape> = OnceLock::new();
+        static KEYS_4: OnceLock<Shape> = OnceLock::new();
         match self {
-            Self::Keys2026_2 => &ROOT_2,
-            Self::Keys2026_4 => &ROOT_4,
-            Self::Keys2026_9 => &ROOT_9,
+            Self::Keys2026_2 => {
+                KEYS_2.get_or_init(|| with(TABLE_4.shape(), &[("channels", channels::OPEN)]))
+            }
+            Self::Keys2026_4 => KEYS_4.get_or_init(|| {
+                let channels = with(field_of(TABLE_4.shape(), "channels"), channels::SHARED);
+                with(
+                    TABLE_4.shape(),
+                    Vec::leak([&[("channels", channels)], MOVED].concat()),
+                )
+            }),
+            Self::Keys2026_9 => TABLE_9.shape(),
         }
+    }
+
+    /// What the release asks beyond shapes: a dotted pattern, and what must hold of the values that it names.
+    pub(super) const fn checks(self) -> &'static [(&'static str, Check)] {
+        match self {
+            Self::Keys2026_2 | Self::Keys2026_4 => rules::CHECKS_4,
+            Self::Keys2026_9 => rules::CHECKS_9,
+        }
+    }
+
+    /// What the release itself turns into the newer spelling when it reads a file.
+    pub(super) const fn earlier(self) -> &'static [Earlier] {
+        match self {
+            Self::Keys2026_2 | Self::Keys2026_4 => rules::EARLIER_4,
+            Self::Keys2026_9 => rules::EARLIER_9,
+        }
+    }
+
+    /// What only the release's command asks.
+    pub(super) const fn command(self) -> &'static CommandRules {
+        match self {
+            Self::Keys2026_2 | Self::Keys2026_4 => &rules::COMMAND_4,
+            Self::Keys2026_9 => &rules::COMMAND_9,
+        }
+    }
+
+    /// Tells whether a value is for a plugin of the release to judge, and not for its core.
+    pub(super) fn is_of_plugins(self, path: &[Step]) -> bool {
+        let is = |index: usize, name: &str| matches!(path.get(index), Some(Step::Key(key)) if key == name);
+        let in_channel = is(0, "channels")
+            && path.len() > 1
+            && !channels::SHARED.iter().any(|(name, _)| is(1, name));
+        (self == Self::Keys2026_9 && in_channel)
+            || (is(0, "plugins") && is(1, "entries") && is(3, "config"))
     }
 
     pub(super) const fn agent_list(self) -> AgentList {
@@ -55,96 +100,25 @@ pub(super) enum AgentList {
     Moved,
 }
 
-const ROOT_2: Shape = Shape::Checked(
-    &Shape::Object(&[SHARED, EARLIER, &[("channels", channels::OPEN)]]),
-    Check::BroadcastAgents,
-);
-
-const ROOT_4: Shape = Shape::Checked(&Shape::Object(&[SHARED, EARLIER]), Check::BroadcastAgents);
-
-const ROOT_9: Shape = Shape::Checked(
-    &Shape::Object(&[SHARED, EARLIER, LATER]),
-    Check::BindingAndBroadcastAgents,
-);
-
-/// Sections that both releases read the same way, as far as they are known.
-const SHARED: &[Field] = &[
-    ("$schema", Shape::Text),
-    ("acp", Shape::Any),
-    ("approvals", Shape::Any),
-    ("auth", system::AUTH),
-    ("broadcast", agents::BROADCAST),
-    ("discovery", Shape::Any),
-    ("env", system::ENV),
+/// What 2026.4 knows by the place that it had before.
+const MOVED: &[Field] = &[
     ("heartbeat", Shape::Moved("agents.defaults.heartbeat")),
-    ("hooks", system::HOOKS),
-    ("mcp", Shape::Any),
     ("memorySearch", Shape::Moved("agents.defaults.memorySearch")),
-    ("meta", Shape::Any),
-    ("nodeHost", Shape::Any),
-    ("proxy", Shape::Any),
-    ("secrets", Shape::Any),
-    ("surfaces", Shape::Any),
-    ("talk", Shape::Any),
-    ("ui", system::UI),
-    ("wizard", Shape::Any),
 ];
 
-/// Sections as 2026.4 reads them. 2026.9 no longer documents some; what it makes of those is not known, so they pass.
-const EARLIER: &[Field] = &[
-    ("agents", agents::AGENTS_4),
-    ("audio", Shape::Any),
-    ("bindings", agents::BINDINGS_4),
-    ("browser", system::BROWSER_4),
-    ("canvasHost", Shape::Any),
-    ("channels", channels::CHANNELS_4),
-    ("cli", Shape::Any),
-    ("commands", session::COMMANDS_4),
-    ("crestodian", Shape::Any),
-    ("cron", system::CRON_4),
-    ("diagnostics", system::DIAGNOSTICS_4),
-    ("gateway", system::GATEWAY_4),
-    ("logging", system::LOGGING_4),
-    ("media", system::MEDIA),
-    ("memory", system::MEMORY_4),
-    ("messages", session::MESSAGES_4),
-    ("models", models::MODELS_4),
-    ("plugins", system::PLUGINS_4),
-    ("session", session::SESSION_4),
-    ("skills", system::SKILLS_4),
-    ("tools", tools::TOOLS_4),
-    ("update", system::UPDATE_4),
-    ("web", system::WEB),
-];
+/// Adds keys to an object, which have the last word.
+fn with(shape: &Shape, more: &'static [Field]) -> Shape {
+    let added = |groups: &'static [&'static [Field]]| &*Vec::leak([groups, &[more]].concat());
+    match *shape {
+        Shape::Object(groups) => Shape::Object(added(groups)),
+        Shape::Open(groups) => Shape::Open(added(groups)),
+        other => other,
+    }
+}
 
-/// Sections as 2026.9 reads them.
-const LATER: &[Field] = &[
-    ("accessGroups", Shape::Any),
-    ("agents", agents::AGENTS_9),
-    ("attachments", system::ATTACHMENTS),
-    ("bindings", agents::BINDINGS_9),
-    ("browser", Shape::Any),
-    ("channels", channels::OPEN),
-    ("cloudWorkers", Shape::Any),
-    ("commands", session::COMMANDS_9),
-    ("commitments", Shape::Any),
-    ("cron", system::CRON_9),
-    ("desktop", Shape::Any),
-    ("diagnostics", system::DIAGNOSTICS_9),
-    ("gateway", system::GATEWAY_9),
-    ("logging", system::LOGGING_9),
-    ("memory", Shape::Any),
-    ("messages", session::MESSAGES_9),
-    ("models", models::MODELS_9),
-    ("plugins", system::PLUGINS_9),
-    ("security", Shape::Any),
-    ("session", session::SESSION_9),
-    ("skills", system::SKILLS_9),
-    ("telemetry", Shape::Any),
-    ("tools", tools::TOOLS_9),
-    ("transcripts", Shape::Any),
-    ("tts", Shape::Any),
-    ("update", system::UPDATE_9),
-    ("worktreeAcceleration", Shape::Any),
-    ("worktreeRoot", Shape::Any),
-];
+fn field_of(shape: &Shape, name: &str) -> &'static Shape {
+    match shape {
+        Shape::Object(groups) => super::shape::field(groups, name).unwrap_or(&Shape::Any),
+        _ => &Shape::Any,
+    }
+}

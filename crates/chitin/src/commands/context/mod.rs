@@ -82,7 +82,8 @@ impl Args {
             .turn
             .request()
             .context(host, &setup, FileSource::Disk)?;
-        for note in &seen.notes {
+        let missed = setup.release(host).note(setup.contract());
+        for note in seen.notes.iter().chain(&missed) {
             printer.note(note);
         }
         if let Some(other) = &self.diff {

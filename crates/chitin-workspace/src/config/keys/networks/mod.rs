@@ -4,8 +4,9 @@
 mod discord;
 mod slack;
 
-use super::channels::{CHUNK_MODE, DM_POLICY, GROUP_POLICY, HEARTBEAT, REPLY_TO, REPLY_TO_BY_TYPE};
-use super::tools::POLICY;
+use super::channels::{
+    CHUNK_MODE, DM_POLICY, GROUP_POLICY, HEARTBEAT, POLICY, REPLY_TO, REPLY_TO_BY_TYPE,
+};
 use crate::config::shape::{
     ANY_MAP, COUNT, COUNT_OR_ZERO, Field, Fields, NOT_NEGATIVE, Shape, TEXTS_OR_NUMBERS,
 };
