@@ -4,10 +4,11 @@ use super::{
     Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationBulk,
     ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, Evidence,
     ExtraDuplicates, ExtraOrder, Extras, FiguresBy, Filtered, Filters, Freshness, FrontMatter,
-    GroupMemory, HardlinkRule, HeadingStyle, Layout, Lightweight, LinkRule, Loading, LowerMemory,
-    MarkedTurns, MissingMarked, NameOrder, NoticePlace, OtherAgents, OversizeRule, PairRule,
-    PendingInUse, PromptOrder, PromptRules, ReadErrorRule, RefusalStyle, Rendering, SeedState,
-    Seeding, SkillRules, TotalCause, Turns, UnknownInjection, UnparsableKey, VanishedRule,
+    GroupMemory, HardlinkRule, HeadingStyle, HeartbeatPrompt, Layout, Lightweight, LinkRule,
+    Loading, LowerMemory, MarkedTurns, MissingMarked, NameOrder, NoticePlace,
+    OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder, PromptRules, ReadErrorRule,
+    RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns, UnknownInjection,
+    UnparsableKey, VanishedRule,
 };
 use crate::config::ConfigRules;
 use chitin_protocol::rules::RuntimeRules;
@@ -166,7 +167,7 @@ const RENDERING_2026_4: Rendering = Rendering {
     missing_marked: MissingMarked::All,
     guided: &["soul.md"],
     squeeze: true,
-    heartbeat_prompt_dropped: false,
+    heartbeat_prompt: HeartbeatPrompt::Kept,
     project_entries: &[],
     dynamic_heartbeat: true,
     boundary: true,
@@ -267,7 +268,12 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         total_cause: TotalCause::UsedUp,
         notice: NoticePlace::UserPrompt,
     },
-    rendering: RENDERING_2026_4,
+    rendering: Rendering {
+        heartbeat_prompt: HeartbeatPrompt::Known {
+            digest: "512625ba86f84ee8d52b1d90b05d48427543ab4f8e8b5d4b5272c01237228cee",
+        },
+        ..RENDERING_2026_4
+    },
     agents: AGENTS_2026_4,
     seeding: SEEDING_2026_4,
     skills: SkillRules::A,
@@ -451,7 +457,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
     rendering: Rendering {
         user_files_keep_order: true,
         guided: &["soul.md", "memory.md", "user.md"],
-        heartbeat_prompt_dropped: true,
+        heartbeat_prompt: HeartbeatPrompt::AnyLikeIt,
         project_entries: &["memory.md", "user.md"],
         dynamic_heartbeat: false,
         ..RENDERING_2026_4

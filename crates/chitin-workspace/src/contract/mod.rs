@@ -14,7 +14,7 @@ mod rendering;
 mod skills;
 
 pub use budgets::{Budgets, CutRule, FiguresBy, NoticePlace, PairRule, TotalCause};
-pub use rendering::{HeadingStyle, Layout, MissingMarked, PromptOrder, Rendering};
+pub use rendering::{HeadingStyle, HeartbeatPrompt, Layout, MissingMarked, PromptOrder, Rendering};
 
 pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,

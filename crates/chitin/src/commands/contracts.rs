@@ -155,6 +155,13 @@ fn show(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "nothing".to_owned(),
         Value::Array(items) => items.iter().map(show).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) if !fields.contains_key("name") => {
+            let named = fields.iter().map(|(name, value)| match value {
+                Value::Object(_) => format!("{name} ({})", show(value)),
+                value => format!("{name} {}", show(value)),
+            });
+            named.collect::<Vec<_>>().join(", ")
+        }
         Value::Object(fields) => {
             let name = fields.get("name").map(show).unwrap_or_default();
             let absent = fields.get("absent").map(show).unwrap_or_default();

@@ -122,6 +122,13 @@ fn cell(value: &serde_json::Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "–".to_owned(),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) if !fields.contains_key("name") => {
+            let named = fields.iter().map(|(name, value)| match value {
+                Value::Object(_) => format!("{name} ({})", cell(value)),
+                value => format!("{name} {}", cell(value)),
+            });
+            named.collect::<Vec<_>>().join(", ")
+        }
         Value::Object(fields) => {
             let name = fields.get("name").map(cell).unwrap_or_default();
             match fields.get("absent").map(cell).as_deref() {
