@@ -213,7 +213,7 @@ pub(crate) fn sections_of(
         return sections(&contract.prompt, facts);
     }
     let facts = PromptFacts {
-        files_cut: cut_lines.to_vec(),
+        files_cut: true,
         ..facts.clone()
     };
     sections(&contract.prompt, &facts)

@@ -76,7 +76,7 @@ fn facts(input: &Value) -> PromptFacts {
         reasoning: Reasoning::Tagged,
         confinement: Confinement::Sandboxed,
         bootstrap: BootstrapMode::Full,
-        files_cut: vec!["cut".to_owned()],
+        files_cut: true,
         ..bare
     }
 }
