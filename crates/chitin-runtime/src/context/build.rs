@@ -203,6 +203,12 @@ impl TurnRequest {
             session_key: Some(&session),
             session_id: None,
             context_mode: if self.light {
+        // Without a configuration nobody asks where the text of memory comes from.
+        let linked_memory = if config.is_null() {
+            Vec::new()
+        } else {
+            found.linked_memory.clone()
+        };
                 ContextMode::Lightweight
             } else {
                 ContextMode::Full
@@ -219,6 +225,7 @@ impl TurnRequest {
         let prompt = Arc::new(prompt);
         let turn = Turn {
             workspace: &found.workspace,
+            linked_memory: &linked_memory,
             extras: &found.extras,
             facts: &facts,
             limits: &limits,

@@ -12,6 +12,7 @@ use chitin_workspace::Workspace;
 use chitin_workspace::adapter::explicit_name;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
+use chitin_workspace::filter;
 use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
@@ -32,6 +33,8 @@ pub struct WorkspaceInputs {
     pub name: Arc<str>,
     /// Whether set-up is complete, in contracts that care.
     pub status: Option<SetupStatus>,
+    /// The root files of memory that are links to something else, in contracts that leave those out.
+    pub linked_memory: Vec<&'static str>,
     pub notes: Vec<String>,
 }
 
@@ -104,6 +107,7 @@ impl WorkspaceInputs {
             extras.extend(composition::skills_file(&root, &policy, directory));
         }
         let status = status(setup, &root, directory);
+        let linked_memory = filter::linked_memory(workspace.records(), contract, &root);
         workspace = composed::compose(host, setup, &workspace, &mut extras)?;
         if let FileSource::Edited(edit) = files {
             workspace = Arc::new(workspace.with_text(edit.path, edit.text));
@@ -126,6 +130,7 @@ impl WorkspaceInputs {
             extras,
             name: name.into(),
             status,
+            linked_memory,
             notes,
         })
     }

@@ -245,6 +245,7 @@ fn place(
         bootstrap_full: input["bootstrap_mode"] == "full",
         heartbeat_off: !config.is_null() && heartbeat::is_off(config, &agent, contract),
         subagent_files: None,
+        linked_memory: &[],
     };
     files(&FilesIn {
         workspace: &found.workspace,
