@@ -295,7 +295,9 @@ impl TurnRequest {
         is_child: bool,
         can_read: bool,
     ) -> BootstrapMode {
-        let text = found.text("BOOTSTRAP.md");
+        let is_complete = found.status == Some(SetupStatus::Complete);
+        let is_hidden = is_complete && contract.filters.setup_hides_bootstrap;
+        let text = found.text("BOOTSTRAP.md").filter(|_| !is_hidden);
         seed::bootstrap_mode(
             contract,
             &BootstrapRun {

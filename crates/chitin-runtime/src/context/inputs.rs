@@ -5,7 +5,7 @@ use super::{FileSource, composed, composition};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::setup::{Setup, shown};
+use crate::setup::{Setup, chitin_home, shown};
 use crate::workspace_copy::respell;
 use chitin_protocol::record::Refusal;
 use chitin_workspace::Workspace;
@@ -16,7 +16,9 @@ use chitin_workspace::filter;
 use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
-use chitin_workspace::seed::{self, OnVanished, SeedFiles, SeedRequest, SetupStatus};
+use chitin_workspace::seed::{
+    self, LegacyStateFiles, OnVanished, SeedFiles, SeedRequest, SetupStatus,
+};
 use chitin_workspace::snapshot::Record;
 use std::path::Path;
 use std::sync::Arc;
@@ -106,7 +108,7 @@ impl WorkspaceInputs {
         if contract.rendering.layout == Layout::ProjectContext && contract.rendering.skills_file {
             extras.extend(composition::skills_file(&root, &policy, directory));
         }
-        let status = status(setup, &root, directory);
+        let status = status(host, setup, &root, directory);
         let linked_memory = filter::linked_memory(workspace.records(), contract, &root);
         workspace = composed::compose(host, setup, &workspace, &mut extras)?;
         if let FileSource::Edited(edit) = files {
@@ -239,21 +241,27 @@ fn added(
 }
 
 /// Whether set-up is complete; only contracts that care are asked, since the answer costs a look at the disk.
-fn status(setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
+fn status(host: &Host, setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
     let contract = setup.contract();
     let cares = contract.filters.setup_hides_bootstrap
         || contract.seeding.bootstrap_mode != BootstrapModeRule::Unknown;
     cares.then(|| {
-        let request = SeedRequest {
-            directory,
-            contract,
-            files: SeedFiles::DirectoryOnly,
-            templates: None,
-            now: "",
-            state_directory: None,
-            vanished: OnVanished::AsContract,
-            git: None,
-        };
-        seed::status(root, &seed::read_state(root, &request))
+        let home = chitin_home(host);
+        let request = looking(setup, directory, home.as_deref());
+        seed::status_for_turn(root, &request, &[&LegacyStateFiles])
     })
+}
+
+/// What a look at a workspace asks of seeding; nothing is written.
+fn looking<'a>(setup: &Setup, directory: &'a Path, home: Option<&'a Path>) -> SeedRequest<'a> {
+    SeedRequest {
+        directory,
+        contract: setup.contract(),
+        files: SeedFiles::DirectoryOnly,
+        templates: None,
+        now: "",
+        state_directory: home,
+        vanished: OnVanished::SeedAgain,
+        git: None,
+    }
 }
