@@ -153,7 +153,7 @@ impl TurnRequest {
         let session = session::key(self, setup)?;
         let refresh = Refresh::chosen(contract, own.refresh);
         let found = cache.found(&session, refresh, |loader| {
-            WorkspaceInputs::look(host, setup, files, &session, loader)
+            WorkspaceInputs::look(host, setup, files, &session, self.seeded, loader)
         })?;
         let settings = settings(config, Some(setup.agent.as_str()), contract);
         let limits = budget::limits(contract, &settings, &own, self.budget.as_deref())?;

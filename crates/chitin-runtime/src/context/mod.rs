@@ -22,6 +22,7 @@ pub use build::{Edit, FileSource, RunningTurn, TurnContext};
 pub use cache::ContextCache;
 pub use definitions::{Definitions, terminal_capabilities};
 pub use figures::{ModelFigures, Reckoning, TokenCounting};
+pub use inputs::template_directory;
 pub use request::{Mode, Trigger, TurnRequest, WhichTurn};
 pub use sent::{History, RequestParts, wire_of, written};
 pub use session::session_key;

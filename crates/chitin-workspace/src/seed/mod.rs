@@ -197,6 +197,14 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     Ok(seeded)
 }
 
+/// Returns the texts of the files that a plan would write.
+pub fn planned_texts(request: &SeedRequest<'_>, plan: &Seeded) -> Vec<(&'static str, String)> {
+    let templates = request.templates();
+    let text = |name| String::from_utf8_lossy(templates.get(name)).into_owned();
+    let created = plan.created.iter();
+    created.map(|name| (*name, text(name))).collect()
+}
+
 /// Says what seeding would do, and writes nothing.
 pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     let rules = &request.contract.seeding;
