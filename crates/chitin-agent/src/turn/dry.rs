@@ -56,8 +56,7 @@ impl Agent {
             let now = parts.clock.now();
             conversation.push(&[Entry::new(String::new(), None, now, body)]);
         }
-        let system = seen.context.system();
-        let mut messages: Vec<Message> = conversation.messages().to_vec();
+        let system = seen.context.request_system();
         let words = seen.context.user_message(&input.words);
         messages.push(input.message(words, parts.clock.now_ms()));
         let question = Question {

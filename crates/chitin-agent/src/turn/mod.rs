@@ -326,7 +326,7 @@ impl<'a> Running<'a> {
             teller.note(note).await;
         }
         conversation.carry(seen.context.conversation_files());
-        let system = seen.context.system();
+        let system = seen.context.request_system();
         let journal = (parts.journal)();
         let prompt = Prompt {
             text: seen.context.user_message(&input.words),
@@ -565,7 +565,7 @@ impl<'a> Running<'a> {
         match parts.engine.assemble(session, assembly).await {
             Ok(context) => {
                 self.chosen = Some(context.messages);
-                self.system = self.seen.context.system();
+                self.system = self.seen.context.request_system();
                 if let Some(addition) = context.system_prompt_addition {
                     self.system.push_str("\n\n");
                     self.system.push_str(&addition);
@@ -574,7 +574,7 @@ impl<'a> Running<'a> {
             Err(error) => {
                 // Nothing of an earlier answer may stay behind, its addition to the system prompt least of all.
                 self.chosen = None;
-                self.system = self.seen.context.system();
+                self.system = self.seen.context.request_system();
                 self.teller.note(&error.to_string()).await;
             }
         }

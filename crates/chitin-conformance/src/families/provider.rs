@@ -17,6 +17,12 @@ const KEY: &str = "$KEY";
 const MAX_TOKENS: u64 = 1000;
 const WINDOW: u64 = 32_768;
 
+/// Marks of the releases around what may be moved.
+pub(super) const MOVABLE: [&str; 2] = [
+    "<!-- OPENCLAW-RELOCATABLE-BOUNDARY -->",
+    "<!-- /OPENCLAW-RELOCATABLE-BOUNDARY -->",
+];
+
 /// Stands for the wording of an error, which every program has of its own.
 const ANY_MESSAGE: &str = "{MESSAGE}";
 

@@ -78,11 +78,7 @@ pub(super) fn write(
                 RuntimeLineRule::Apart => model(facts, lines),
             };
         }
-        SectionKey::RuntimeLine => {
-            lines.line().ours(compat::RELOCATABLE_START);
-            runtime_line(None, facts, lines);
-            compat::RELOCATABLE_END
-        }
+        SectionKey::RuntimeLine => return runtime_line(None, facts, lines),
     };
     lines.line().ours(fixed);
 }

@@ -53,6 +53,8 @@ pub struct PromptFacts {
     pub bootstrap: BootstrapMode,
     /// Whether files were cut, in contracts that have a section about it.
     pub files_cut: bool,
+    /// Whether the model's wire format has the line about program, machine and model in the first message.
+    pub runtime_line_moves: bool,
     /// The keys of sections that are switched off.
     pub switched_off: Vec<String>,
     /// Where the results of a memory search go.
