@@ -3,6 +3,7 @@
 //! All of it depends on the records alone, so that the same records give the same bytes: a request begins as the last one
 //! did. Where that cannot be, [`prefix_changes`] says why.
 
+use super::call_ids::{CallIdForm, make_unique};
 use super::images::{images_kept_from, without_images};
 use super::limit::limit_start;
 use super::prepare::{last_compaction, visible_from};
@@ -39,6 +40,8 @@ pub struct Assembling<'a> {
     /// Workspace files that have to be in the conversation. Where what is shown does not hold them, as after a compaction, they
     /// stand before everything else.
     pub files: Option<&'a ConversationFiles>,
+    /// How ids of calls are written.
+    pub call_ids: CallIdForm,
 }
 
 /// Tool results that were shortened once, for as long as the process lives.
@@ -131,6 +134,7 @@ pub fn messages_for_model(
             .filter_map(message_of)
             .filter_map(|one| for_model(&one)),
     );
+    make_unique(&mut messages, options.call_ids);
     let messages = repair_calls(&messages, None, &rules.repair).messages;
     let mut messages = repair(&messages, FailedResults::Drop, &rules.repair).messages;
     close_calls(&mut messages);

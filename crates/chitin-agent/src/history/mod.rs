@@ -6,6 +6,7 @@
 
 mod assemble;
 mod audit;
+mod call_ids;
 mod content;
 mod cut;
 mod estimate;
@@ -33,6 +34,7 @@ pub use assemble::{
     Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
 };
 pub use audit::{Audit, Findings, IdentifierPolicy, audit, identifiers};
+pub use call_ids::CallIdForm;
 pub use content::SentContent;
 pub use cut::{CutPoint, cut_point};
 pub use estimate::{

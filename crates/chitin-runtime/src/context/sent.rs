@@ -145,3 +145,5 @@ impl History {
         })
     }
 }
+        let api = models::api_of_model(context.model.id(), host, setup);
+            api: Some(api),
