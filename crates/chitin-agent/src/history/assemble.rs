@@ -9,6 +9,7 @@ use super::limit::limit_start;
 use super::prepare::{last_compaction, visible_from};
 use super::prune::{Pruning, prune};
 use super::repair::{FailedResults, repair, repair_calls};
+use super::stamp::MessageStamp;
 use super::tool_results::{cap_result, tool_result_limit};
 use super::view::{any_call, content_of, failed, message_of, result_id, text_field};
 use super::workspace_files::{are_held, holds_files};
@@ -42,6 +43,8 @@ pub struct Assembling<'a> {
     pub files: Option<&'a ConversationFiles>,
     /// How ids of calls are written.
     pub call_ids: CallIdForm,
+    /// Puts the time before the user's messages, where that is not written down.
+    pub stamp: Option<&'a MessageStamp>,
 }
 
 /// Tool results that were shortened once, for as long as the process lives.
@@ -167,6 +170,9 @@ pub fn messages_for_model(
         }
     }
     let pruned = shorten_old(&mut messages, options);
+    if let Some(stamp) = options.stamp {
+        stamp.apply(&mut messages);
+    }
     if let Some((_, compaction)) = compaction {
         messages.insert(0, summary_message(&compaction.summary));
     }

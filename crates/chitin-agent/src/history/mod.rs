@@ -23,6 +23,7 @@ mod prune;
 mod repair;
 mod serialize;
 mod split;
+mod stamp;
 mod suffix;
 mod summary_text;
 mod tool_results;
@@ -50,6 +51,7 @@ pub use prepare::{Preparation, branch_tokens, prepare};
 pub use prune::{Pruned, Pruning, prune};
 pub use repair::{CallRepair, FailedResults, Repair, repair, repair_calls};
 pub use split::split;
+pub use stamp::MessageStamp;
 pub use suffix::{
     Preserved, ToolFailure, critical_rules, failures_section, preserve_turns, preserved_section,
     split_turn_section, tool_failures,

@@ -2,7 +2,7 @@
 
 use super::{Candidate, Parts};
 use crate::history::{
-    Assembled, Assembling, CallIdForm, Compacting, FlushOptions,  PrefixChange,
+    Assembled, Assembling, CallIdForm, Compacting, FlushOptions, MessageStamp, PrefixChange,
     Pruning, branch_tokens, cap_result, due_record, effective_reserve, estimate_text, is_marked,
     messages_for_model, prefix_changes, should_compact, tool_result_limit,
 };
@@ -14,6 +14,7 @@ use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Branch;
 use chitin_workspace::contract::Contract;
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 /// The window of a model of which nobody knows it.
@@ -39,6 +40,8 @@ pub struct HistoryOptions {
     pub instructions: Option<String>,
     /// How the agent writes down what it will forget, before a summary takes its place; none if it does not.
     pub flush: Option<FlushOptions>,
+    /// Puts the time before the user's messages, where that is not written down.
+    pub stamp: Option<MessageStamp>,
 }
 
 impl HistoryOptions {
@@ -52,6 +55,7 @@ impl HistoryOptions {
             preserved_turns: None,
             instructions: None,
             flush: None,
+            stamp: MessageStamp::of(&contract.runtime.transcript, || TimeZone::UTC),
         }
     }
 }
@@ -170,6 +174,7 @@ impl Conversation {
             pruned: Some(&self.assembled.pruned),
             files: self.files.as_ref(),
             call_ids: self.call_ids,
+            stamp: self.options.stamp.as_ref(),
         };
         self.assembled = messages_for_model(&self.entries, &options, self.rules);
     }
