@@ -309,7 +309,7 @@ fn diagnostics(found: &ExtraFiles, check: &Check<'_>, redact: &dyn Fn(&str) -> S
 
 /// Puts placeholders in place of paths. A marker that was clamped holds the beginning of the workspace's path, which
 /// cases write as `{WORKSPACE:n}`.
-fn redacted(text: &str, stage: &Stage) -> String {
+pub(super) fn redacted(text: &str, stage: &Stage) -> String {
     let path = stage.workspace.to_string_lossy();
     let mut shown = String::new();
     let mut rest = text;
