@@ -1,6 +1,7 @@
 //! The whole context of a turn: our sections and the workspace's files, in the order of the contract (W56, CN17).
 
 use crate::budget::Limits;
+use crate::compat;
 use crate::continuation;
 use crate::files::{Files, FilesIn, files_with};
 use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
@@ -11,7 +12,7 @@ use crate::report::{around_words, system_notice, user_notice};
 use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
 use chitin_protocol::settings::RecallPlace;
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::Contract;
+use chitin_workspace::contract::{Contract, SectionKey};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::seed::BootstrapMode;
 use chitin_workspace::snapshot::Record;
@@ -80,6 +81,28 @@ impl Clone for Joined {
 }
 
 impl Context {
+    /// Returns the system prompt as clients of models take it: with marks around the line that a wire format may move to the first
+    /// message. They know what becomes of the line and of the boundary; no mark is sent.
+    pub fn request_system(&self) -> String {
+        let mut system = self.system();
+        let Some(line) = self.fragments.iter().find(|one| is_runtime_line(one)) else {
+            return system;
+        };
+        if line.role == Role::System {
+            system.truncate(system.len() - line.injected.bytes);
+        }
+        let line: String = line
+            .pieces
+            .iter()
+            .map(|piece| piece.text.as_str())
+            .collect();
+        for part in [compat::RELOCATABLE_START, &line, compat::RELOCATABLE_END] {
+            system.push('\n');
+            system.push_str(part);
+        }
+        system
+    }
+
     /// Returns the system prompt.
     pub fn system(&self) -> String {
         let mut out = String::new();
@@ -181,6 +204,9 @@ pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context 
         Vec::new()
     };
     let mut fragments = joined(placed, files.blocks.clone(), in_system);
+    let runtime_line = (turn.prompt.runtime_line_moves)
+        .then(|| take_runtime_line(&mut fragments))
+        .flatten();
     fragments.extend(moved);
     let (tells, mode) = (turn.cuts, turn.prompt.bootstrap);
     let mut beside = beside_user(contract, turn.prompt, &cut_lines, tells, mode);
@@ -193,6 +219,7 @@ pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context 
         });
     }
     fragments.extend(beside);
+    fragments.extend(runtime_line);
     Context {
         contract,
         directory: turn.workspace.path().to_path_buf(),
@@ -213,7 +240,7 @@ pub(crate) fn sections_of(
         return sections(&contract.prompt, facts);
     }
     let facts = PromptFacts {
-        files_cut: cut_lines.to_vec(),
+        files_cut: true,
         ..facts.clone()
     };
     sections(&contract.prompt, &facts)
@@ -241,6 +268,23 @@ fn joined(placed: Vec<Placed>, blocks: Blocks, memory: Option<Fragment>) -> Vec<
         }
     }
     fragments
+}
+
+/// Tells whether a fragment is the line about program, machine and model that stands apart. It is the last of the system prompt.
+fn is_runtime_line(fragment: &Fragment) -> bool {
+    let key = SectionKey::RuntimeLine.name();
+    matches!(&fragment.origin, Origin::Section { key: own } if *own == key)
+}
+
+/// Takes that line out of the system prompt, for the first message.
+fn take_runtime_line(fragments: &mut Vec<Fragment>) -> Option<Fragment> {
+    let line = fragments.pop_if(|last| is_runtime_line(last))?;
+    Some(Fragment {
+        role: Role::FirstMessage,
+        lead: "",
+        injected: line.raw,
+        ..line
+    })
 }
 
 /// What stands before and after the user's words.

@@ -97,6 +97,7 @@ struct OwnedFacts {
     session_id: Option<String>,
     context_injection: Option<String>,
     subagent_files: Option<Vec<String>>,
+    linked_memory: Vec<&'static str>,
     context_mode: ContextMode,
     run_kind: RunKind,
     chat_type: Option<ChatType>,
@@ -120,12 +121,14 @@ impl OwnedFacts {
             bootstrap_full,
             heartbeat_off,
             subagent_files,
+            linked_memory,
         } = *facts;
         Self {
             session_key: session_key.map(str::to_owned),
             session_id: session_id.map(str::to_owned),
             context_injection: context_injection.map(str::to_owned),
             subagent_files: subagent_files.map(<[String]>::to_vec),
+            linked_memory: linked_memory.to_vec(),
             context_mode,
             run_kind,
             chat_type,
@@ -149,6 +152,7 @@ impl OwnedFacts {
             bootstrap_full: self.bootstrap_full,
             heartbeat_off: self.heartbeat_off,
             subagent_files: self.subagent_files.as_deref(),
+            linked_memory: &self.linked_memory,
         };
         borrowed == *facts
     }

@@ -6,7 +6,7 @@ use crate::budget::ContextFile;
 use crate::compat::{HEARTBEAT_TITLE, is_heartbeat_prompt};
 use crate::order::ends_in;
 use chitin_protocol::text::{is_js_whitespace, trim_js};
-use chitin_workspace::contract::Rendering;
+use chitin_workspace::contract::{HeartbeatPrompt, Rendering};
 use memchr::memmem;
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub(crate) fn cleaned(
     };
     // A run of line feeds may cross pieces; two of them inside one piece, or a cut, are what it takes.
     let may_squeeze = rendering.squeeze && (body.pieces.len() > 1 || contains("\n\n\n"));
-    let may_drop = rendering.heartbeat_prompt_dropped && contains(HEARTBEAT_TITLE);
+    let may_drop = rendering.heartbeat_prompt != HeartbeatPrompt::Kept && contains(HEARTBEAT_TITLE);
     let may_filter = filters_projects && contains("<!--");
     if !(may_squeeze || may_drop || may_filter) {
         return None;
@@ -50,7 +50,8 @@ pub(crate) fn cleaned(
     }
     if may_drop {
         let text = body.text();
-        apply(heartbeat_prompts(&text), &mut body, text.len());
+        let rule = rendering.heartbeat_prompt;
+        apply(heartbeat_prompts(&text, rule), &mut body, text.len());
     }
     if rendering.squeeze {
         let text = body.text();
@@ -99,13 +100,24 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 }
 
 /// A title, the end of its line, and the quoted prompt that the next line begins with.
-fn heartbeat_prompts(text: &str) -> Vec<Range<usize>> {
+fn heartbeat_prompts(text: &str, rule: HeartbeatPrompt) -> Vec<Range<usize>> {
     let mut removed = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find(HEARTBEAT_TITLE) {
         let start = at + found;
         at = start + HEARTBEAT_TITLE.len();
-        if let Some(length) = quoted_prompt(&text[at..]) {
+        let Some((length, quoted)) = quoted_line(&text[at..]) else {
+            continue;
+        };
+        let block = &text[start..at + length];
+        let is_dropped = match rule {
+            HeartbeatPrompt::Kept => false,
+            HeartbeatPrompt::Known { digest } => {
+                blake3::hash(block.as_bytes()).to_hex().as_str() == digest
+            }
+            HeartbeatPrompt::AnyLikeIt => is_heartbeat_prompt(quoted),
+        };
+        if is_dropped {
             at += length;
             removed.push(start..at);
         }
@@ -113,16 +125,15 @@ fn heartbeat_prompts(text: &str) -> Vec<Range<usize>> {
     removed
 }
 
-/// Returns the length of a line end and a quoted heartbeat prompt, if the text begins with them.
-fn quoted_prompt(text: &str) -> Option<usize> {
+/// Returns what stands between back quotes on the next line, and the length up to the closing one, if the text begins so.
+fn quoted_line(text: &str) -> Option<(usize, &str)> {
     let line = text
         .strip_prefix('\r')
         .unwrap_or(text)
         .strip_prefix("\n`")?;
     let end = line.find(['`', '\r', '\n'])?;
-    let quoted = &line[..end];
-    let is_prompt = line[end..].starts_with('`') && is_heartbeat_prompt(quoted);
-    is_prompt.then(|| text.len() - line.len() + end + 1)
+    let is_closed = line[end..].starts_with('`');
+    is_closed.then(|| (text.len() - line.len() + end + 1, &line[..end]))
 }
 
 /// Entries that belong to projects which are not active. An entry begins at a line with `- ` or a heading, or where the

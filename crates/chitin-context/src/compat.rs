@@ -19,6 +19,12 @@ pub(crate) const TRUNCATION_WARNING: &str = "[Bootstrap truncation warning]";
 /// The line that opens a digest of rules.
 pub(crate) const POLICY_DIGEST: &str = "[Policy digest from AGENTS.md]";
 
+/// Begins what a provider may move to the end of the request (2026.9).
+pub(crate) const RELOCATABLE_START: &str = "<!-- OPENCLAW-RELOCATABLE-BOUNDARY -->";
+
+/// Ends what a provider may move to the end of the request (2026.9).
+pub(crate) const RELOCATABLE_END: &str = "<!-- /OPENCLAW-RELOCATABLE-BOUNDARY -->";
+
 /// The title under which old templates document the default heartbeat prompt.
 pub(crate) const HEARTBEAT_TITLE: &str = "Default heartbeat prompt:";
 

@@ -5,7 +5,7 @@ use crate::composition::{compose, is_blank};
 use crate::maker::{Fresh, Maker};
 use crate::order::ends_in;
 use crate::render::{Blocks, blocks_with};
-use crate::report::{Report, report};
+use crate::report::{Report, report_on};
 use crate::warning::Warning;
 use chitin_workspace::Workspace;
 use chitin_workspace::contract::{BootstrapFile, Contract, Layout, RefusalStyle};
@@ -16,6 +16,8 @@ use std::fmt;
 
 /// The one-time file, in lower case.
 const BOOTSTRAP: &str = "bootstrap.md";
+/// The same as its record is called.
+const BOOTSTRAP_NAME: &str = "BOOTSTRAP.md";
 
 /// What the files of a turn are made of.
 #[derive(Debug, Clone, Copy)]
@@ -107,7 +109,15 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
     let spent = spend_with(maker, &kept, contract, given.limits);
     let mut warnings = load_warnings(&kept, contract);
     warnings.extend(spent.warnings.iter().cloned());
-    let report = report(&kept, &spent, contract, given.limits);
+    let is_told_apart = |record: &Record| match contract.filters.bootstrap_file {
+        BootstrapFile::Rendered => false,
+        BootstrapFile::Notice => &*record.name == BOOTSTRAP_NAME,
+        BootstrapFile::FullModeOnly => {
+            !given.facts.bootstrap_full && &*record.name == BOOTSTRAP_NAME
+        }
+    };
+    let counts = |record: &Record| !is_told_apart(record);
+    let report = report_on(&kept, &spent, contract, given.limits, counts);
     let mut outcomes: Vec<Outcome> = judged
         .iter()
         .map(|judged| Outcome::NotKept(judged.unwrap_or(NotKept::Session)))

@@ -115,6 +115,8 @@ pub enum Role {
     BeforeUser,
     /// After the user's own words.
     AfterUser,
+    /// At the end of the first message of the conversation, where the model's wire format has it there.
+    FirstMessage,
 }
 
 /// How long a fragment stays the same, which decides whether a provider can reuse it.

@@ -58,6 +58,17 @@ pub struct FileFigures {
 
 /// Reckons what budgets took away.
 pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &Limits) -> Report {
+    report_on(records, spent, contract, limits, |_| true)
+}
+
+/// The same, of those records alone that `counts` names: what is told to the model in another way is no cut of the prompt.
+pub(crate) fn report_on(
+    records: &[&Record],
+    spent: &Spent,
+    contract: &Contract,
+    limits: &Limits,
+    counts: impl Fn(&Record) -> bool,
+) -> Report {
     let least = usize::try_from(contract.budgets.least).unwrap_or(0);
     let mut files: Vec<FileFigures> = records
         .iter()
@@ -100,6 +111,8 @@ pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &
         figures.injected = found(contract.budgets.figures, at, figures, spent)
             .map_or(0, |file| limits.measure(&file.body));
     }
+    let mut counted = records.iter().map(|record| counts(record));
+    files.retain(|_| counted.next().unwrap_or(true));
     let total = limits.total.map(|total| total.max(1));
     let present = || files.iter().filter(|file| file.present);
     let raw = present().map(|file| file.raw).sum();

@@ -3,6 +3,12 @@
 /// Parts the system prompt into what stays the same and what changes (OpenClaw 2026.4, P10).
 pub(crate) const CACHE_BOUNDARY: &str = "\n<!-- OPENCLAW_CACHE_BOUNDARY -->\n";
 
+/// Begins what may be moved to the first message (OpenClaw 2026.9).
+pub(crate) const MOVABLE_BEGIN: &str = "<!-- OPENCLAW-RELOCATABLE-BOUNDARY -->";
+
+/// Ends what may be moved to the first message (OpenClaw 2026.9).
+pub(crate) const MOVABLE_END: &str = "<!-- /OPENCLAW-RELOCATABLE-BOUNDARY -->";
+
 /// What stands for the text of a result that is only a picture (OpenClaw 2026.4).
 pub(crate) const IMAGE_ONLY: &str = "(see attached image)";
 

@@ -16,7 +16,7 @@ use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
 use chitin_agent::engine::{ContextEngine, Registry, slot};
 use chitin_agent::guard::{AllGuards, PermissionGuard};
-use chitin_agent::history::{Compacting, FlushOptions, Pruning};
+use chitin_agent::history::{Compacting, FlushOptions, MessageStamp, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_model::RetryPolicy;
@@ -27,6 +27,7 @@ use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::guard::Root;
 use chitin_workspace::load::read_policy;
+use jiff::tz::TimeZone;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -344,7 +345,20 @@ pub(crate) fn history(
             &own.compaction.memory_flush,
             host.time_zone(),
         ),
+        stamp: MessageStamp::of(&setup.contract().runtime.transcript, || {
+            user_zone(host, setup)
+        }),
     }
+}
+
+/// Returns the time zone in which the model is told the time: the user's, as configured or as this machine has it.
+pub(crate) fn user_zone(host: &Host, setup: &Setup) -> TimeZone {
+    let configured = setup.configuration.value()["agents"]["defaults"]["userTimezone"].as_str();
+    let found = |name: &str| TimeZone::get(name.trim()).ok();
+    configured
+        .and_then(found)
+        .or_else(|| host.time_zone().and_then(|name| found(&name)))
+        .unwrap_or(TimeZone::UTC)
 }
 
 /// Makes what makes the journal of a turn.

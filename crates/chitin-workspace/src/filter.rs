@@ -1,8 +1,10 @@
 //! Which records a turn keeps (W12–W19, W55, CN6, CN10).
 
-use crate::contract::{Contract, Filtered, GroupMemory, Lightweight};
+use crate::contract::{Contract, Filtered, GroupMemory, Lightweight, LinkedMemory};
+use crate::guard::{Links, Root};
 use crate::settings::injection;
 use crate::snapshot::Record;
+use chitin_protocol::record::Refusal;
 use chitin_protocol::session_key::{self, ChatType};
 use serde::Serialize;
 use std::fmt;
@@ -11,6 +13,7 @@ use std::path::Path;
 const HEARTBEAT: &str = "HEARTBEAT.md";
 const BOOTSTRAP: &str = "BOOTSTRAP.md";
 const MEMORY: &str = "MEMORY.md";
+const USER: &str = "USER.md";
 
 /// What is known of the turn that files are wanted for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct TurnFacts<'a> {
     pub heartbeat_off: bool,
     /// The exact list that a subagent gets, when configuration sets one.
     pub subagent_files: Option<&'a [String]>,
+    /// The root files that are links to something else than workspace memory, in contracts that leave those out.
+    pub linked_memory: &'a [&'static str],
 }
 
 /// How much context a run asked for.
@@ -86,6 +91,8 @@ pub enum NotKept {
     Continuation,
     /// Configuration injects no files at all.
     NeverInjected,
+    /// It is a link to something else than workspace memory.
+    LinkedMemory,
 }
 
 impl fmt::Display for NotKept {
@@ -100,6 +107,7 @@ impl fmt::Display for NotKept {
                 "only the first turn had it: `contextInjection` does not repeat it, and the conversation does not hold it"
             }
             Self::NeverInjected => "`contextInjection` is `never`",
+            Self::LinkedMemory => "it is a link to something else than workspace memory",
         })
     }
 }
@@ -186,6 +194,9 @@ impl<'a> Filter<'a> {
         if self.group && name == MEMORY && is_root_file() {
             return Some(NotKept::GroupChat);
         }
+        if self.facts.linked_memory.contains(&name) && is_root_file() {
+            return Some(NotKept::LinkedMemory);
+        }
         let hides_bootstrap =
             self.contract.filters.setup_hides_bootstrap && self.facts.setup_complete;
         if hides_bootstrap && name == BOOTSTRAP && is_root_file() {
@@ -240,6 +251,51 @@ impl<'a> Filter<'a> {
             }
         };
         self.facts.marked && !exempt
+    }
+}
+
+/// Returns the root files of memory that are links to something else than workspace memory, in contracts that leave those out.
+/// Nobody vouches for where the text of such a file comes from.
+pub fn linked_memory(records: &[Record], contract: &Contract, root: &Root) -> Vec<&'static str> {
+    if contract.filters.linked_memory == LinkedMemory::AsAnyLink {
+        return Vec::new();
+    }
+    let is_foreign = |name: &&'static str| {
+        let mut records = records.iter().filter(|record| !record.extra);
+        // Only a link is refused as one, so that other files cost nothing.
+        let refused = records.find(|record| &*record.name == *name)?.refused()?;
+        let links = [
+            Refusal::LinkNotAllowed,
+            Refusal::OutsideRoot,
+            Refusal::Dangling,
+            Refusal::Loop,
+        ];
+        if !links.contains(&refused) {
+            return None;
+        }
+        let end = root.walk(Path::new(name), &Links::Anywhere).ok();
+        let below =
+            end.and_then(|end| Some(end.path.strip_prefix(root.real_path()).ok()?.to_owned()));
+        (!below.is_some_and(|below| is_workspace_memory(&below))).then_some(*name)
+    };
+    [MEMORY, USER].iter().filter_map(is_foreign).collect()
+}
+
+/// Tells whether a path below the root is one where memory of the workspace lies.
+fn is_workspace_memory(path: &Path) -> bool {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    match parts.iter().map(AsRef::as_ref).collect::<Vec<&str>>()[..] {
+        ["MEMORY.md" | "memory.md" | "USER.md"] => true,
+        ["memory", "dreaming" | ".dreams", ..] => false,
+        ["memory", .., file] => file.ends_with(".md"),
+        ["users", user, "USER.md"] => {
+            user.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && user.len() <= 128
+                && user
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        }
+        _ => false,
     }
 }
 

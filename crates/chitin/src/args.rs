@@ -75,6 +75,10 @@ pub(crate) struct TurnArgs {
     /// The message: memory is searched for it, as it would be in a run.
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
+
+    /// Show what the model gets once absent files are seeded; nothing is written.
+    #[arg(long)]
+    seeded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -136,6 +140,7 @@ impl TurnArgs {
             budget: self.budget.clone(),
             model: self.model.clone(),
             message: self.message.clone(),
+            seeded: self.seeded,
         }
     }
 }

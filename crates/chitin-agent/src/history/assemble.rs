@@ -3,11 +3,13 @@
 //! All of it depends on the records alone, so that the same records give the same bytes: a request begins as the last one
 //! did. Where that cannot be, [`prefix_changes`] says why.
 
+use super::call_ids::{CallIdForm, make_unique};
 use super::images::{images_kept_from, without_images};
 use super::limit::limit_start;
 use super::prepare::{last_compaction, visible_from};
 use super::prune::{Pruning, prune};
 use super::repair::{FailedResults, repair, repair_calls};
+use super::stamp::MessageStamp;
 use super::tool_results::{cap_result, tool_result_limit};
 use super::view::{any_call, content_of, failed, message_of, result_id, text_field};
 use super::workspace_files::{are_held, holds_files};
@@ -39,6 +41,10 @@ pub struct Assembling<'a> {
     /// Workspace files that have to be in the conversation. Where what is shown does not hold them, as after a compaction, they
     /// stand before everything else.
     pub files: Option<&'a ConversationFiles>,
+    /// How ids of calls are written.
+    pub call_ids: CallIdForm,
+    /// Puts the time before the user's messages, where that is not written down.
+    pub stamp: Option<&'a MessageStamp>,
 }
 
 /// Tool results that were shortened once, for as long as the process lives.
@@ -131,6 +137,7 @@ pub fn messages_for_model(
             .filter_map(message_of)
             .filter_map(|one| for_model(&one)),
     );
+    make_unique(&mut messages, options.call_ids);
     let messages = repair_calls(&messages, None, &rules.repair).messages;
     let mut messages = repair(&messages, FailedResults::Drop, &rules.repair).messages;
     close_calls(&mut messages);
@@ -163,6 +170,9 @@ pub fn messages_for_model(
         }
     }
     let pruned = shorten_old(&mut messages, options);
+    if let Some(stamp) = options.stamp {
+        stamp.apply(&mut messages);
+    }
     if let Some((_, compaction)) = compaction {
         messages.insert(0, summary_message(&compaction.summary));
     }

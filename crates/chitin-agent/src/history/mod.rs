@@ -6,6 +6,7 @@
 
 mod assemble;
 mod audit;
+mod call_ids;
 mod content;
 mod cut;
 mod estimate;
@@ -22,6 +23,7 @@ mod prune;
 mod repair;
 mod serialize;
 mod split;
+mod stamp;
 mod suffix;
 mod summary_text;
 mod tool_results;
@@ -33,6 +35,7 @@ pub use assemble::{
     Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
 };
 pub use audit::{Audit, Findings, IdentifierPolicy, audit, identifiers};
+pub use call_ids::CallIdForm;
 pub use content::SentContent;
 pub use cut::{CutPoint, cut_point};
 pub use estimate::{
@@ -48,6 +51,7 @@ pub use prepare::{Preparation, branch_tokens, prepare};
 pub use prune::{Pruned, Pruning, prune};
 pub use repair::{CallRepair, FailedResults, Repair, repair, repair_calls};
 pub use split::split;
+pub use stamp::MessageStamp;
 pub use suffix::{
     Preserved, ToolFailure, critical_rules, failures_section, preserve_turns, preserved_section,
     split_turn_section, tool_failures,

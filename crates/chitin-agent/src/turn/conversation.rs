@@ -2,17 +2,19 @@
 
 use super::{Candidate, Parts};
 use crate::history::{
-    Assembled, Assembling, Compacting, FlushOptions, PrefixChange, Pruning, branch_tokens,
-    cap_result, due_record, effective_reserve, estimate_text, is_marked, messages_for_model,
-    prefix_changes, should_compact, tool_result_limit,
+    Assembled, Assembling, CallIdForm, Compacting, FlushOptions, MessageStamp, PrefixChange,
+    Pruning, branch_tokens, cap_result, due_record, effective_reserve, estimate_text, is_marked,
+    messages_for_model, prefix_changes, should_compact, tool_result_limit,
 };
 use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
+use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
 use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Branch;
 use chitin_workspace::contract::Contract;
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 /// The window of a model of which nobody knows it.
@@ -38,6 +40,8 @@ pub struct HistoryOptions {
     pub instructions: Option<String>,
     /// How the agent writes down what it will forget, before a summary takes its place; none if it does not.
     pub flush: Option<FlushOptions>,
+    /// Puts the time before the user's messages, where that is not written down.
+    pub stamp: Option<MessageStamp>,
 }
 
 impl HistoryOptions {
@@ -51,6 +55,7 @@ impl HistoryOptions {
             preserved_turns: None,
             instructions: None,
             flush: None,
+            stamp: MessageStamp::of(&contract.runtime.transcript, || TimeZone::UTC),
         }
     }
 }
@@ -64,6 +69,8 @@ pub struct HistoryInputs<'a> {
     pub options: &'a HistoryOptions,
     /// Who is asked.
     pub provider: &'a str,
+    /// In which wire format; none if that is not known.
+    pub api: Option<Api>,
     /// How many tokens the model takes; none if that is not known.
     pub window: Option<u64>,
     /// The time.
@@ -107,6 +114,7 @@ pub(crate) struct Conversation {
     cold: bool,
     /// Workspace files that have to be in it.
     files: Option<ConversationFiles>,
+    call_ids: CallIdForm,
 }
 
 impl Conversation {
@@ -116,6 +124,7 @@ impl Conversation {
             rules: &parts.contract.runtime.history,
             options: &parts.history,
             provider: candidate.map_or("", |one| one.model.provider()),
+            api: candidate.map(|one| one.model.api()),
             window: candidate.and_then(|one| one.context_window),
             now_ms: parts.clock.now_ms(),
         };
@@ -135,6 +144,9 @@ impl Conversation {
             options: inputs.options.clone(),
             cold,
             files: None,
+            call_ids: inputs.api.map_or_else(CallIdForm::default, |api| {
+                CallIdForm::of(&inputs.rules.repair, api, inputs.provider)
+            }),
         };
         conversation.assemble();
         conversation
@@ -161,6 +173,8 @@ impl Conversation {
             prune: self.options.pruning.as_ref().filter(|_| self.cold),
             pruned: Some(&self.assembled.pruned),
             files: self.files.as_ref(),
+            call_ids: self.call_ids,
+            stamp: self.options.stamp.as_ref(),
         };
         self.assembled = messages_for_model(&self.entries, &options, self.rules);
     }

@@ -7,8 +7,7 @@ use crate::guard::sentence;
 use crate::source::{Ask, RecallAsk};
 use chitin_model::Prepared;
 use chitin_protocol::event::RefusedPart;
-use chitin_protocol::message::Message;
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Branch;
 
 /// A request that was not sent.
@@ -56,13 +55,13 @@ impl Agent {
             let now = parts.clock.now();
             conversation.push(&[Entry::new(String::new(), None, now, body)]);
         }
-        let system = seen.context.system();
-        let mut messages: Vec<Message> = conversation.messages().to_vec();
+        let system = seen.context.request_system();
         let words = seen.context.user_message(&input.words);
-        messages.push(input.message(words, parts.clock.now_ms()));
+        let message = EntryBody::Message(input.message(words, parts.clock.now_ms()));
+        conversation.push(&[Entry::new(String::new(), None, parts.clock.now(), message)]);
         let question = Question {
             system: &system,
-            messages: &messages,
+            messages: conversation.messages(),
             tools: &self.specs,
         };
         let refused = self.admit(input).err();

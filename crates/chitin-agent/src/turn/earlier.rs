@@ -52,8 +52,12 @@ impl Earlier {
                     earlier.said.push(message.clone());
                 }
                 EntryBody::Message(Message::ToolResult(result)) => {
+                    // Only one of them: some servers give several calls one id.
                     let missing = &mut earlier.missing;
-                    missing.retain(|one| one.tool_call_id != result.tool_call_id);
+                    let is_of = |one: &ToolResultMessage| one.tool_call_id == result.tool_call_id;
+                    if let Some(at) = missing.iter().position(is_of) {
+                        missing.remove(at);
+                    }
                 }
                 // Words that the turn heard while it ran are part of it.
                 EntryBody::Message(Message::User(_))

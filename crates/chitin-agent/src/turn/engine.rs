@@ -42,7 +42,7 @@ impl Running<'_> {
         match parts.engine.assemble(session, assembly).await {
             Ok(context) => {
                 self.chosen = Some(context.messages);
-                self.system = self.seen.context.system();
+                self.system = self.seen.context.request_system();
                 if let Some(addition) = context.system_prompt_addition {
                     self.system.push_str("\n\n");
                     self.system.push_str(&addition);
@@ -51,7 +51,7 @@ impl Running<'_> {
             Err(error) => {
                 // Nothing of an earlier answer may stay behind, its addition to the system prompt least of all.
                 self.chosen = None;
-                self.system = self.seen.context.system();
+                self.system = self.seen.context.request_system();
                 self.teller.note(&error.to_string()).await;
             }
         }

@@ -169,7 +169,7 @@ impl<'a> Running<'a> {
             teller.note(note).await;
         }
         conversation.carry(seen.context.conversation_files());
-        let system = seen.context.system();
+        let system = seen.context.request_system();
         let journal = (parts.journal)();
         let prompt = Prompt {
             text: seen.context.user_message(&input.words),

@@ -169,6 +169,7 @@ impl Stage {
                 pruning: None,
                 preserved_turns: None,
                 instructions: None,
+                stamp: None,
                 flush: setting.flush.clone(),
             },
             reset: Arc::new(|_| false),

@@ -2,12 +2,15 @@
 
 use crate::{Check, Outcome};
 use anyhow::{Context, Result, bail};
+use chitin_agent::history::{Assembling, CallIdForm, MessageStamp, messages_for_model};
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire::{self, cache};
 use chitin_model::{Api, Request, Retention};
 use chitin_protocol::message::{AssistantMessage, Message};
-use chitin_protocol::rules::ProviderRules;
+use chitin_protocol::rules::{ProviderRules, RuntimeLine};
 use chitin_protocol::tool::ToolSpec;
+use chitin_protocol::transcript::{Entry, EntryBody};
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 /// What the recorded calls were made with.
@@ -17,6 +20,13 @@ const KEY: &str = "$KEY";
 const MAX_TOKENS: u64 = 1000;
 const WINDOW: u64 = 32_768;
 
+/// Marks of the releases that are for themselves and for nobody else.
+const BOUNDARY: &str = "<!-- OPENCLAW_CACHE_BOUNDARY -->";
+pub(super) const MOVABLE: [&str; 2] = [
+    "<!-- OPENCLAW-RELOCATABLE-BOUNDARY -->",
+    "<!-- /OPENCLAW-RELOCATABLE-BOUNDARY -->",
+];
+
 /// Stands for the wording of an error, which every program has of its own.
 const ANY_MESSAGE: &str = "{MESSAGE}";
 
@@ -25,6 +35,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "provider.anthropicCache" => anthropic_cache(check),
         "provider.stream" => stream(check),
         "provider.ollama" => ollama(check),
+        "provider.conversation" => conversation(check),
         _ => return Outcome::NotYet,
     };
     match actual {
@@ -72,6 +83,75 @@ fn stream(check: &Check<'_>) -> Result<Value> {
         }
     }
     exchange(check, api, &sent)
+}
+
+/// Builds the request of a whole turn from the records of a session, and tells what is sent of them.
+fn conversation(check: &Check<'_>) -> Result<Value> {
+    let api: Api = serde_json::from_value(check.input["api"].clone())?;
+    let runtime = &check.contract.runtime;
+    let zone = check.input["timezone"].as_str().unwrap_or("UTC");
+    let zone = TimeZone::get(zone)?;
+    let stamp = MessageStamp::of(&runtime.transcript, || zone);
+    let records = messages(check, api)?.into_iter();
+    let records: Vec<Entry> = records
+        .map(|message| {
+            let body = EntryBody::Message(message);
+            Entry::new(String::new(), None, String::new(), body)
+        })
+        .collect();
+    let assembled = messages_for_model(
+        &records,
+        &Assembling {
+            window: WINDOW,
+            call_ids: CallIdForm::of(&runtime.history.repair, api, PROVIDER),
+            stamp: stamp.as_ref(),
+            ..Assembling::default()
+        },
+        &runtime.history,
+    );
+    let line = "Runtime: {RUNTIME}";
+    let system = match runtime.provider.runtime_line {
+        RuntimeLine::InPlace => format!("Rules.\n\n{BOUNDARY}\n\n## Runtime\n{line}"),
+        RuntimeLine::FirstMessage => {
+            let [begin, end] = MOVABLE;
+            format!("Rules.\n\n{BOUNDARY}\n\n## Runtime\n{begin}\n{line}\n{end}")
+        }
+    };
+    let request = Request {
+        model: MODEL,
+        system: &system,
+        messages: &assembled.messages,
+        tools: &[],
+        max_tokens: MAX_TOKENS,
+        context_window: Some(WINDOW),
+        thinking: None,
+        retention: Retention::Short,
+        extra: &Map::new(),
+        rules: rules(check),
+    };
+    let body = wire::of(api).body(&request)?;
+    let sent = String::from_utf8_lossy(&body).into_owned();
+    let mut body: Value = serde_json::from_str(&sent)?;
+    for message in body["messages"].as_array_mut().into_iter().flatten() {
+        for block in message["content"].as_array_mut().into_iter().flatten() {
+            if let Some(fields) = block.as_object_mut() {
+                fields.shift_remove("cache_control");
+            }
+        }
+    }
+    let (system, messages): (Vec<&Value>, Vec<&Value>) = items(&body["messages"])
+        .iter()
+        .partition(|message| message["role"] == "system");
+    let in_system = body["system"].to_string() + &json!(system).to_string();
+    let marks: Vec<&str> = [BOUNDARY, MOVABLE[0], MOVABLE[1]]
+        .into_iter()
+        .filter(|mark| sent.contains(*mark))
+        .collect();
+    Ok(json!({
+        "messages": messages,
+        "runtimeLine": if in_system.contains(line) { "system" } else { "first-message" },
+        "marks": marks,
+    }))
 }
 
 fn ollama(check: &Check<'_>) -> Result<Value> {

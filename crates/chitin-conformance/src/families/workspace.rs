@@ -7,6 +7,7 @@ mod prompts;
 mod rendering;
 mod seeding;
 mod turns;
+mod whole_turns;
 
 use crate::{Check, Outcome};
 use serde_json::Value;
@@ -31,6 +32,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "render" => rendering::render(check),
         "context" => contexts::context(check),
         "refresh" => contexts::refresh(check),
+        "turn" => whole_turns::turn(check),
         "seed" => seeding::seed(check),
         "status" => seeding::status(check),
         "sections" => Ok(prompts::sections(check)),

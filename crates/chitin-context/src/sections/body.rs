@@ -3,6 +3,7 @@
 use super::facts::{Citations, PromptFacts, PromptMode, Reactions};
 use super::lines::{Lines, one_line};
 use super::{compat, words};
+use crate::compat::TRUNCATION_WARNING;
 use chitin_workspace::contract::{
     BootstrapNotice, PromptRules, RecallGuidance, RuntimeLineRule, SectionKey, SectionRule,
     SectionWhen,
@@ -53,7 +54,10 @@ pub(super) fn write(
             Some(words) => words,
             None => return,
         },
-        SectionKey::FilesCut => return files_cut(facts, lines),
+        SectionKey::FilesCut => {
+            lines.line().ours(TRUNCATION_WARNING);
+            words::FILES_CUT
+        }
         SectionKey::OutputDirectives => {
             lines.line().ours(words::MEDIA);
             words::REPLY_TAGS
@@ -74,11 +78,7 @@ pub(super) fn write(
                 RuntimeLineRule::Apart => model(facts, lines),
             };
         }
-        SectionKey::RuntimeLine => {
-            lines.line().ours(compat::RELOCATABLE_START);
-            runtime_line(None, facts, lines);
-            compat::RELOCATABLE_END
-        }
+        SectionKey::RuntimeLine => return runtime_line(None, facts, lines),
     };
     lines.line().ours(fixed);
 }
@@ -208,17 +208,6 @@ fn time(rule: &SectionRule, facts: &PromptFacts, lines: &mut Lines) {
     }
     if facts.has_tool("session_status") {
         lines.line().ours(words::CLOCK);
-    }
-}
-
-fn files_cut(facts: &PromptFacts, lines: &mut Lines) {
-    lines.line().ours(words::FILES_CUT);
-    let cut = facts
-        .files_cut
-        .iter()
-        .filter(|line| !line.trim().is_empty());
-    for line in cut.take(MAX_ENTRIES) {
-        lines.line().value(&Arc::from(line.as_str()));
     }
 }
 

@@ -8,9 +8,3 @@ pub(crate) const MESSAGE_TOOL: &str = "### message tool";
 
 /// The heading of the directory of tools whose schemas are loaded on demand (2026.9).
 pub(crate) const DEFERRED_TOOLS: &str = "### Deferred Tool Schemas";
-
-/// Begins what a provider may move to the end of the request (2026.9).
-pub(crate) const RELOCATABLE_START: &str = "<!-- OPENCLAW-RELOCATABLE-BOUNDARY -->";
-
-/// Ends what a provider may move to the end of the request (2026.9).
-pub(crate) const RELOCATABLE_END: &str = "<!-- /OPENCLAW-RELOCATABLE-BOUNDARY -->";

@@ -51,8 +51,10 @@ pub struct PromptFacts {
     pub delegation: Delegation,
     /// What the run is told about a pending set-up.
     pub bootstrap: BootstrapMode,
-    /// What is to be said about files that were cut, line by line.
-    pub files_cut: Vec<String>,
+    /// Whether files were cut, in contracts that have a section about it.
+    pub files_cut: bool,
+    /// Whether the model's wire format has the line about program, machine and model in the first message.
+    pub runtime_line_moves: bool,
     /// The keys of sections that are switched off.
     pub switched_off: Vec<String>,
     /// Where the results of a memory search go.

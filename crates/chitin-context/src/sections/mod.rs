@@ -139,7 +139,7 @@ fn holds(when: SectionWhen, facts: &PromptFacts) -> bool {
         SectionWhen::ReasoningTags => facts.reasoning == Reasoning::Tagged,
         SectionWhen::Heartbeats => facts.heartbeats,
         SectionWhen::BootstrapPending => facts.bootstrap != BootstrapMode::None,
-        SectionWhen::FilesCut => facts.files_cut.iter().any(|line| !line.trim().is_empty()),
+        SectionWhen::FilesCut => facts.files_cut,
     }
 }
 

@@ -92,8 +92,9 @@ pub(crate) const BOOTSTRAP_LIMITED: &str = "\
 This workspace has not been set up yet, and this run cannot do it.
 Say so in a sentence, help as far as is safe, and name the next step: a conversation that can read and write the workspace.";
 
-pub(crate) const FILES_CUT: &str =
-    "Some files below are shortened. If something seems to be missing, read the file itself.";
+pub(crate) const FILES_CUT: &str = "\
+Some workspace files were too long to be given whole.
+What stands below is only a part of them: read the file itself before you rely on what it may say.";
 
 pub(crate) const WORKSPACE_FILES: &str =
     "Files of the workspace follow under Project Context. The user can change them at any time.";

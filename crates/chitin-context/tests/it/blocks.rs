@@ -3,7 +3,8 @@
 use crate::given::{Given, extra, file, files_part};
 use chitin_context::files::Outcome;
 use chitin_workspace::contract::{
-    ALL, ATMOSPHERE, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9,
+    ALL, ATMOSPHERE, CANONICAL, Contract, HeartbeatPrompt, OPENCLAW_2026_4, OPENCLAW_2026_9,
+    Rendering,
 };
 use std::fmt::Write as _;
 
@@ -132,6 +133,38 @@ fn the_documented_heartbeat_prompt_is_no_instruction() {
     assert_eq!(shown(&CANONICAL, "SOUL.md", text, &[]), text);
     let other = "Default heartbeat prompt:\n`Do as you like.`";
     assert_eq!(shown(&OPENCLAW_2026_9, "SOUL.md", other, &[]), other);
+}
+
+/// The text of the release's own block is not ours to carry, so one of ours stands in its place here.
+#[test]
+fn the_one_known_heartbeat_block_is_recognised_by_its_digest() {
+    let block = "Default heartbeat prompt:\n`Look at the lamp.`";
+    let digest = blake3::hash(block.as_bytes()).to_hex().to_string();
+    let contract = Contract {
+        rendering: Rendering {
+            heartbeat_prompt: HeartbeatPrompt::Known {
+                digest: digest.leak(),
+            },
+            ..OPENCLAW_2026_4.rendering
+        },
+        ..OPENCLAW_2026_4
+    };
+    let contract: &'static Contract = Box::leak(Box::new(contract));
+    let text = format!("Before.\n\n{block}\n\nAfter. {block}");
+    let cleaned = "Before.\n\nAfter. ";
+    assert_eq!(shown(contract, "AGENTS.md", &text, &[]), cleaned);
+    for kept in [
+        "Default heartbeat prompt:\n`Look at the lamp!`",
+        "Default heartbeat prompt:\r\n`Look at the lamp.`",
+        "Default heartbeat prompt:\n`Look at the lamp.",
+    ] {
+        assert_eq!(shown(contract, "AGENTS.md", kept, &[]), kept);
+        assert_eq!(shown(&OPENCLAW_2026_4, "AGENTS.md", kept, &[]), kept);
+    }
+    assert!(matches!(
+        OPENCLAW_2026_4.rendering.heartbeat_prompt,
+        HeartbeatPrompt::Known { .. }
+    ));
 }
 
 /// The bridge is a Java program, and Java has its own idea of what is blank.

@@ -292,9 +292,7 @@ fn the_digest_keeps_the_rules_that_bind() {
     Your reply goes to the conversation that it answers, without your doing.
     Do not reach messaging services by shell or by requests of your own.
     ## Runtime
-    <!-- OPENCLAW-RELOCATABLE-BOUNDARY -->
     Runtime:
-    <!-- /OPENCLAW-RELOCATABLE-BOUNDARY -->
     ");
     assert!(context.files.files[0].body.units <= 460);
     let (_, fragment) = context.fragment_of(0).unwrap();

@@ -69,7 +69,7 @@ fn rich() -> PromptFacts {
         confinement: Confinement::Sandboxed,
         delegation: Delegation::Preferred,
         bootstrap: BootstrapMode::Full,
-        files_cut: vec!["AGENTS.md: 12000 of 20000.".to_owned()],
+        files_cut: true,
         channel: Some("webchat".into()),
         tools: harbor()
             .tools

@@ -8,13 +8,18 @@ use crate::silent;
 use crate::surface::Surface;
 use crate::text::settings::{self, ChannelAccount};
 use crate::text::{self, Limits, Piece};
+use chitin_protocol::rules::TimePrefix;
 
 impl Inner {
     /// Returns what the model hears: with the time before it, as in a run of OpenClaw's gateway (R25).
     pub(super) fn words(&self, job: &Job) -> String {
         match job.kind {
             JobKind::Message | JobKind::Subagent | JobKind::Announce | JobKind::SessionSend => {
-                format!("{}{}", self.stamp(), job.words)
+                match self.parts.contract.runtime.transcript.time_prefix {
+                    TimePrefix::Stored => format!("{}{}", self.stamp(), job.words),
+                    // The agent puts it before what the model gets, and the transcript stays without.
+                    TimePrefix::OnTheWire => job.words.clone(),
+                }
             }
             JobKind::Heartbeat | JobKind::Cron => job.words.clone(),
         }

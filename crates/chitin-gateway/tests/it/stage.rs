@@ -465,6 +465,7 @@ impl StageHost {
                 pruning: None,
                 preserved_turns: None,
                 instructions: None,
+                stamp: None,
                 flush: None,
             },
             reset: Arc::new(|_| false),

@@ -65,7 +65,8 @@ impl Wire for Anthropic {
         body.insert("max_tokens".to_owned(), json!(request.max_tokens));
         body.insert("stream".to_owned(), json!(true));
         if !request.system.is_empty() {
-            let system = json!([{"type": "text", "text": request.system}]);
+            let system = history::unmarked_system(request);
+            let system = json!([{"type": "text", "text": system}]);
             body.insert("system".to_owned(), system);
         }
         let tools = tools(request);

@@ -107,7 +107,31 @@ fn messages(request: &Request<'_>) -> Vec<Value> {
             Turn::Results(results) => tool_results(&results, request, &mut messages),
         }
     }
+    if let Some((system, line)) = history::moved_line(request) {
+        move_line(&mut messages, system, &line);
+    }
     messages
+}
+
+/// Puts a line at the end of the first message, which every later request repeats, and takes it out of the system prompt. Without a
+/// message it stays.
+fn move_line(messages: &mut [Value], system: String, line: &str) {
+    let Some((first, others)) = messages.split_first_mut() else {
+        return;
+    };
+    let is_user = |message: &&mut Value| message["role"] == "user";
+    let Some(message) = others.iter_mut().find(is_user) else {
+        return;
+    };
+    match &mut message["content"] {
+        Value::String(text) => {
+            text.push_str("\n\n");
+            text.push_str(line);
+        }
+        Value::Array(parts) => parts.push(json!({"type": "text", "text": line})),
+        _ => return,
+    }
+    first["content"] = Value::String(system);
 }
 
 fn user(content: &Content) -> Option<Value> {

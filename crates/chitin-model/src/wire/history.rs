@@ -7,9 +7,10 @@ use chitin_protocol::message::{
     AssistantMessage, Block, Content, ImageBlock, Message, StopReason, ThinkingBlock,
     ToolCallBlock, ToolResultMessage,
 };
-use chitin_protocol::rules::ToolOrder;
+use chitin_protocol::rules::{RuntimeLine, ToolOrder};
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// One step of the conversation.
@@ -194,7 +195,45 @@ pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<&'a ToolSpec> {
 
 /// Returns the system prompt for providers that know no breakpoints (P10).
 pub(super) fn plain_system(request: &Request<'_>) -> String {
-    request.system.replace(compat::CACHE_BOUNDARY, "\n")
+    let system = unmarked_system(request);
+    system.replace(compat::CACHE_BOUNDARY, "\n")
+}
+
+/// Returns the system prompt without the marks around what may be moved.
+pub(super) fn unmarked_system<'a>(request: &Request<'a>) -> Cow<'a, str> {
+    match request.rules.runtime_line {
+        RuntimeLine::InPlace => Cow::Borrowed(request.system),
+        RuntimeLine::FirstMessage => {
+            let line_of = |mark: &str| format!("\n{mark}");
+            let begin = line_of(compat::MOVABLE_BEGIN);
+            let system = request.system.replace(&begin, "");
+            Cow::Owned(system.replace(&line_of(compat::MOVABLE_END), ""))
+        }
+    }
+}
+
+/// Returns the system prompt without what goes to the first message, and that. Marks that stand there twice may be in somebody's file:
+/// then nothing is moved.
+pub(super) fn moved_line(request: &Request<'_>) -> Option<(String, String)> {
+    if request.rules.runtime_line == RuntimeLine::InPlace {
+        return None;
+    }
+    let (before, rest) = request.system.split_once(compat::MOVABLE_BEGIN)?;
+    let (line, after) = rest.split_once(compat::MOVABLE_END)?;
+    let line = line.trim_matches(is_space);
+    let is_repeated = [before, line, after]
+        .iter()
+        .any(|part| part.contains(compat::MOVABLE_BEGIN) || part.contains(compat::MOVABLE_END));
+    if is_repeated || line.is_empty() {
+        return None;
+    }
+    let around = [
+        before.trim_end_matches(is_space),
+        after.trim_start_matches(is_space),
+    ];
+    let around: Vec<&str> = around.into_iter().filter(|part| !part.is_empty()).collect();
+    let system = around.join("\n").replace(compat::CACHE_BOUNDARY, "\n");
+    Some((system, line.to_owned()))
 }
 
 /// Lays the user's own fields over a body: objects are laid into each other, everything else is put in place of what is

@@ -188,6 +188,19 @@ pub struct RepairRules {
     pub made_up_details: bool,
     /// The longest name of a tool (C56).
     pub max_name_chars: usize,
+    /// What ids of calls look like when they are sent. Under every contract each of them is sent for one call only, so that a server
+    /// that repeats ids loses no result.
+    pub call_ids: CallIds,
+}
+
+/// What ids of calls look like when they are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallIds {
+    /// As the model gave them.
+    AsGiven,
+    /// Letters and digits only, at most forty, where the wire format is not one that needs its own ids back.
+    Alphanumeric,
 }
 
 /// How a result finds its call (C52, C53).
@@ -279,7 +292,10 @@ impl HistoryRules {
     /// purpose: calls and results are paired by occurrence. By the older rule a call whose id was used before loses its
     /// result, and providers refuse such a conversation.
     pub const CANONICAL: Self = Self {
-        repair: Self::OPENCLAW_2026_9.repair,
+        repair: RepairRules {
+            call_ids: CallIds::AsGiven,
+            ..Self::OPENCLAW_2026_9.repair
+        },
         ..Self::OPENCLAW_2026_4
     };
 
@@ -335,6 +351,7 @@ impl HistoryRules {
             failed_answers: FailedAnswers::ResultsOnly,
             made_up_details: false,
             max_name_chars: 64,
+            call_ids: CallIds::Alphanumeric,
         },
         turn_limit: TurnLimit::Exact,
         images: ImageRules {

@@ -13,6 +13,8 @@ pub struct ProviderRules {
     pub lists_no_tools: bool,
     /// What stands for a tool's result that has no text and no picture.
     pub empty_result: &'static str,
+    /// Where the line about program, machine and model goes, if the system prompt marks it as movable.
+    pub runtime_line: RuntimeLine,
     /// Whether text that comes with calls of tools is marked as commentary.
     pub marks_commentary: bool,
     /// Anthropic's Messages (P1–P3, P10–P12).
@@ -33,6 +35,17 @@ pub enum ToolOrder {
     Given,
     /// By name, so that the prefix of the request stays the same.
     ByName,
+}
+
+/// Where the line about program, machine and model goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuntimeLine {
+    /// It stays where it is; nothing is marked.
+    InPlace,
+    /// To the end of the first message in Chat Completions, which know no breakpoints, so that sessions share a system prompt; it stays
+    /// where it is in every other format. The marks go in any case.
+    FirstMessage,
 }
 
 /// Which block of the conversation ends the part that shall be cached (P12).
@@ -133,6 +146,7 @@ impl ProviderRules {
         tool_order: ToolOrder::Given,
         lists_no_tools: false,
         empty_result: NO_OUTPUT,
+        runtime_line: RuntimeLine::InPlace,
         marks_commentary: false,
         anthropic: AnthropicRules {
             betas: BETAS,
@@ -171,6 +185,7 @@ impl ProviderRules {
         tool_order: ToolOrder::Given,
         lists_no_tools: true,
         empty_result: "",
+        runtime_line: RuntimeLine::InPlace,
         marks_commentary: false,
         anthropic: AnthropicRules {
             betas: BETAS,
@@ -209,6 +224,7 @@ impl ProviderRules {
         tool_order: ToolOrder::ByName,
         lists_no_tools: false,
         empty_result: NO_OUTPUT,
+        runtime_line: RuntimeLine::FirstMessage,
         marks_commentary: true,
         anthropic: AnthropicRules {
             betas: &[],

@@ -10,6 +10,7 @@ use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::memory::{AgentMemory, Message, Past};
+use crate::models::api_of_model;
 use crate::notes::Notes;
 use crate::setup::{Setup, Target, chitin_home, shown};
 use crate::workspace_copy::WorkspaceCopy;
@@ -20,6 +21,8 @@ use chitin_context::refresh::Refresh;
 use chitin_context::sections::PromptMode;
 use chitin_context::sections::ToolFact;
 use chitin_context::{Context, TellCuts, Turn};
+use chitin_model::Api;
+use chitin_protocol::rules::RuntimeLine;
 use chitin_protocol::session_key as keys;
 use chitin_workspace::contract::Contract;
 use chitin_workspace::filter::{ContextMode, TurnFacts};
@@ -156,7 +159,7 @@ impl TurnRequest {
         let session = session::key(self, setup)?;
         let refresh = Refresh::chosen(contract, own.refresh);
         let found = cache.found(&session, refresh, |loader| {
-            WorkspaceInputs::look(host, setup, files, &session, loader)
+            WorkspaceInputs::look(host, setup, files, &session, self.seeded, loader)
         })?;
         let settings = settings(config, Some(setup.agent.as_str()), contract);
         let stored = match self.turn {
@@ -196,6 +199,7 @@ impl TurnRequest {
         prompt.mode = mode;
         prompt.host.name = Some(Arc::clone(&found.name)).filter(|_| contract.loading.adapters);
         prompt.skills = listed;
+        prompt.runtime_line_moves = Self::moves_runtime_line(host, setup, &model);
         prompt.channel = channel;
         prompt.extra = extra;
         prompt.recall_place = own
@@ -207,6 +211,12 @@ impl TurnRequest {
         prompt.heartbeats = !heartbeat_off;
         prompt.bootstrap_file = found.has("BOOTSTRAP.md");
         prompt.bootstrap = self.bootstrap(&found, contract, is_minimal, prompt.has_tool("read"));
+        // Without a configuration nobody asks where the text of memory comes from.
+        let linked_memory = if config.is_null() {
+            Vec::new()
+        } else {
+            found.linked_memory.clone()
+        };
         let facts = TurnFacts {
             session_key: Some(&session),
             session_id: None,
@@ -223,6 +233,7 @@ impl TurnRequest {
             bootstrap_full: prompt.bootstrap == BootstrapMode::Full,
             heartbeat_off: !config.is_null() && heartbeat_off,
             subagent_files: own.subagent_files.as_deref(),
+            linked_memory: &linked_memory,
         };
         let prompt = Arc::new(prompt);
         let turn = Turn {
@@ -289,6 +300,16 @@ impl TurnRequest {
         })
     }
 
+    /// Tells whether the model's wire format has the line about program, machine and model in the first message.
+    fn moves_runtime_line(host: &Host, setup: &Setup, model: &ModelFigures) -> bool {
+        match setup.contract().runtime.provider.runtime_line {
+            RuntimeLine::InPlace => false,
+            RuntimeLine::FirstMessage => {
+                api_of_model(model.id(), host, setup) == Api::OpenaiCompletions
+            }
+        }
+    }
+
     fn bootstrap(
         &self,
         found: &WorkspaceInputs,
@@ -296,7 +317,9 @@ impl TurnRequest {
         is_child: bool,
         can_read: bool,
     ) -> BootstrapMode {
-        let text = found.text("BOOTSTRAP.md");
+        let is_complete = found.status == Some(SetupStatus::Complete);
+        let is_hidden = is_complete && contract.filters.setup_hides_bootstrap;
+        let text = found.text("BOOTSTRAP.md").filter(|_| !is_hidden);
         seed::bootstrap_mode(
             contract,
             &BootstrapRun {

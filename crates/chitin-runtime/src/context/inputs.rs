@@ -5,19 +5,23 @@ use super::{FileSource, composed, composition};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::setup::{Setup, shown};
+use crate::setup::{Setup, chitin_home, shown};
 use crate::workspace_copy::respell;
 use chitin_protocol::record::Refusal;
 use chitin_workspace::Workspace;
 use chitin_workspace::adapter::explicit_name;
 use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
+use chitin_workspace::filter;
 use chitin_workspace::guard::{ReadPolicy, Root};
+use chitin_workspace::home;
 use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
-use chitin_workspace::seed::{self, OnVanished, SeedFiles, SeedRequest, SetupStatus};
+use chitin_workspace::seed::{
+    self, LegacyStateFiles, OnVanished, SeedFiles, SeedRequest, SetupStatus, Templates,
+};
 use chitin_workspace::snapshot::Record;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many extra files that were not taken are named.
@@ -32,6 +36,8 @@ pub struct WorkspaceInputs {
     pub name: Arc<str>,
     /// Whether set-up is complete, in contracts that care.
     pub status: Option<SetupStatus>,
+    /// The root files of memory that are links to something else, in contracts that leave those out.
+    pub linked_memory: Vec<&'static str>,
     pub notes: Vec<String>,
 }
 
@@ -41,6 +47,7 @@ impl WorkspaceInputs {
         setup: &Setup,
         files: FileSource<'_>,
         session: &str,
+        seeded: bool,
         loader: &mut Option<Loader>,
     ) -> Result<Self, RuntimeError> {
         let contract = setup.contract();
@@ -103,7 +110,13 @@ impl WorkspaceInputs {
         if contract.rendering.layout == Layout::ProjectContext && contract.rendering.skills_file {
             extras.extend(composition::skills_file(&root, &policy, directory));
         }
-        let status = status(setup, &root, directory);
+        let mut status = status(host, setup, &root, directory);
+        let linked_memory = filter::linked_memory(workspace.records(), contract, &root);
+        if seeded {
+            let (with_templates, planned) = seeded_with(host, setup, directory, workspace)?;
+            workspace = with_templates;
+            status = status.map(|_| planned);
+        }
         workspace = composed::compose(host, setup, &workspace, &mut extras)?;
         if let FileSource::Edited(edit) = files {
             workspace = Arc::new(workspace.with_text(edit.path, edit.text));
@@ -126,6 +139,7 @@ impl WorkspaceInputs {
             extras,
             name: name.into(),
             status,
+            linked_memory,
             notes,
         })
     }
@@ -234,21 +248,64 @@ fn added(
 }
 
 /// Whether set-up is complete; only contracts that care are asked, since the answer costs a look at the disk.
-fn status(setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
+fn status(host: &Host, setup: &Setup, root: &Root, directory: &Path) -> Option<SetupStatus> {
     let contract = setup.contract();
     let cares = contract.filters.setup_hides_bootstrap
         || contract.seeding.bootstrap_mode != BootstrapModeRule::Unknown;
     cares.then(|| {
-        let request = SeedRequest {
-            directory,
-            contract,
-            files: SeedFiles::DirectoryOnly,
-            templates: None,
-            now: "",
-            state_directory: None,
-            vanished: OnVanished::AsContract,
-            git: None,
-        };
-        seed::status(root, &seed::read_state(root, &request))
+        let home = chitin_home(host);
+        let request = looking(setup, directory, home.as_deref());
+        seed::status_for_turn(root, &request, &[&LegacyStateFiles])
     })
+}
+
+/// What a look at a workspace asks of seeding; nothing is written.
+fn looking<'a>(setup: &Setup, directory: &'a Path, home: Option<&'a Path>) -> SeedRequest<'a> {
+    SeedRequest {
+        directory,
+        contract: setup.contract(),
+        files: SeedFiles::DirectoryOnly,
+        templates: None,
+        now: "",
+        state_directory: home,
+        vanished: OnVanished::SeedAgain,
+        git: None,
+    }
+}
+
+/// Puts what seeding would write in the place of files that are not there, and says whether set-up would be complete.
+fn seeded_with(
+    host: &Host,
+    setup: &Setup,
+    directory: &Path,
+    workspace: Arc<Workspace>,
+) -> Result<(Arc<Workspace>, SetupStatus), RuntimeError> {
+    let home = chitin_home(host);
+    let own = template_directory(host, setup, home.as_deref());
+    let templates = own.as_deref().map(Templates::read).transpose();
+    let unusable = |error: Box<dyn std::error::Error + Send + Sync>| {
+        let message = "What seeding would add cannot be told.";
+        RuntimeError::new(ErrorKind::User, message).caused_by(error)
+    };
+    let templates = templates.map_err(|error| unusable(Box::new(error)))?;
+    let request = SeedRequest {
+        files: SeedFiles::Templates,
+        templates: templates.as_ref(),
+        ..looking(setup, directory, home.as_deref())
+    };
+    let planned = seed::plan(&request).map_err(|error| unusable(Box::new(error)))?;
+    let texts = seed::planned_texts(&request, &planned).into_iter();
+    let seeded = texts.fold(workspace, |workspace, (name, text)| {
+        Arc::new(workspace.with_text(&directory.join(name), &text))
+    });
+    Ok((seeded, planned.status))
+}
+
+/// Returns the template directory that the user configured.
+pub fn template_directory(host: &Host, setup: &Setup, home: Option<&Path>) -> Option<PathBuf> {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let user_home = home::plain_home(&host.env);
+    let base = home.unwrap_or_else(|| host.env.working_directory());
+    own.templates
+        .map(|text| home::path_from(&text, user_home.as_deref(), base))
 }

@@ -25,6 +25,7 @@ pub use claimed::{Claim, definition_notes};
 pub use compare::{ComparedContext, ContextComparison, FileComparison};
 pub use definitions::{Definitions, terminal_capabilities};
 pub use figures::{ModelFigures, Reckoning, TokenCounting};
+pub use inputs::template_directory;
 pub use request::{Mode, Trigger, TurnRequest, WhichTurn};
 pub use sent::{History, RequestParts, wire_of, written};
 pub use session::session_key;

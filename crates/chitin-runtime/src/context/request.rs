@@ -31,6 +31,9 @@ pub struct TurnRequest {
 
     /// The message: memory is searched for it, as it would be in a run.
     pub message: Option<String>,
+
+    /// Whether absent files that seeding would write count as written.
+    pub seeded: bool,
 }
 
 /// Whether the session has had a full first turn.

@@ -9,10 +9,13 @@ use crate::reset;
 use crate::setup::{Setup, chitin_home};
 use chitin_agent::clock::Clock;
 use chitin_agent::clock::SystemClock;
+use chitin_agent::history::MessageStamp;
 use chitin_agent::history::is_marked;
 use chitin_agent::turn::{HistoryInputs, ResetAsk, SentHistory, sent_history};
+use chitin_context::Role;
 use chitin_model::wire::{self, Wire};
 use chitin_model::{Request, Retention};
+use chitin_protocol::message::{Content, Message};
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{Branch, FileStore, RandomIds, SessionStore, StoreError};
 use chitin_workspace::settings::{Settings, injection};
@@ -47,11 +50,12 @@ pub enum History {
 impl RequestParts {
     /// Finds out what a turn sends besides its system prompt. Nothing is started or written.
     pub fn find(request: &TurnRequest, host: &Host, setup: &Setup, context: &TurnContext) -> Self {
+        let history = History::find(host, setup, context);
         Self {
             definitions: Definitions::find(host, setup, context),
             wire: wire_of(&context.model, host, setup),
-            history: History::find(host, setup, context),
-            message: sent_message(request.message.as_deref(), context),
+            message: sent_message(request.message.as_deref(), &history, host, setup, context),
+            history,
         }
     }
 }
@@ -141,9 +145,32 @@ pub fn written(wire: &dyn Wire, tools: &[ToolSpec], setup: &Setup) -> Vec<Value>
 }
 
 /// Returns the message as it is sent. Without one, the notices that will stand around it are known all the same.
-fn sent_message(message: Option<&str>, context: &TurnContext) -> Option<String> {
-    let sent = context.context.user_message(message.unwrap_or_default());
+fn sent_message(
+    message: Option<&str>,
+    history: &History,
+    host: &Host,
+    setup: &Setup,
+    context: &TurnContext,
+) -> Option<String> {
+    let mut sent = context.context.user_message(message.unwrap_or_default());
+    let zone = || factory::user_zone(host, setup);
+    let stamp = MessageStamp::of(&setup.contract().runtime.transcript, zone);
+    let stamped = stamp.and_then(|stamp| stamp.stamped(&sent, SystemClock.now_ms()));
+    sent = stamped.unwrap_or(sent);
+    if !matches!(history, History::Kept(_)) {
+        end_with(&mut sent, context.context.beside_user(Role::FirstMessage));
+    }
     (message.is_some() || !sent.is_empty()).then_some(sent)
+}
+
+/// Puts what the first message of a conversation ends with behind it.
+fn end_with(message: &mut String, line: Option<String>) {
+    if let Some(line) = line {
+        if !message.is_empty() {
+            message.push_str("\n\n");
+        }
+        message.push_str(&line);
+    }
 }
 
 impl History {
@@ -190,17 +217,25 @@ impl History {
             Some(_) => (store.read(session)?, Self::New),
         };
         let provider = context.model.id().split_once('/');
+        let api = models::api_of_model(context.model.id(), host, setup);
         let inputs = HistoryInputs {
             rules: &setup.contract().runtime.history,
             options: &factory::history(host, setup, &own.history),
             provider: provider.map_or("", |(provider, _)| provider),
+            api: Some(api),
             window: context
                 .model
                 .window()
                 .and_then(|window| u64::try_from(window).ok()),
             now_ms,
         };
-        let sent = sent_history(&branch, &inputs, &context.context);
+        let mut sent = sent_history(&branch, &inputs, &context.context);
+        let is_user = |message: &&mut Message| matches!(message, Message::User(_));
+        if let Some(Message::User(first)) = sent.messages.iter_mut().find(is_user)
+            && let Content::Text(text) = &mut first.content
+        {
+            end_with(text, context.context.beside_user(Role::FirstMessage));
+        }
         Ok(if sent.messages.is_empty() {
             nothing
         } else {

@@ -266,7 +266,9 @@ fn recall_figures(view: &View, history: usize, model: &ModelFigures) -> Option<R
     Some(RecallFigures {
         place: match results.role {
             Role::System => RecallPlace::System,
-            Role::Conversation | Role::BeforeUser | Role::AfterUser => RecallPlace::Message,
+            Role::Conversation | Role::BeforeUser | Role::AfterUser | Role::FirstMessage => {
+                RecallPlace::Message
+            }
         },
         tokens,
         system: of(tokens + history),

@@ -5,10 +5,11 @@ use super::{
     Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationBulk,
     ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, DigestLines, Evidence,
     ExtraDuplicates, ExtraOrder, Extras, FiguresBy, Filtered, Filters, Freshness, FrontMatter,
-    GroupMemory, HardlinkRule, HeadingStyle, Layout, Lightweight, LinkRule, Loading, LowerMemory,
-    MarkedTurns, MissingMarked, NameOrder, NoticePlace, OtherAgents, OversizeRule, PairRule,
-    PendingInUse, PromptOrder, PromptRules, ReadErrorRule, RefusalStyle, Rendering, SeedState,
-    Seeding, SkillRules, TotalCause, Turns, UnknownInjection, UnparsableKey, VanishedRule,
+    GroupMemory, HardlinkRule, HeadingStyle, HeartbeatPrompt, Layout, Lightweight, LinkRule,
+    LinkedMemory, Loading, LowerMemory, MarkedTurns, MissingMarked, NameOrder, NoticePlace,
+    OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder, PromptRules, ReadErrorRule,
+    RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns, UnknownInjection,
+    UnparsableKey, VanishedRule,
 };
 use crate::config::ConfigRules;
 use chitin_protocol::rules::RuntimeRules;
@@ -102,6 +103,7 @@ pub const CANONICAL: Contract = Contract {
         lightweight: Lightweight::HeartbeatOnly,
         lightweight_extras: Filtered::Yes,
         heartbeat_switch: false,
+        linked_memory: LinkedMemory::AsAnyLink,
         setup_hides_bootstrap: false,
         bootstrap_file: BootstrapFile::Rendered,
     },
@@ -169,7 +171,7 @@ const RENDERING_2026_4: Rendering = Rendering {
     missing_marked: MissingMarked::All,
     guided: &["soul.md"],
     squeeze: true,
-    heartbeat_prompt_dropped: false,
+    heartbeat_prompt: HeartbeatPrompt::Kept,
     project_entries: &[],
     dynamic_heartbeat: true,
     boundary: true,
@@ -237,6 +239,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         lightweight: Lightweight::HeartbeatOnly,
         lightweight_extras: Filtered::No,
         heartbeat_switch: true,
+        linked_memory: LinkedMemory::AsAnyLink,
         setup_hides_bootstrap: false,
         bootstrap_file: BootstrapFile::Notice,
     },
@@ -272,7 +275,12 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         total_cause: TotalCause::UsedUp,
         notice: NoticePlace::UserPrompt,
     },
-    rendering: RENDERING_2026_4,
+    rendering: Rendering {
+        heartbeat_prompt: HeartbeatPrompt::Known {
+            digest: "512625ba86f84ee8d52b1d90b05d48427543ab4f8e8b5d4b5272c01237228cee",
+        },
+        ..RENDERING_2026_4
+    },
     agents: AGENTS_2026_4,
     seeding: SEEDING_2026_4,
     skills: SkillRules::A,
@@ -320,6 +328,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         lightweight: Lightweight::Unknown,
         lightweight_extras: Filtered::No,
         heartbeat_switch: false,
+        linked_memory: LinkedMemory::AsAnyLink,
         setup_hides_bootstrap: false,
         bootstrap_file: BootstrapFile::Rendered,
     },
@@ -420,6 +429,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         lightweight: Lightweight::Nothing,
         lightweight_extras: Filtered::No,
         heartbeat_switch: false,
+        linked_memory: LinkedMemory::LeftOut,
         setup_hides_bootstrap: true,
         bootstrap_file: BootstrapFile::FullModeOnly,
     },
@@ -458,7 +468,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
     rendering: Rendering {
         user_files_keep_order: true,
         guided: &["soul.md", "memory.md", "user.md"],
-        heartbeat_prompt_dropped: true,
+        heartbeat_prompt: HeartbeatPrompt::AnyLikeIt,
         project_entries: &["memory.md", "user.md"],
         dynamic_heartbeat: false,
         ..RENDERING_2026_4

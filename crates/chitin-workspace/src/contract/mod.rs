@@ -16,7 +16,7 @@ mod skills;
 
 pub use budgets::{Budgets, CutRule, DigestLines, FiguresBy, NoticePlace, PairRule, TotalCause};
 pub use openclaw_2026_8::OPENCLAW_2026_8;
-pub use rendering::{HeadingStyle, Layout, MissingMarked, PromptOrder, Rendering};
+pub use rendering::{HeadingStyle, HeartbeatPrompt, Layout, MissingMarked, PromptOrder, Rendering};
 
 pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
@@ -226,6 +226,8 @@ pub struct Filters {
     pub lightweight_extras: Filtered,
     /// Whether switching heartbeats off takes the heartbeat file away from the default agent.
     pub heartbeat_switch: bool,
+    /// What becomes of a root memory or user file that is a link to something else than workspace memory.
+    pub linked_memory: LinkedMemory,
     /// Whether a workspace whose set-up is complete loses its bootstrap file.
     pub setup_hides_bootstrap: bool,
     /// Whether the bootstrap file ever reaches the system prompt.
@@ -240,6 +242,16 @@ pub enum GroupMemory {
     Kept,
     /// It is left out: others read along.
     Dropped,
+}
+
+/// What becomes of a root memory or user file that is a link to something else than workspace memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkedMemory {
+    /// The same as of any other link.
+    AsAnyLink,
+    /// It is left out wholly when there is a configuration: nobody vouches for where its text comes from.
+    LeftOut,
 }
 
 /// What a lightweight run keeps.

@@ -26,8 +26,8 @@ pub struct Rendering {
     pub guided: &'static [&'static str],
     /// Whether three or more line feeds become two (W37).
     pub squeeze: bool,
-    /// Whether a block that documents the default heartbeat prompt is taken out (W37).
-    pub heartbeat_prompt_dropped: bool,
+    /// Which block that documents the default heartbeat prompt is taken out (W37).
+    pub heartbeat_prompt: HeartbeatPrompt,
     /// The files, in lower case, whose entries for other projects are left out (W39).
     pub project_entries: &'static [&'static str],
     /// Whether the heartbeat file stands below the cache boundary, in a block of its own (W38).
@@ -38,6 +38,21 @@ pub struct Rendering {
     pub memory_results: bool,
     /// Whether the text of `SKILLS.md` is in the prompt.
     pub skills_file: bool,
+}
+
+/// Which block that documents the default heartbeat prompt is taken out of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum HeartbeatPrompt {
+    /// None: such a block stays.
+    Kept,
+    /// The one block of the release's old template. It is known by its digest, since the text is not ours to carry.
+    Known {
+        /// The BLAKE3 digest of the block, from its title to the closing back quote.
+        digest: &'static str,
+    },
+    /// Every block that begins and ends as such prompts do.
+    AnyLikeIt,
 }
 
 /// What the block of files looks like.

@@ -7,7 +7,10 @@ mod templates;
 
 pub use attest::Attestation;
 pub use mode::{BootstrapMode, BootstrapRun, bootstrap_mode};
-pub use state::{SetupState, SetupStatus, read_state, status};
+pub use state::{
+    LegacyStateFiles, SetupState, SetupStateSource, SetupStatus, read_state, status,
+    status_for_turn,
+};
 pub use templates::{ADDITIONAL_TEMPLATES, TEMPLATES, TemplateError, Templates, template};
 
 use crate::contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
@@ -194,6 +197,14 @@ pub fn seed(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     Ok(seeded)
 }
 
+/// Returns the texts of the files that a plan would write.
+pub fn planned_texts(request: &SeedRequest<'_>, plan: &Seeded) -> Vec<(&'static str, String)> {
+    let templates = request.templates();
+    let text = |name| String::from_utf8_lossy(templates.get(name)).into_owned();
+    let created = plan.created.iter();
+    created.map(|name| (*name, text(name))).collect()
+}
+
 /// Says what seeding would do, and writes nothing.
 pub fn plan(request: &SeedRequest<'_>) -> Result<Seeded, SeedError> {
     let rules = &request.contract.seeding;
@@ -288,12 +299,7 @@ impl Seeded {
             state.bootstrap_seeded_at = now();
         }
         if is_there && !state.is_complete() && rules.pending_in_use == PendingInUse::Retired {
-            // The repository that seeding itself made is no sign of use.
-            let used = in_use
-                .iter()
-                .filter(|e| **e != Evidence::Git)
-                .any(|e| shows(root, *e, &templates));
-            if used {
+            if shows_use(root, in_use, &templates) {
                 self.retired = Some(retire(root, request.now)?);
                 state.setup_completed_at = now();
             }
@@ -335,6 +341,21 @@ fn retire(root: &Root, now: &str) -> Result<PathBuf, WriteError> {
         }
     }
     Ok(root.path().join(BOOTSTRAP))
+}
+
+/// Tells whether somebody works in a workspace, so that set-up is over although its file is still there.
+fn is_in_use(root: &Root, request: &SeedRequest<'_>) -> bool {
+    let templates = request.templates().into_owned().and_released();
+    let in_use = request.contract.seeding.in_use;
+    in_use.is_some_and(|in_use| shows_use(root, in_use, &templates))
+}
+
+fn shows_use(root: &Root, in_use: &[Evidence], templates: &Templates) -> bool {
+    in_use
+        .iter()
+        // The repository that seeding itself made is no sign of use.
+        .filter(|evidence| **evidence != Evidence::Git)
+        .any(|evidence| shows(root, *evidence, templates))
 }
 
 /// Looks for one sign of use.

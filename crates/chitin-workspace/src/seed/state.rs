@@ -1,8 +1,8 @@
 //! The times of seeding and completion, and what they say (W47, W48).
 
 use super::attest::Attestation;
-use super::{BOOTSTRAP, SeedRequest};
-use crate::contract::SeedState;
+use super::{BOOTSTRAP, SeedRequest, is_in_use};
+use crate::contract::{PendingInUse, SeedState};
 use crate::guard::{EntryKind, ReadPolicy, Root, WriteError};
 use chitin_protocol::text::is_blank_js;
 use serde::Serialize;
@@ -12,6 +12,8 @@ use std::path::Path;
 /// Where OpenClaw keeps the state of a workspace, and under which names.
 pub(super) mod compat {
     pub(crate) const FILE: &str = ".openclaw/workspace-state.json";
+    /// Where a release between 2026.4 and 2026.9 kept it.
+    pub(crate) const ROOT_FILE: &str = "openclaw-workspace-state.json";
     pub(crate) const DIRECTORY: &str = ".openclaw";
     pub(crate) const VERSION: u32 = 1;
     pub(crate) const SEEDED: &str = "bootstrapSeededAt";
@@ -134,13 +136,64 @@ pub fn read_state(root: &Root, request: &SeedRequest<'_>) -> SetupState {
 
 /// Reads the state file of a workspace, whatever the contract.
 pub(super) fn read_file(root: &Root) -> Option<SetupState> {
-    let read = root
-        .read(
-            Path::new(compat::FILE),
-            &ReadPolicy::inside(MAX_STATE_BYTES),
-        )
-        .ok()?;
+    read_file_at(root, compat::FILE)
+}
+
+fn read_file_at(root: &Root, file: &str) -> Option<SetupState> {
+    let policy = ReadPolicy::inside(MAX_STATE_BYTES);
+    let read = root.read(Path::new(file), &policy).ok()?;
     SetupState::parse(&String::from_utf8_lossy(&read.bytes))
+}
+
+/// A place where the set-up state of a workspace is recorded, beside the one that the contract itself keeps.
+///
+/// An implementor only reads, and answers `None` when it knows nothing of the workspace.
+pub trait SetupStateSource {
+    /// Returns what is recorded of a workspace.
+    fn setup_state(&self, root: &Root) -> Option<SetupState>;
+}
+
+/// The state files that earlier releases of OpenClaw left in a workspace. Releases that keep the state in their state directory
+/// take it over from there.
+#[derive(Debug, Clone, Copy)]
+pub struct LegacyStateFiles;
+
+impl SetupStateSource for LegacyStateFiles {
+    fn setup_state(&self, root: &Root) -> Option<SetupState> {
+        [compat::ROOT_FILE, compat::FILE]
+            .iter()
+            .find_map(|file| read_file_at(root, file))
+    }
+}
+
+/// Tells whether set-up is complete when a turn begins. It writes nothing: a bootstrap file that the contract retires because the
+/// workspace is in use only counts as retired.
+pub fn status_for_turn(
+    root: &Root,
+    request: &SeedRequest<'_>,
+    sources: &[&dyn SetupStateSource],
+) -> SetupStatus {
+    let rules = &request.contract.seeding;
+    // Most workspaces have no such file any more; then nothing else need be looked at.
+    if root.kind(Path::new(BOOTSTRAP)).is_none() {
+        return SetupStatus::Complete;
+    }
+    let is_recorded = || match rules.state {
+        SeedState::Nowhere | SeedState::WorkspaceFile => false,
+        SeedState::StateDirectory => sources
+            .iter()
+            .filter_map(|source| source.setup_state(root))
+            .any(|state| state.is_complete()),
+    };
+    let is_retired = || match rules.pending_in_use {
+        PendingInUse::Stays => false,
+        PendingInUse::Retired => is_in_use(root, request),
+    };
+    if read_state(root, request).is_complete() || is_recorded() || is_retired() {
+        SetupStatus::Complete
+    } else {
+        SetupStatus::Pending
+    }
 }
 
 /// Tells whether set-up is complete; a legacy name in the state file is rewritten to the current one on the way.

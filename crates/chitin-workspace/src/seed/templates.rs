@@ -25,6 +25,35 @@ pub const ADDITIONAL_TEMPLATES: [&str; 5] = [
     "SKILLS.md",
 ];
 
+/// BLAKE3 digests of the profile files that OpenClaw 2026.4.23 and 2026.9.6 seed, front matter taken off. Their text is not ours
+/// to carry; a file that has one of these is as it was seeded.
+const RELEASED: [(&str, &str); 6] = [
+    (
+        "SOUL.md",
+        "b6769871035c7cc75ba02914fff3f662e8dec31ee561e78dca43df506f5c0d8c",
+    ),
+    (
+        "IDENTITY.md",
+        "dede356f2ddd7bf420c32990d5b166dcfb6d32cfa3713ca92fe2195eb4026e9c",
+    ),
+    (
+        "USER.md",
+        "a7cbc20b6b671545bc89c72e0a8047e1bde09091ee5e5e52f116e48f5f230212",
+    ),
+    (
+        "SOUL.md",
+        "020e576be3f93bc2e9186602bee699e502a4bf9d5816ec8887abe83e818fb9f7",
+    ),
+    (
+        "IDENTITY.md",
+        "1382646d76f95659dd913afc3448f03f4c0409ba8532cb4882417011a099e72c",
+    ),
+    (
+        "USER.md",
+        "a1518bea90ede4d7612644db2297a178e482c373983dc5a26b9db7d877617899",
+    ),
+];
+
 /// The largest template, in bytes.
 pub(super) const MAX_TEMPLATE_BYTES: u64 = 2 * 1024 * 1024;
 /// More names than this in a template directory are not listed.
@@ -45,6 +74,8 @@ pub fn template(name: &str) -> Option<&'static str> {
 pub struct Templates {
     own: BTreeMap<&'static str, Vec<u8>>,
     unused: Vec<String>,
+    /// Whether files that a release of OpenClaw seeded count as unedited too.
+    released: bool,
 }
 
 /// Why a template directory cannot be used. Nothing was written.
@@ -101,12 +132,23 @@ impl Templates {
             .collect();
         unused.sort_unstable();
         unused.truncate(MAX_REPORTED);
-        Ok(Self { own, unused })
+        Ok(Self {
+            own,
+            unused,
+            released: false,
+        })
     }
 
     /// Returns names in the directory that are not seeded, at most twenty; hidden ones are left out.
     pub fn unused(&self) -> &[String] {
         &self.unused
+    }
+
+    /// Recognises what releases of OpenClaw seed as well.
+    #[must_use]
+    pub(super) fn and_released(mut self) -> Self {
+        self.released = true;
+        self
     }
 
     /// Returns the text of a template.
@@ -118,7 +160,13 @@ impl Templates {
 
     /// Tells whether a file is as it was seeded, with these templates or with the built-in ones.
     pub(super) fn is_unedited(&self, name: &str, bytes: &[u8]) -> bool {
-        bytes == self.get(name) || template(name).is_some_and(|text| bytes == text.as_bytes())
+        let is_released = || {
+            let digest = blake3::hash(bytes).to_hex();
+            RELEASED.contains(&(name, digest.as_str()))
+        };
+        bytes == self.get(name)
+            || template(name).is_some_and(|text| bytes == text.as_bytes())
+            || (self.released && is_released())
     }
 
     /// Returns the additional files that the user's directory has.

@@ -5,6 +5,7 @@ use crate::error::{CliError, Kind};
 use crate::printer::{Paint, Printer, Render};
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
+use chitin_runtime::context::template_directory;
 use chitin_workspace::home;
 use chitin_workspace::seed::{
     self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus, TemplateError, Templates,
@@ -156,10 +157,7 @@ impl Args {
                 None => working_directory.join(given),
             });
         }
-        let own = setup.configuration.layers.settings(Some(&setup.agent));
-        let base = chitin_home.unwrap_or(working_directory);
-        own.templates
-            .map(|text| home::path_from(&text, user_home.as_deref(), base))
+        template_directory(host, setup, chitin_home)
     }
 }
 

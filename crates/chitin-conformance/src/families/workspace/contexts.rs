@@ -245,6 +245,7 @@ fn place(
         bootstrap_full: input["bootstrap_mode"] == "full",
         heartbeat_off: !config.is_null() && heartbeat::is_off(config, &agent, contract),
         subagent_files: None,
+        linked_memory: &[],
     };
     files(&FilesIn {
         workspace: &found.workspace,
@@ -308,7 +309,7 @@ fn diagnostics(found: &ExtraFiles, check: &Check<'_>, redact: &dyn Fn(&str) -> S
 
 /// Puts placeholders in place of paths. A marker that was clamped holds the beginning of the workspace's path, which
 /// cases write as `{WORKSPACE:n}`.
-fn redacted(text: &str, stage: &Stage) -> String {
+pub(super) fn redacted(text: &str, stage: &Stage) -> String {
     let path = stage.workspace.to_string_lossy();
     let mut shown = String::new();
     let mut rest = text;

@@ -2,11 +2,13 @@
 
 use super::rendering::given_file;
 use crate::Check;
-use chitin_context::render;
+use crate::families::provider::MOVABLE;
 use chitin_context::sections::{
     Confinement, HostFacts, ModelAlias, Placed, PromptFacts, PromptMode, Reactions, Reasoning,
     Slot, ToolFact, bootstrap_notice, sections as placed,
 };
+use chitin_context::{Origin, render};
+use chitin_workspace::contract::SectionKey;
 use chitin_workspace::seed::BootstrapMode;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +32,15 @@ pub(super) fn sections(check: &Check<'_>) -> Value {
         .flat_map(|fragment| {
             let text = fragment.text();
             let lines = text.lines().map(str::to_owned);
-            lines.collect::<Vec<_>>()
+            let mut lines = lines.collect::<Vec<_>>();
+            // The builder of the release marks what may be moved; ours does so when the prompt is handed to a model.
+            let runtime_line = SectionKey::RuntimeLine.name();
+            if fragment.origin == (Origin::Section { key: runtime_line }) {
+                let [begin, end] = MOVABLE.map(str::to_owned);
+                lines.insert(0, begin);
+                lines.push(end);
+            }
+            lines
         })
         .filter(|line| line.starts_with('#') || line.starts_with("<!--"))
         .collect();
@@ -76,7 +86,7 @@ fn facts(input: &Value) -> PromptFacts {
         reasoning: Reasoning::Tagged,
         confinement: Confinement::Sandboxed,
         bootstrap: BootstrapMode::Full,
-        files_cut: vec!["cut".to_owned()],
+        files_cut: true,
         ..bare
     }
 }

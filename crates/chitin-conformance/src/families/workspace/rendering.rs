@@ -111,11 +111,11 @@ fn guided(line: &str) -> String {
 }
 
 /// The same for a whole block: a run of guidance is one placeholder.
-fn guided_block(block: &str) -> String {
+pub(super) fn guided_block(block: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in block.lines() {
         let bare = line.strip_prefix("- ").unwrap_or(line);
-        let shown = if line.starts_with('[') || guided(bare) == bare {
+        let shown = if line.starts_with(['[', '#']) || guided(bare) == bare {
             line.to_owned()
         } else {
             "{GUIDANCE}".to_owned()

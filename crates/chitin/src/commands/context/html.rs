@@ -232,7 +232,7 @@ fn one_view(
                     Role::System => page::Role::System,
                     // A message of its own before the user's.
                     Role::Conversation | Role::BeforeUser => page::Role::BeforeUser,
-                    Role::AfterUser => page::Role::AfterUser,
+                    Role::AfterUser | Role::FirstMessage => page::Role::AfterUser,
                 },
                 cache: match fragment.cache {
                     CacheClass::Stable => page::Cache::Stable,

@@ -95,6 +95,7 @@ impl Table<'_> {
             Role::Conversation => ", in the conversation",
             Role::BeforeUser => ", before the user's words",
             Role::AfterUser => ", after the user's words",
+            Role::FirstMessage => ", in the first message",
         };
         let line = format!(
             "  {:width$}  {state:8} {raw:>9} {arrow} {:>9}  {:>7}  {:17}  {}{place}",

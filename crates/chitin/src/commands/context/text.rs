@@ -20,6 +20,9 @@ struct Prompt {
     conversation: Option<String>,
     before_user: Option<String>,
     after_user: Option<String>,
+    /// What the first message of the conversation ends with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_message: Option<String>,
 }
 
 pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliError> {
@@ -31,6 +34,7 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
         conversation: context.conversation_files().map(|files| files.text()),
         before_user: context.beside_user(Role::BeforeUser),
         after_user: context.beside_user(Role::AfterUser),
+        first_message: context.beside_user(Role::FirstMessage),
     };
     if let Some(conversation) = &prompt.conversation {
         printer.note(&format!("The conversation holds:\n{conversation}"));
@@ -42,6 +46,11 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
         if let Some(notice) = notice {
             printer.note(&format!("{place} the user's words stands:\n{notice}"));
         }
+    }
+    if let Some(line) = &prompt.first_message {
+        printer.note(&format!(
+            "The first message of the conversation ends with:\n{line}"
+        ));
     }
     printer.result(&prompt)
 }

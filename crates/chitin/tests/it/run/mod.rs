@@ -11,6 +11,7 @@ mod sandboxed;
 mod ten_turns;
 mod terminal;
 mod third_party;
+mod whole_request;
 
 use crate::process::command;
 use chitin_test::TestEnv;

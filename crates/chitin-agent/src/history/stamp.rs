@@ -1,0 +1,121 @@
+//! The time before each of the user's messages, where it is told to the model and not written down (R25).
+//!
+//! It is the time of the message's own record: a message reads the same in every later request, so that a provider's cache stays of use.
+
+use chitin_protocol::message::{Block, Content, Message, TextBlock, UserMessage};
+use chitin_protocol::rules::{TimePrefix, TranscriptRules};
+use chitin_protocol::text::is_blank_js;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+/// Says that a message holds the time already: scheduled jobs have it so.
+const TELLS_TIME: &str = "Current time: ";
+/// Begins a message of another session.
+const OF_A_SESSION: &str = "[Inter-session message]";
+/// Abbreviations that American zones are called by; other zones go by their distance from GMT.
+const AMERICAN: [&str; 11] = [
+    "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT", "AKST", "AKDT", "HST",
+];
+
+/// Puts the time before the user's messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessageStamp {
+    zone: TimeZone,
+}
+
+impl MessageStamp {
+    /// Returns the stamp of a contract that tells the time on the wire only. The zone is asked for only then: it costs a look at the disk.
+    pub fn of(rules: &TranscriptRules, zone: impl FnOnce() -> TimeZone) -> Option<Self> {
+        match rules.time_prefix {
+            TimePrefix::Stored => None,
+            TimePrefix::OnTheWire => Some(Self { zone: zone() }),
+        }
+    }
+
+    /// Returns a text with the time before it; none if it stays as it is.
+    pub fn stamped(&self, text: &str, at_ms: i64) -> Option<String> {
+        let stays = is_blank_js(text)
+            || has_time(text)
+            || text.contains(TELLS_TIME)
+            || text.starts_with(OF_A_SESSION);
+        if stays {
+            return None;
+        }
+        let at = Timestamp::from_millisecond(at_ms).ok()?;
+        let at = at.to_zoned(self.zone.clone());
+        let time = at.strftime("%a %Y-%m-%d %H:%M");
+        Some(format!("[{time} {}] {text}", zone_name(&at)))
+    }
+
+    /// Puts the time before the user's messages, each its own.
+    pub(super) fn apply(&self, messages: &mut [Message]) {
+        for message in messages {
+            if let Message::User(message) = message
+                && let Some(at) = message.timestamp
+            {
+                self.apply_to(message, at);
+            }
+        }
+    }
+
+    fn apply_to(&self, message: &mut UserMessage, at_ms: i64) {
+        // One block of text and plain text are one thing, and have to be the same bytes.
+        if let Content::Blocks(blocks) = &message.content
+            && let [Block::Text(only)] = blocks.as_slice()
+        {
+            message.content = Content::Text(only.text.clone());
+        }
+        let text: Option<&mut String> = match &mut message.content {
+            Content::Text(text) => Some(text),
+            Content::Blocks(blocks) => blocks.iter_mut().find_map(|block| match block {
+                Block::Text(TextBlock { text, .. }) => Some(text),
+                Block::Image(_) | Block::Thinking(_) | Block::ToolCall(_) | Block::Other(_) => None,
+            }),
+            Content::Other(_) => None,
+        };
+        if let Some(text) = text
+            && let Some(stamped) = self.stamped(text, at_ms)
+        {
+            *text = stamped;
+        }
+    }
+}
+
+/// Tells whether a text begins with a bracket that holds a time, such as a channel puts there.
+fn has_time(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let is_time = |window: &[u8]| {
+        window.iter().zip(b"dddd-dd-dd dd:dd").all(|(byte, form)| {
+            if *form == b'd' {
+                byte.is_ascii_digit()
+            } else {
+                byte == form
+            }
+        })
+    };
+    line.starts_with('[') && line.as_bytes().windows(16).any(is_time)
+}
+
+/// Returns the short name of a time's zone in American English, as the release writes it.
+fn zone_name(at: &Zoned) -> String {
+    let zone = at.time_zone().iana_name().unwrap_or("UTC");
+    let short = at.strftime("%Z").to_string();
+    let is_american = ["America/", "US/", "Canada/", "Pacific/Honolulu"]
+        .iter()
+        .any(|name| zone.starts_with(name));
+    if is_american && AMERICAN.contains(&&*short) {
+        return short;
+    }
+    let minutes = at.offset().seconds() / 60;
+    if minutes == 0 {
+        let is_universal = zone == "UTC" || zone.ends_with("/UTC");
+        return if is_universal { "UTC" } else { "GMT" }.to_owned();
+    }
+    let sign = if minutes < 0 { '-' } else { '+' };
+    let (hours, rest) = (minutes.abs() / 60, minutes.abs() % 60);
+    if rest == 0 {
+        format!("GMT{sign}{hours}")
+    } else {
+        format!("GMT{sign}{hours}:{rest:02}")
+    }
+}
