@@ -12,6 +12,7 @@ use crate::guard;
 use crate::home;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// Judges a configuration as the command of the release would: errors where it would refuse the file.
 pub fn judge(loaded: &LoadedConfig, env: &Env, rules: ConfigRules) -> Vec<Issue> {
@@ -133,6 +134,18 @@ impl Command<'_> {
                 .any(|entries| entries.keys().any(|name| is(name)))
     }
 
+    /// Tells whether a plugin of the user's may bring a channel: one of that name is installed, or one lies at a path that only it knows.
+    fn may_be_installed(&self, id: &str) -> bool {
+        let state = match self.env.get("OPENCLAW_STATE_DIR").map(trim_js) {
+            Some(text) if !text.is_empty() => Some(PathBuf::from(text)),
+            _ => home::plain_home(self.env).map(|home| home.join(".openclaw")),
+        };
+        let is_name = !id.contains(['/', '\\']) && !id.starts_with('.');
+        let installed =
+            state.is_some_and(|state| guard::exists(&state.join("extensions").join(id)));
+        (is_name && installed) || !matching(self.value, "plugins.load.paths.*").is_empty()
+    }
+
     fn channels(&self, found: &mut Vec<Finding>) {
         let known = self.known(&["channels"]);
         // A release whose channels are not known refuses none.
@@ -144,7 +157,8 @@ impl Command<'_> {
                 continue;
             };
             let id = trim_js(id);
-            let excused = self.rules.plugins_excuse_channels && self.is_named(id);
+            let excused = (self.rules.plugins_excuse_channels && self.is_named(id))
+                || self.may_be_installed(id);
             if !id.is_empty() && !known.contains(&id) && !excused {
                 let mut finding = Finding::soft(&path, format!("There is no channel `{id}`."));
                 finding.hint = crate::nearest::nearest(id, known.iter().copied())

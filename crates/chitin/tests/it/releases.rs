@@ -1,6 +1,6 @@
 //! What a release makes of a user's own files, through the binary: configuration, agents and skills by the contract of that release.
 
-use crate::process::{chitin, plain_command};
+use crate::process::{chitin, command, plain_command};
 use chitin_test::TestEnv;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -81,7 +81,7 @@ fn a_variable_that_is_not_set_is_a_warning_and_one_of_the_file_itself_counts() {
         let (code, said) = judged(&test, release);
         assert_eq!(code, Some(0), "{release}: {said}");
         assert!(said.contains("`HARBOR_TOKEN` is not set"), "{said}");
-        assert!(!said.contains("TIDE_NAME"), "{said}");
+        assert!(!said.contains("`TIDE_NAME` is not set"), "{said}");
     }
 }
 
@@ -152,7 +152,7 @@ fn skills_by(test: &TestEnv, contract: &str, path: &str) -> (Vec<(String, String
         "--contract",
         contract,
     ];
-    let output = plain_command(test, &arguments)
+    let output = command(test, &arguments)
         .env("PATH", path)
         .output()
         .unwrap();
