@@ -132,7 +132,7 @@ fn several_messages_in_one_turn_are_one_under_way_and_each_counts_for_the_rate()
     assert_eq!(rule(guard.admit(&message(&one, true))), "rate-limit");
     drop(turn);
     assert_eq!(rule(guard.admit(&message(&one, false))), "rate-limit");
-    assert!(guard.usage.lock().unwrap()["owner"].in_flight == 0);
+    assert_eq!(guard.usage.lock().unwrap()["owner"].in_flight, 0);
 }
 
 #[test]

@@ -65,45 +65,45 @@ pub fn channel_lines(text: &str) -> impl Iterator<Item = Lookalike<'_>> {
 
 /// Says what of a workspace's guardrails has no effect though it looks so: notes for whoever starts the agent.
 pub fn notes(directory: &Path, policy: &ReadPolicy) -> Vec<String> {
-    let mut notes = Vec::new();
-    let files: [(&str, fn(&str) -> Vec<Lookalike<'_>>, &str); 2] = [
-        (permissions::FILE, |text| rules(text).collect(), "a rule"),
-        (
-            channels::FILE,
-            |text| channel_lines(text).collect(),
-            "a channel",
-        ),
-    ];
-    for (file, find, what) in files {
-        let file_of = LiveFile::new(directory, file, policy.clone());
-        let found = file_of.get(|text| match text {
+    let of = |file: &str, said: fn(&str) -> Vec<String>| {
+        let live = LiveFile::new(directory, file, policy.clone());
+        let found = live.get(|text| match text {
             LiveText::Absent | LiveText::Unreadable(_) => Vec::new(),
-            LiveText::Text(text) => {
-                let found = find(text);
-                let mut said: Vec<String> = found
-                    .iter()
-                    .take(MOST_NOTES)
-                    .map(|one| {
-                        let line = Position::of(text, one.line).line;
-                        let name = one.name;
-                        let more = if what == "a rule" { ": …" } else { "" };
-                        format!(
-                            "`{file}`, line {line}: this looks like {what} and is none, so it has no effect; write it as `- {name}{more}`."
-                        )
-                    })
-                    .collect();
-                if found.len() > MOST_NOTES {
-                    let more = found.len() - MOST_NOTES;
-                    said.push(format!(
-                        "`{file}`: {more} more lines look like {what} and are none; `chitin check` lists them."
-                    ));
-                }
-                said
-            }
+            LiveText::Text(text) => said(text),
         });
-        notes.extend(found.iter().cloned());
+        found.to_vec()
+    };
+    let rules = of(permissions::FILE, |text| {
+        said(text, permissions::FILE, ["a rule", ": …"], rules(text))
+    });
+    let channels = of(channels::FILE, |text| {
+        said(text, channels::FILE, ["a channel", ""], channel_lines(text))
+    });
+    [rules, channels].concat()
+}
+
+/// Makes notes of lines. What a rule looks for is not told: it may be what nobody is to see.
+fn said<'a>(
+    text: &str,
+    file: &str,
+    [what, value]: [&str; 2],
+    mut found: impl Iterator<Item = Lookalike<'a>>,
+) -> Vec<String> {
+    let shown = found.by_ref().take(MOST_NOTES).map(|one| {
+        let line = Position::of(text, one.line).line;
+        let name = one.name;
+        format!(
+            "`{file}`, line {line}: this looks like {what} and is none, so it has no effect; write it as `- {name}{value}`."
+        )
+    });
+    let mut said: Vec<String> = shown.collect();
+    let more = found.count();
+    if more > 0 {
+        said.push(format!(
+            "`{file}`: {more} more lines look like {what} and are none; `chitin check` lists them."
+        ));
     }
-    notes
+    said
 }
 
 /// Splits a line where its name seems to end.

@@ -93,7 +93,7 @@ fn a_home_that_cannot_be_written_to_is_a_users_error_with_a_way_out() {
     let output = bound(&talk.env, &read_only, &["run", &workspace, "-m", "hi"]);
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("Read-only file system"), "{error}");
+    assert!(error.contains("read-only file system"), "{error}");
     assert!(
         error.contains(&home) && error.contains("CHITIN_HOME"),
         "{error}"

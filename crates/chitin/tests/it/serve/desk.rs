@@ -434,3 +434,23 @@ fn skills_findings_memory_traces_and_the_tree_are_there() {
     let routes = get(&serving, "/api/routes");
     assert_eq!(routes["defaultAgent"], "main");
 }
+
+#[test]
+fn tokens_sent_mean_the_same_wherever_the_api_shows_them() {
+    let usage = json!({"input": 10, "cacheRead": 500, "output": 5});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[json!({"times": 0, "text": "Fine.", "usage": usage})],
+    );
+    let serving = Serving::start(&talk, &[]);
+    let body = json!({"text": "hello", "wait": true});
+    let (_, done) = serving.ask("POST", "/api/messages", Some(&body));
+    assert_eq!(done["inputTokens"], 510, "{done}");
+    let turns = get(&serving, &format!("{MAIN}/turns"));
+    let turn = &list(&turns, "turns")[0];
+    assert_eq!(
+        (&turn["inputTokens"], &turn["cacheRead"]),
+        (&json!(510), &json!(500)),
+        "{turn}"
+    );
+}
