@@ -17,7 +17,7 @@ use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
 use chitin_workspace::seed::{self, OnVanished, SeedFiles, SeedRequest, SetupStatus};
 use chitin_workspace::snapshot::Record;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many extra files that were not taken are named.
@@ -30,6 +30,8 @@ pub struct WorkspaceInputs {
     pub extras: Vec<Record>,
     /// What the agent is called.
     pub name: Arc<str>,
+    /// The skill files that an adapter names, relative to the directory; none where the directory is searched.
+    pub named_skills: Option<Vec<PathBuf>>,
     /// Whether set-up is complete, in contracts that care.
     pub status: Option<SetupStatus>,
     pub notes: Vec<String>,
@@ -72,7 +74,7 @@ impl WorkspaceInputs {
         }
         let policy = read_policy(contract, &setup.options);
         let mut notes = Vec::new();
-        let mut name = None;
+        let (mut name, mut named_skills) = (None, None);
         let has_files = || claimed::has_files(&workspace);
         match claimed::claim(host, setup, directory, has_files)? {
             Claim::Workspace => {}
@@ -86,6 +88,7 @@ impl WorkspaceInputs {
                 }
                 notes.extend(claimed::definition_notes(&definition));
                 workspace = Arc::new(claimed);
+                named_skills = claimed::named_skills(&definition);
                 // A copy lies where its directory's name says nothing.
                 let is_directory = directory
                     .file_name()
@@ -125,6 +128,7 @@ impl WorkspaceInputs {
             workspace,
             extras,
             name: name.into(),
+            named_skills,
             status,
             notes,
         })
