@@ -31,6 +31,9 @@ pub struct TurnRequest {
 
     /// The message: memory is searched for it, as it would be in a run.
     pub message: Option<String>,
+
+    /// Whether a server runs it: there, agents have schedules.
+    pub served: bool,
 }
 
 /// Whether the session has had a full first turn.
