@@ -10,7 +10,7 @@ use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
 use crate::reset;
-use crate::setup::{Setup, chitin_home, shown};
+use crate::setup::{Setup, chitin_home, shown, state_roots};
 use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
@@ -221,6 +221,7 @@ impl AgentFactory {
         Ok(Agent::new(Parts {
             contract: setup.contract(),
             workspace: workspace.unwrap_or(&setup.directory).to_path_buf(),
+            state_roots: state_roots(&self.host, setup.contract()),
             agent_id: setup.agent.to_string(),
             store: Arc::clone(&self.store) as Arc<dyn SessionStore>,
             source: Arc::clone(&template.source) as _,
@@ -294,6 +295,18 @@ impl AgentFactory {
         }
         Ok(resolved.engine)
     }
+}
+
+/// Says which context engine decides what of a conversation is sent, if it is not the built-in one. None is started.
+pub(crate) fn engine_note(setup: &Setup) -> Option<String> {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let named = own.context_engine.as_deref();
+    let id = named.unwrap_or_else(|| slot(setup.configuration.value()));
+    let engines = setup.plugins.engines(&setup.directory);
+    let is_offered = engines.iter().any(|(known, _)| known == id);
+    is_offered
+        .then(|| chitin_agent::engine::decides_note(id))
+        .flatten()
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.

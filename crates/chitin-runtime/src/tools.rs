@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::mcp_servers::{AgentMcpServers, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
-use crate::setup::Setup;
+use crate::setup::{Setup, state_roots};
 use chitin_agent::turn::Candidate;
 use chitin_gateway::trust::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
@@ -28,6 +28,7 @@ use chitin_tools::{Offer, Tool, Toolbox};
 use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::extensions::mcp;
 use chitin_workspace::guard::{ReadError, Root};
+use chitin_workspace::home;
 use chitin_workspace::load::read_policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -266,6 +267,7 @@ impl ToolBuilder<'_> {
         FileOptions {
             links: policy.links,
             hardlinks: policy.hardlinks,
+            home: home::plain_home(&self.host.env),
             ..FileOptions::from(&settings)
         }
     }
@@ -290,10 +292,11 @@ pub fn sandbox_config(
     let scratch = state.join("cache");
     let helper = host.helper.clone().unwrap_or_else(Host::program);
     let mut sandbox = SandboxConfig::new(helper, &setup.directory, scratch).with_settings(exec);
-    sandbox.hidden.push(state.to_owned());
+    sandbox.hidden.extend(state_roots(host, setup.contract()));
     sandbox
         .hidden
         .extend(host.env.get("HOME").map(PathBuf::from));
+    sandbox.user_home = home::plain_home(&host.env);
     sandbox.environment = environment(host);
     sandbox
 }

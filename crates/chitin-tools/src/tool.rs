@@ -5,7 +5,7 @@ use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -78,10 +78,14 @@ impl ToolOutcome {
 pub struct CallContext<'a> {
     /// The workspace.
     pub workspace: &'a Path,
+    /// Where Chitin and OpenClaw keep settings, keys and sessions. No tool reaches into them.
+    pub state_roots: &'a [PathBuf],
     /// What the adapter made of the workspace; [`Self::definition`] asks for it.
     pub agent: &'a LazyDefinition,
     /// The session.
     pub session_key: &'a str,
+    /// Directories of skills outside of the workspace. Tools may read there.
+    pub skill_roots: &'a [PathBuf],
     /// The provider's name for the call.
     pub call_id: &'a str,
     /// Stops the call.

@@ -137,6 +137,7 @@ impl Stage {
         let agent = Agent::new(Parts {
             contract,
             workspace: workspace.clone(),
+            state_roots: Vec::new(),
             agent_id: "main".to_owned(),
             store: Arc::clone(&store) as _,
             source: Arc::new(Source {
@@ -325,6 +326,7 @@ impl ContextSource for Source {
         Ok(Seen {
             context: Arc::new(context),
             notes: Vec::new(),
+            skill_roots: Vec::new(),
             mark_when_done: self.injection.is_some(),
         })
     }

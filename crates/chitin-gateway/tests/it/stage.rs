@@ -445,6 +445,7 @@ impl StageHost {
         Agent::new(Parts {
             contract,
             workspace: self.workspace.clone(),
+            state_roots: Vec::new(),
             agent_id: ask.agent_id.to_owned(),
             store: self.store(ask.agent_id).unwrap(),
             source: Arc::new(StageSource {
@@ -559,6 +560,7 @@ impl ContextSource for StageSource {
         Ok(Seen {
             context: Arc::new(context),
             notes: Vec::new(),
+            skill_roots: Vec::new(),
             mark_when_done: false,
         })
     }

@@ -4,10 +4,11 @@ use super::cache::ContextCache;
 use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
 use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
-use super::sent::StoredTurn;
+use super::sent::{StoredTurn, session_id};
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
+use crate::factory;
 use crate::host::Host;
 use crate::memory::{AgentMemory, Message, Past};
 use crate::models::api_of_model;
@@ -30,7 +31,7 @@ use chitin_workspace::heartbeat;
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
 use chitin_workspace::settings::{Settings, TruncationWarning, injection, settings};
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a turn comes to.
@@ -52,6 +53,8 @@ pub struct TurnContext {
     pub refresh: Refresh,
     /// What the user should know beside the context itself.
     pub notes: Vec<String>,
+    /// The directories of its skills that lie outside of the workspace.
+    pub skill_roots: Vec<PathBuf>,
     /// Whether such a turn, when it ends well, is marked in the transcript as a full first one.
     pub mark_when_done: bool,
 }
@@ -173,6 +176,7 @@ impl TurnRequest {
             None => ModelFigures::find(self.model.as_deref(), &own, setup),
         };
         let recalled = self.recalled(host, setup, &session);
+        let is_look = running.is_none();
         let (tools, channel, extra, memory) = match running {
             Some(running) => (
                 Some(running.tools),
@@ -194,11 +198,12 @@ impl TurnRequest {
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
         notes.extend(recalled.notes.iter().cloned());
-        let listed = skills::listed(host, setup, files, model.window(), &mut notes);
+        let named = found.named_skills.as_deref();
+        let listed = skills::listed(host, setup, files, named, model.window(), &mut notes);
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
         prompt.host.name = Some(Arc::clone(&found.name)).filter(|_| contract.loading.adapters);
-        prompt.skills = listed;
+        prompt.skills = listed.text;
         prompt.runtime_line_moves = Self::moves_runtime_line(host, setup, &model);
         prompt.channel = channel;
         prompt.extra = extra;
@@ -267,6 +272,9 @@ impl TurnRequest {
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
         notes.extend(context.continuation_note());
+        if is_look {
+            notes.extend(factory::engine_note(setup));
+        }
         Ok(TurnContext {
             context,
             session,
@@ -280,6 +288,7 @@ impl TurnRequest {
                 .collect(),
             refresh,
             notes,
+            skill_roots: listed.roots,
             mark_when_done,
         })
     }
@@ -294,7 +303,7 @@ impl TurnRequest {
         }
         AgentMemory::for_one_look(host, setup, &state).recall_now(Message {
             session,
-            session_id: "",
+            session_id: &session_id(host, setup, session),
             words,
             past: Past::Open,
         })
