@@ -460,9 +460,10 @@ fn unknown_agent(path: &[Step], id: &str, roster: &BTreeSet<String>) -> Finding 
 
 /// Agents that own something of all agents have to be there.
 fn owners(config: &Value, roster: &BTreeSet<String>, found: &mut Vec<Finding>) {
-    let ids: BTreeSet<_> = match roster.is_empty() {
-        true => BTreeSet::from([AgentId::normalize(agent_id::MAIN)]),
-        false => roster.iter().map(|id| AgentId::normalize(id)).collect(),
+    let ids: BTreeSet<_> = if roster.is_empty() {
+        BTreeSet::from([AgentId::normalize(agent_id::MAIN)])
+    } else {
+        roster.iter().map(|id| AgentId::normalize(id)).collect()
     };
     for pattern in [
         "agents.defaults.heartbeat.agentId",

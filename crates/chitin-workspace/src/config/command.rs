@@ -225,7 +225,8 @@ impl Command<'_> {
                 let id = trim_js(id.unwrap_or_default());
                 let fits = id.is_empty() || id == "none" || known.contains(&id);
                 // One that is known elsewhere is not missing, only not installed.
-                if !fits && !(id == "memory-lancedb" && !self.rules.denied_plugins_are_known) {
+                let is_elsewhere = id == "memory-lancedb" && !self.rules.denied_plugins_are_known;
+                if !fits && !is_elsewhere {
                     let path = match path.as_slice() {
                         [above @ .., Step::Index(_)] => above.to_vec(),
                         whole => whole.to_vec(),

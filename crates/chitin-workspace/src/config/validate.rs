@@ -364,11 +364,11 @@ fn either(shapes: &'static [Shape], value: &Value, path: &mut Vec<Step>, found: 
         return judge(shape, value, path, found);
     }
     // Nor can it be any but the one that it says it is.
-    let chosen = shapes.iter().filter_map(|shape| match shape {
+    let mut chosen = shapes.iter().rev().filter_map(|shape| match shape {
         Shape::Chosen(options) => options.iter().find(|option| has_constants(option, value)),
         _ => None,
     });
-    if let Some(shape) = chosen.last() {
+    if let Some(shape) = chosen.next() {
         return judge(shape, value, path, found);
     }
     let mut soft_only = Vec::new();
@@ -420,10 +420,11 @@ pub(super) fn has_shape(shape: &Shape, value: &Value) -> bool {
 
 fn fits(shape: &Shape, value: &Value) -> bool {
     match (shape, value) {
-        (Shape::Text, Value::String(_)) | (Shape::Flag, Value::Bool(_)) => true,
+        (Shape::Text, Value::String(_))
+        | (Shape::Flag, Value::Bool(_))
+        | (Shape::Null, Value::Null) => true,
         (Shape::SomeText, Value::String(text)) => !text.is_empty(),
         (Shape::Only(wanted), Value::Bool(flag)) => wanted == flag,
-        (Shape::Null, Value::Null) => true,
         (Shape::Exactly(wanted), value) => match (wanted.as_f64(), value.as_f64()) {
             (Some(wanted), Some(number)) => wanted.total_cmp(&number).is_eq(),
             _ => *wanted == value,

@@ -69,22 +69,22 @@ impl<T> LiveFile<T> {
         let known = last
             .as_ref()
             .and_then(|last| Some((last.slot.as_ref()?, &last.made)));
-        if let Some((slot, made)) = known
+        if let Some((slot, before)) = known
             && slot.is_unchanged(&root, &self.policy)
         {
-            return Arc::clone(made);
+            return Arc::clone(before);
         }
         let (slot, text) = observe(&root, &self.name, &self.policy);
-        let made = match &*last {
+        let value = match &*last {
             Some(last) if last.text == text => Arc::clone(&last.made),
             Some(_) | None => Arc::new(make(&text)),
         };
         *last = Some(Last {
             slot,
             text,
-            made: Arc::clone(&made),
+            made: Arc::clone(&value),
         });
-        made
+        value
     }
 }
 

@@ -284,7 +284,7 @@ impl Reader {
             // The whole configuration has a key in each line.
             let _ = self.take(",") || self.take("\n ");
         }
-        let known = || kept(*kept([&*kept_all(fields.clone())]));
+        let known = || kept(*kept([kept_all(fields.clone())]));
         let shape = match others {
             None => Shape::Object(known()),
             Some(Shape::Any) => Shape::Open(known()),
