@@ -10,7 +10,7 @@ use crate::memory::{AgentMemory, Past};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
 use crate::reset;
-use crate::setup::{Setup, chitin_home, shown};
+use crate::setup::{Setup, chitin_home, shown, state_roots};
 use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
@@ -221,6 +221,7 @@ impl AgentFactory {
         Ok(Agent::new(Parts {
             contract: setup.contract(),
             workspace: workspace.unwrap_or(&setup.directory).to_path_buf(),
+            state_roots: state_roots(&self.host, setup.contract()),
             agent_id: setup.agent.to_string(),
             store: Arc::clone(&self.store) as Arc<dyn SessionStore>,
             source: Arc::clone(&template.source) as _,

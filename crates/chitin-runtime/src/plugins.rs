@@ -3,7 +3,7 @@
 use crate::error::RuntimeError;
 use crate::host::Host;
 use crate::notes::Notes;
-use crate::setup::{Configuration, chitin_home, own_config};
+use crate::setup::{Configuration, chitin_home, own_config, state_roots};
 use chitin_plugin::{PluginHost, PluginSet};
 use chitin_workspace::adapter::{AdapterRegistry, OpenClawAdapter, WorkspaceAdapter};
 use chitin_workspace::config::{LoadedChitinConfig, OWN_FILE};
@@ -36,6 +36,7 @@ pub(crate) fn lasting_plugin_set(
     let mut plugin_host = PluginHost::new(helper.clone(), home, version);
     let notes = notes.clone();
     plugin_host = plugin_host.with_notes(move |note| notes.note(&note.to_string()));
+    plugin_host.hidden = state_roots(host, configuration.contract);
     plugin_host.user_home = host
         .env
         .get("HOME")

@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::mcp_servers::{AgentMcpServers, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
-use crate::setup::Setup;
+use crate::setup::{Setup, state_roots};
 use chitin_agent::turn::Candidate;
 use chitin_gateway::trust::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
@@ -290,7 +290,7 @@ pub fn sandbox_config(
     let scratch = state.join("cache");
     let helper = host.helper.clone().unwrap_or_else(Host::program);
     let mut sandbox = SandboxConfig::new(helper, &setup.directory, scratch).with_settings(exec);
-    sandbox.hidden.push(state.to_owned());
+    sandbox.hidden.extend(state_roots(host, setup.contract()));
     sandbox
         .hidden
         .extend(host.env.get("HOME").map(PathBuf::from));

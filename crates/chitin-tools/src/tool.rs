@@ -5,7 +5,7 @@ use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -78,6 +78,8 @@ impl ToolOutcome {
 pub struct CallContext<'a> {
     /// The workspace.
     pub workspace: &'a Path,
+    /// Where Chitin and OpenClaw keep settings, keys and sessions. No tool reaches into them.
+    pub state_roots: &'a [PathBuf],
     /// What the adapter made of the workspace; [`Self::definition`] asks for it.
     pub agent: &'a LazyDefinition,
     /// The session.

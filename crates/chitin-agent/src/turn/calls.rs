@@ -124,6 +124,7 @@ impl Running<'_> {
         let progress = |text: &str| teller.progress(&call.id, text);
         let context = CallContext {
             workspace: &parts.workspace,
+            state_roots: &parts.state_roots,
             agent: &self.definition,
             session_key: &self.session_key,
             call_id: &call.id,

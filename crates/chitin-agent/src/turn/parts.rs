@@ -33,6 +33,8 @@ pub struct Parts {
     pub contract: &'static Contract,
     /// The workspace.
     pub workspace: PathBuf,
+    /// Where Chitin and OpenClaw keep settings, keys and sessions: closed to all tools.
+    pub state_roots: Vec<PathBuf>,
     /// The agent's id.
     pub agent_id: String,
     /// Where sessions are kept.
@@ -83,6 +85,7 @@ impl Parts {
         Self {
             contract,
             workspace: PathBuf::new(),
+            state_roots: Vec::new(),
             agent_id: MAIN.to_owned(),
             store,
             source,

@@ -445,6 +445,7 @@ impl StageHost {
         Agent::new(Parts {
             contract,
             workspace: self.workspace.clone(),
+            state_roots: Vec::new(),
             agent_id: ask.agent_id.to_owned(),
             store: self.store(ask.agent_id).unwrap(),
             source: Arc::new(StageSource {

@@ -5,7 +5,7 @@ use super::kind::{Kind, SNIFFED, kind};
 use super::space::{FileOptions, Problem, Space};
 use chitin_protocol::record::Refusal;
 use chitin_workspace::guard::{Oversized, ReadError, Written};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// How many names are tried for a file whose own is taken.
@@ -30,8 +30,14 @@ pub enum Taken {
 /// # Errors
 ///
 /// A sentence that says why it stays.
-pub fn carry_out(workspace: &Path, path: &str, max_bytes: u64) -> Result<Vec<u8>, String> {
-    let space = Space::open(workspace, &Arc::new(FileOptions::default())).map_err(said)?;
+pub fn carry_out(
+    workspace: &Path,
+    state_roots: &[PathBuf],
+    path: &str,
+    max_bytes: u64,
+) -> Result<Vec<u8>, String> {
+    let options = Arc::new(FileOptions::default());
+    let space = Space::open(workspace, &options, state_roots).map_err(said)?;
     let place = space.place(path).map_err(said)?;
     if is_hidden(&place.relative) {
         return Err(format!("`{path}` is hidden and is not sent."));
@@ -64,12 +70,14 @@ pub fn carry_out(workspace: &Path, path: &str, max_bytes: u64) -> Result<Vec<u8>
 /// A sentence that says why it was not written.
 pub fn carry_in(
     workspace: &Path,
+    state_roots: &[PathBuf],
     path: &str,
     bytes: &[u8],
     taken: Taken,
     may: impl Fn(&Path) -> bool,
 ) -> Result<String, String> {
-    let space = Space::open(workspace, &Arc::new(FileOptions::default())).map_err(said)?;
+    let options = Arc::new(FileOptions::default());
+    let space = Space::open(workspace, &options, state_roots).map_err(said)?;
     for number in 1..=MOST_NAMES {
         let path = match number {
             1 => path.to_owned(),

@@ -113,6 +113,11 @@ pub(super) enum Problem {
         path: String,
         nearest: Option<String>,
     },
+    #[error(
+        "`{path}` is refused: it lies in `{}`, where settings, keys and sessions are kept. No tool reads or changes them.",
+        root.display()
+    )]
+    State { path: String, root: PathBuf },
     #[error("`{path}` is refused: {}.", reason.meaning())]
     Refused { path: String, reason: Refusal },
     #[error("`{path}` is a directory.")]
@@ -135,21 +140,23 @@ fn hint(nearest: Option<&str>) -> String {
 }
 
 impl Space {
-    /// Opens the workspace and the further roots. A further root that is not there opens nothing.
+    /// Opens the workspace and the further roots, all without the state roots. A further root that is not there opens nothing.
     pub(super) fn open(
         workspace: &Path,
         options: &std::sync::Arc<FileOptions>,
+        state_roots: &[PathBuf],
     ) -> Result<Self, Problem> {
         let root = Root::open(workspace)
             .map_err(|error| Problem::Other(format!("The workspace cannot be opened: {error}.")))?;
-        let mut roots = vec![(root, Access::ReadAndWrite)];
+        let mut roots = vec![(root.without(state_roots), Access::ReadAndWrite)];
         let further = [
             (&options.write_roots, Access::ReadAndWrite),
             (&options.read_roots, Access::Read),
         ];
         for (paths, access) in further {
             for path in paths {
-                roots.extend(Root::open(path).ok().map(|root| (root, access)));
+                let root = Root::open(path).ok();
+                roots.extend(root.map(|root| (root.without(state_roots), access)));
             }
         }
         Ok(Self {
@@ -349,7 +356,13 @@ fn read_problem(
             Ok(end) if end.kind == EntryKind::Directory => Problem::Directory { path },
             _ => Problem::NotAFile { path },
         },
-        ReadError::Refused { reason, .. } => Problem::Refused { path, reason },
+        ReadError::Refused { reason, .. } => match root.closed_at(relative, links) {
+            Some(closed) => Problem::State {
+                path,
+                root: closed.to_owned(),
+            },
+            None => Problem::Refused { path, reason },
+        },
         ReadError::Io { source, .. } => Problem::Read { path, source },
     }
 }

@@ -28,9 +28,10 @@ where
         return stopped();
     }
     let (workspace, options) = (context.workspace.to_owned(), options.clone());
+    let state_roots = context.state_roots.to_vec();
     let cancel = context.cancel.clone();
     let task = tokio::task::spawn_blocking(move || {
-        let space = Space::open(&workspace, &options)?;
+        let space = Space::open(&workspace, &options, &state_roots)?;
         work(&space, &cancel)
     });
     let result = match leave {

@@ -150,11 +150,13 @@ impl Roots {
     /// Judges the roots of a configuration.
     pub(super) fn new(config: &SandboxConfig) -> Result<Self, PolicyError> {
         let workspace = root(&config.workspace)?;
-        let hidden: Vec<_> = config
+        let mut hidden: Vec<_> = config
             .hidden
             .iter()
             .map(|path| door::resolved(path).unwrap_or_else(|_| path.clone()))
             .collect();
+        hidden.sort();
+        hidden.dedup();
         let extra = |paths: &[PathBuf]| -> Result<Vec<PathBuf>, PolicyError> {
             let mut found = Vec::new();
             for path in paths {

@@ -79,6 +79,7 @@ impl Bench {
         let workspace = self.lab.env.workspace();
         let context = CallContext {
             workspace: &workspace,
+            state_roots: &[],
             agent: &chitin_workspace::adapter::LazyDefinition::none(),
             session_key,
             call_id: "call",

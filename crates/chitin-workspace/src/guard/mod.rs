@@ -7,6 +7,7 @@
 mod birth;
 mod cache;
 mod change;
+mod closed;
 mod fingerprint;
 mod growing;
 mod look;

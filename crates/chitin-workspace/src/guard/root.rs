@@ -39,6 +39,8 @@ pub struct Root {
     id: (rustix::fs::Dev, u64),
     mode: u32,
     backend: Backend,
+    /// Real paths of directories that count as outside.
+    pub(super) closed: Vec<PathBuf>,
 }
 
 /// A root whose descriptor was let go.
@@ -195,6 +197,7 @@ impl Root {
             id: (held.st_dev, held.st_ino),
             mode: held.st_mode,
             backend,
+            closed: Vec::new(),
         })
     }
 
@@ -211,6 +214,7 @@ impl Root {
                 id: parked.id,
                 mode: parked.mode,
                 backend: parked.backend,
+                closed: Vec::new(),
             })
     }
 
@@ -301,6 +305,7 @@ impl Root {
 
     /// Opens a file by policy, without judging its type.
     pub(super) fn open_file(&self, relative: &Path, links: &Links) -> Result<Opened, ReadError> {
+        self.check_closed(relative)?;
         // Most files are plain: no link on the way, nothing to decide.
         match open::beneath(
             self.directory.as_fd(),
@@ -423,9 +428,14 @@ impl Root {
 
     /// Walks to the end of a name by policy and tells what is there, without opening it.
     pub fn walk(&self, relative: &Path, links: &Links) -> Result<End, ReadError> {
-        Walker::new(self.real_path(), links)
+        self.check_closed(relative)?;
+        let end = Walker::new(self.real_path(), links)
             .walk(relative)
-            .map_err(|stop| stop.into_error(self.given.join(relative)))
+            .map_err(|stop| stop.into_error(self.given.join(relative)))?;
+        match self.closed_around(&end.path, links) {
+            Some(_) => Err(self.refused(relative, Refusal::OutsideRoot)),
+            None => Ok(end),
+        }
     }
 
     /// Lists a directory beneath the root, unsorted. Stops with an error past `limit` names.
@@ -436,6 +446,11 @@ impl Root {
         limit: usize,
     ) -> Result<Vec<Entry>, ReadError> {
         let directory = self.open_directory(relative, links)?;
+        let closed_here = if self.closed.is_empty() {
+            None
+        } else {
+            Some(self.walk(relative, links)?.path)
+        };
         let mut entries = Vec::new();
         let whole = open::each_name(&directory, |name, kind| {
             let is_self = matches!(name.to_bytes(), b"." | b"..");
@@ -450,6 +465,9 @@ impl Root {
         if !whole.map_err(|e| self.io(relative, e))? {
             return Err(self.refused(relative, Refusal::TooLarge));
         }
+        if let Some(here) = closed_here {
+            entries.retain(|entry| self.closed_around(&here.join(&entry.name), links).is_none());
+        }
         Ok(entries)
     }
 
@@ -458,6 +476,7 @@ impl Root {
         relative: &Path,
         links: &Links,
     ) -> Result<OwnedFd, ReadError> {
+        self.check_closed(relative)?;
         let here = if relative.as_os_str().is_empty() {
             Path::new(".")
         } else {

@@ -179,6 +179,9 @@ impl Root {
         let (Some(_), Some(name)) = (plain_components(relative), relative.file_name()) else {
             return Err(self.not_beneath(relative));
         };
+        if self.closed_lexically(relative).is_some() {
+            return Err(self.not_beneath(relative));
+        }
         let parent = match relative.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),

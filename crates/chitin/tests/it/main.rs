@@ -27,4 +27,5 @@ mod run;
 mod serve;
 mod sessions;
 mod ship;
+mod state_roots;
 mod trace;

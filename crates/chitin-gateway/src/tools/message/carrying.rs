@@ -45,8 +45,9 @@ pub(super) async fn load(
             ));
         }
         let (workspace, from) = (context.workspace.to_owned(), path.to_owned());
+        let closed = context.state_roots.to_vec();
         let most = u64::try_from(limits.bytes).unwrap_or(u64::MAX);
-        let read = aside(move || carry_out(&workspace, &from, most)).await;
+        let read = aside(move || carry_out(&workspace, &closed, &from, most)).await;
         let bytes = read.ok_or("The file could not be read.")??;
         files.push(file(given_name.unwrap_or(path), bytes, ask));
     }
@@ -106,7 +107,9 @@ pub(super) async fn keep(
         None => (format!("{INBOX}/{}", safe_name(&file.name)), Taken::Number),
     };
     let (workspace, bytes) = (context.workspace.to_owned(), Arc::clone(&file.bytes));
-    let kept = aside(move || carry_in(&workspace, &path, &bytes, taken, |at| !is_of_the_agent(at)));
+    let closed = context.state_roots.to_vec();
+    let may = |at: &Path| !is_of_the_agent(at);
+    let kept = aside(move || carry_in(&workspace, &closed, &path, &bytes, taken, may));
     kept.await.ok_or("The file could not be written.")?
 }
 
