@@ -1,6 +1,6 @@
 //! A workspace as `chitin check` looks at it: all that the rules need, read once.
 
-use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes};
+use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes, named_skills};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Host, Setup};
 use chitin_model::providers::TABLE;
@@ -12,7 +12,7 @@ use chitin_workspace::guard::Root;
 use chitin_workspace::load::{self, LoadOptions};
 use chitin_workspace::seed;
 use chitin_workspace::settings::settings;
-use chitin_workspace::skills::{DiscoverOptions, discover};
+use chitin_workspace::skills::{DiscoverOptions, SkillPlaces, discover};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,6 +50,7 @@ impl WorkspaceCheck {
             tolerate_unreadable: true,
             ..setup.options.clone()
         };
+        let mut named = None;
         let (workspace, claimed) = match setup.claim(host)? {
             Claim::Workspace => {
                 let loaded = load::load(&setup.directory, contract, &options);
@@ -61,6 +62,7 @@ impl WorkspaceCheck {
                     adapter: definition.adapter_name.clone(),
                 };
                 let workspace = setup.claimed_workspace(host, &definition)?;
+                named = named_skills(&definition);
                 (Arc::new(workspace), Some(claimed))
             }
         };
@@ -72,7 +74,10 @@ impl WorkspaceCheck {
             .collect();
         let mut gathered = check::gather(&root, &loaded, &Bounds::default());
         gathered.read_extensions(&root, &load::read_policy(contract, &setup.options));
-        let places = setup.skill_places(host);
+        let places = SkillPlaces {
+            named,
+            ..setup.skill_places(host)
+        };
         let config = setup.configuration.value();
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(

@@ -26,9 +26,8 @@ impl SkillSurvey {
     /// Finds the skills of an agent.
     pub fn new(host: &Host, setup: &Setup) -> Result<Self, RuntimeError> {
         let (contract, workspace) = (setup.contract(), setup.directory.clone());
-        setup.check_directory(host)?;
         let config = setup.configuration.value().clone();
-        let places = setup.catalogue_places(host, &setup.release(host));
+        let places = setup.claimed_skill_places(host)?;
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let set = discover(
             &places,

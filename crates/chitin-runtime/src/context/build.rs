@@ -194,7 +194,8 @@ impl TurnRequest {
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
         notes.extend(recalled.notes.iter().cloned());
-        let listed = skills::listed(host, setup, files, model.window(), &mut notes);
+        let named = found.named_skills.as_deref();
+        let listed = skills::listed(host, setup, files, named, model.window(), &mut notes);
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
         prompt.host.name = Some(Arc::clone(&found.name)).filter(|_| contract.loading.adapters);

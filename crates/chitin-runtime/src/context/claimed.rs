@@ -9,8 +9,9 @@ use chitin_workspace::adapter::{
 };
 use chitin_workspace::guard::{ReadError, ReadPolicy, Root};
 use chitin_workspace::load::{LoadOptions, decode, load, read_policy};
+use chitin_workspace::skills::SkillPlaces;
 use chitin_workspace::snapshot::{Content, Record, RecordState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Who reads a directory.
@@ -73,6 +74,20 @@ impl Setup {
         })
     }
 
+    /// Returns where skills are looked for, once it is known who reads the directory.
+    pub(crate) fn claimed_skill_places(&self, host: &Host) -> Result<SkillPlaces, RuntimeError> {
+        self.check_directory(host)?;
+        let named = match self.claim(host) {
+            Ok(Claim::Adapter(definition)) => named_skills(&definition),
+            // A directory that is no agent yet may have skills all the same.
+            Ok(Claim::Workspace) | Err(_) => None,
+        };
+        Ok(SkillPlaces {
+            named,
+            ..self.catalogue_places(host, &self.release(host))
+        })
+    }
+
     /// Returns what an adapter made of the directory as a workspace.
     pub fn claimed_workspace(
         &self,
@@ -83,6 +98,14 @@ impl Setup {
         let policy = read_policy(self.contract(), &self.options);
         Ok(records(self, definition, &root, &policy))
     }
+}
+
+/// Returns the skill files of a definition, relative to its directory. A readme says nothing of skills: there the directory is
+/// searched as in any workspace.
+pub fn named_skills(definition: &AgentDefinition) -> Option<Vec<PathBuf>> {
+    let paths = definition.skill_paths.iter();
+    (definition.adapter_name != NATIVE_NAME)
+        .then(|| paths.map(|path| path.relative().to_path_buf()).collect())
 }
 
 /// What is said of a definition beside its texts.

@@ -34,6 +34,8 @@ pub struct WorkspaceInputs {
     pub extras: Vec<Record>,
     /// What the agent is called.
     pub name: Arc<str>,
+    /// The skill files that an adapter names, relative to the directory; none where the directory is searched.
+    pub named_skills: Option<Vec<PathBuf>>,
     /// Whether set-up is complete, in contracts that care.
     pub status: Option<SetupStatus>,
     /// The root files of memory that are links to something else, in contracts that leave those out.
@@ -79,7 +81,7 @@ impl WorkspaceInputs {
         }
         let policy = read_policy(contract, &setup.options);
         let mut notes = Vec::new();
-        let mut name = None;
+        let (mut name, mut named_skills) = (None, None);
         let has_files = || claimed::has_files(&workspace);
         match claimed::claim(host, setup, directory, has_files)? {
             Claim::Workspace => {}
@@ -93,6 +95,7 @@ impl WorkspaceInputs {
                 }
                 notes.extend(claimed::definition_notes(&definition));
                 workspace = Arc::new(claimed);
+                named_skills = claimed::named_skills(&definition);
                 // A copy lies where its directory's name says nothing.
                 let is_directory = directory
                     .file_name()
@@ -138,6 +141,7 @@ impl WorkspaceInputs {
             workspace,
             extras,
             name: name.into(),
+            named_skills,
             status,
             linked_memory,
             notes,

@@ -21,7 +21,7 @@ mod tally;
 
 pub use build::{Edit, FileSource, RunningTurn, TurnContext};
 pub use cache::ContextCache;
-pub use claimed::{Claim, definition_notes};
+pub use claimed::{Claim, definition_notes, named_skills};
 pub use compare::{ComparedContext, ContextComparison, FileComparison};
 pub use definitions::{Definitions, terminal_capabilities};
 pub use figures::{ModelFigures, Reckoning, TokenCounting};

@@ -10,11 +10,12 @@ use chitin_workspace::skills::{AllowList, DiscoverOptions, Eligibility, Severity
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The catalogue of skills, ready to be shown.
+/// The catalogue of skills, ready to be shown. An adapter may have named those of the workspace.
 pub(super) fn listed(
     host: &Host,
     setup: &Setup,
     files: FileSource<'_>,
+    named: Option<&[PathBuf]>,
     window: Option<usize>,
     notes: &mut Vec<String>,
 ) -> Option<Arc<str>> {
@@ -24,6 +25,7 @@ pub(super) fn listed(
     }
     let release = setup.release(host);
     let mut places = setup.catalogue_places(host, &release);
+    places.named = named.map(<[_]>::to_vec);
     if let FileSource::Copy(copy) = files {
         places.workspace.clone_from(&copy.root);
     }

@@ -112,7 +112,11 @@ pub fn discover(
     let directories = Names::new(rules.directory_order);
     let mut problems = Vec::new();
     let mut merged = Merged::default();
-    for root in places.roots(config, rules) {
+    let roots = places.roots(config, rules).into_iter().filter(|root| {
+        let is_own = matches!(root.source, SkillSource::Project | SkillSource::Workspace);
+        places.named.is_none() || !is_own
+    });
+    for root in roots {
         let mut context = ScanContext {
             source: root.source,
             refuses_hardlinks: rules.no_hardlink_sources.contains(&root.source)
@@ -141,6 +145,21 @@ pub fn discover(
         }
         let found = scan::scan_root(&root.directory, &mut context);
         for skill in found {
+            merged.add(skill);
+        }
+    }
+    if let Some(named) = &places.named {
+        let source = SkillSource::Workspace;
+        let mut context = ScanContext {
+            source,
+            refuses_hardlinks: rules.no_hardlink_sources.contains(&source),
+            rules,
+            limits,
+            link_targets: &link_targets,
+            directories: &directories,
+            problems: &mut problems,
+        };
+        for skill in scan::read_named(&places.workspace, named, &mut context) {
             merged.add(skill);
         }
     }

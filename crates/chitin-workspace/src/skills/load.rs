@@ -39,6 +39,20 @@ impl Candidate {
         }
     }
 
+    /// Takes the directory of a SKILL.md; nothing for another file.
+    pub(super) fn of_file(base: &Root, file: &Path) -> Option<Self> {
+        let relative = file.parent().filter(|_| file.ends_with(SKILL_FILE))?;
+        if relative.as_os_str().is_empty() {
+            return Some(Self::root(base));
+        }
+        let end = base.walk(relative, &Links::Anywhere).ok()?;
+        Some(Self {
+            relative: relative.to_path_buf(),
+            name: relative.to_string_lossy().into_owned(),
+            real: (end.links > 0).then_some(end.path),
+        })
+    }
+
     /// Returns the last part of its name.
     pub(super) fn own_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)

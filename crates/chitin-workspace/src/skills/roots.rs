@@ -27,6 +27,8 @@ pub struct SkillPlaces {
     pub plugins: Vec<PathBuf>,
     /// Directories outside the workspace that its links may lead to.
     pub trusted: Vec<PathBuf>,
+    /// The skill files that an adapter names, relative to the workspace. Then the workspace's own directories are not searched.
+    pub named: Option<Vec<PathBuf>>,
     /// What relative directories in configuration start from.
     pub working_directory: PathBuf,
 }
@@ -46,6 +48,7 @@ impl SkillPlaces {
             workshop: None,
             plugins: Vec::new(),
             trusted: Vec::new(),
+            named: None,
             working_directory: env.working_directory().to_path_buf(),
             home: home::home(env, &contract.agents).ok(),
         }

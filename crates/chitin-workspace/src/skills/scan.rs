@@ -72,6 +72,35 @@ impl ScanContext<'_> {
     }
 }
 
+/// Reads skills that are named one by one by their files, relative to a workspace.
+pub(super) fn read_named(
+    workspace: &Path,
+    files: &[PathBuf],
+    context: &mut ScanContext<'_>,
+) -> Vec<Skill> {
+    let Ok(base) = Root::open(workspace) else {
+        return Vec::new();
+    };
+    let mut skills = Vec::new();
+    for file in files {
+        let candidate = Candidate::of_file(&base, file);
+        let found = match candidate {
+            Some(candidate) => load::load(&base, &candidate, context),
+            None => Found::NoFile,
+        };
+        match found {
+            Found::Skill(skill) => skills.push(*skill),
+            Found::NoFile => {
+                let message =
+                    format!("An adapter names this file, and there is no `{SKILL_FILE}`.");
+                context.report(Severity::Error, "missing", &workspace.join(file), message);
+            }
+            Found::Refused => {}
+        }
+    }
+    skills
+}
+
 /// Finds and reads the skills of one root, in the order in which later ones win.
 pub(super) fn scan_root(directory: &Path, context: &mut ScanContext<'_>) -> Vec<Skill> {
     let root = match Root::open(directory) {

@@ -517,3 +517,43 @@ fn an_adapter_that_fails_is_noted_and_the_next_one_reads_the_directory() {
     assert!(asked.contains("Only a readme."), "{asked}");
     assert!(!asked.contains("Keep the light."), "{asked}");
 }
+
+#[test]
+fn an_adapter_names_the_skills_of_its_directory() {
+    let env = TestEnv::new();
+    install(&env, "prompt_adapter.py");
+    let script = env.read("home/.chitin/plugins/prompt_adapter.py");
+    let named = script.replace(
+        "\"skills\": skills(root)",
+        "\"skills\": [\"lib/tide/SKILL.md\", \"lib/gone/SKILL.md\"]",
+    );
+    assert_ne!(script, named);
+    env.file("home/.chitin/plugins/named.py", named);
+    env.file(
+        "home/.chitin/plugins/none.py",
+        script.replace(", \"skills\": skills(root)", ""),
+    );
+    env.file("lighthouse/PROMPT.md", "# Lighthouse\n\nKeep the light.\n");
+    for (at, name) in [("lib/tide", "tide"), ("skills/lamp", "lamp")] {
+        let skill = format!("---\nname: {name}\ndescription: About the {name}.\n---\n\nSteps.\n");
+        env.file(&format!("lighthouse/{at}/SKILL.md"), skill);
+    }
+    configure(&env, &json!({"plugins": {"named": plugin("named.py")}}));
+    let shown = transcript(&env, &["context", "lighthouse", "--text"]);
+    assert!(shown.contains("<name>tide</name>"), "{shown}");
+    assert!(shown.contains("lighthouse/lib/tide/SKILL.md"), "{shown}");
+    assert!(!shown.contains("<name>lamp</name>"), "{shown}");
+    assert!(shown.contains("skills are lost in 1 place(s)"), "{shown}");
+    let listed = transcript(&env, &["skills", "lighthouse"]);
+    assert!(
+        listed.contains("tide") && !listed.contains("lamp"),
+        "{listed}"
+    );
+    let judged = transcript(&env, &["skills", "check", "lighthouse"]);
+    assert!(judged.contains("lib/gone/SKILL.md"), "{judged}");
+    // One that names none has none.
+    configure(&env, &json!({"plugins": {"none": plugin("none.py")}}));
+    let shown = transcript(&env, &["context", "lighthouse", "--text"]);
+    assert!(shown.contains("Keep the light."), "{shown}");
+    assert!(!shown.contains("<name>"), "{shown}");
+}
