@@ -6,6 +6,7 @@ use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use futures_util::future::BoxFuture;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Looks at the workspace. Implemented by whoever knows the configuration: the command line, a server.
@@ -141,6 +142,8 @@ pub struct Seen {
     pub context: Arc<Context>,
     /// What people should know.
     pub notes: Vec<String>,
+    /// The directories of skills outside of the workspace that the context offers: tools may read there.
+    pub skill_roots: Vec<PathBuf>,
     /// Whether a turn that ends well is to be marked as a full first turn.
     pub mark_when_done: bool,
 }

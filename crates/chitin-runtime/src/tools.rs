@@ -28,6 +28,7 @@ use chitin_tools::{Offer, Tool, Toolbox};
 use chitin_workspace::config::ChitinSettings;
 use chitin_workspace::extensions::mcp;
 use chitin_workspace::guard::{ReadError, Root};
+use chitin_workspace::home;
 use chitin_workspace::load::read_policy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -266,6 +267,7 @@ impl ToolBuilder<'_> {
         FileOptions {
             links: policy.links,
             hardlinks: policy.hardlinks,
+            home: home::plain_home(&self.host.env),
             ..FileOptions::from(&settings)
         }
     }
@@ -294,6 +296,7 @@ pub fn sandbox_config(
     sandbox
         .hidden
         .extend(host.env.get("HOME").map(PathBuf::from));
+    sandbox.user_home = home::plain_home(&host.env);
     sandbox.environment = environment(host);
     sandbox
 }

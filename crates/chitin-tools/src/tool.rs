@@ -84,6 +84,8 @@ pub struct CallContext<'a> {
     pub agent: &'a LazyDefinition,
     /// The session.
     pub session_key: &'a str,
+    /// Directories of skills outside of the workspace. Tools may read there.
+    pub skill_roots: &'a [PathBuf],
     /// The provider's name for the call.
     pub call_id: &'a str,
     /// Stops the call.

@@ -125,6 +125,7 @@ impl Running<'_> {
         let context = CallContext {
             workspace: &parts.workspace,
             state_roots: &parts.state_roots,
+            skill_roots: &self.seen.skill_roots,
             agent: &self.definition,
             session_key: &self.session_key,
             call_id: &call.id,

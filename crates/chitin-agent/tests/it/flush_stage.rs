@@ -325,6 +325,7 @@ impl ContextSource for Source {
         Ok(Seen {
             context: Arc::new(context),
             notes: Vec::new(),
+            skill_roots: Vec::new(),
             mark_when_done: self.injection.is_some(),
         })
     }

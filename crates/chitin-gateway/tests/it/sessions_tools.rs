@@ -109,6 +109,7 @@ async fn call(stage: &Stage, tool: &str, session_key: &str, arguments: Value) ->
     });
     let context = chitin_tools::CallContext {
         workspace: &stage.env.workspace(),
+        skill_roots: &[],
         state_roots: &[],
         agent: &chitin_workspace::adapter::LazyDefinition::none(),
         session_key,

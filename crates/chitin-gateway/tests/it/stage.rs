@@ -560,6 +560,7 @@ impl ContextSource for StageSource {
         Ok(Seen {
             context: Arc::new(context),
             notes: Vec::new(),
+            skill_roots: Vec::new(),
             mark_when_done: false,
         })
     }

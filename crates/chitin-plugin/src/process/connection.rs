@@ -45,6 +45,7 @@ impl Connection {
             program: command.to_vec(),
             environment: BTreeMap::new(),
             workdir,
+            readable: Vec::new(),
             timeout: None,
             errors: ErrorOutput::Tail,
             sink: Arc::new(move |bytes| {

@@ -30,7 +30,7 @@ use chitin_workspace::heartbeat;
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
 use chitin_workspace::settings::{Settings, TruncationWarning, injection, settings};
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a turn comes to.
@@ -52,6 +52,8 @@ pub struct TurnContext {
     pub refresh: Refresh,
     /// What the user should know beside the context itself.
     pub notes: Vec<String>,
+    /// The directories of its skills that lie outside of the workspace.
+    pub skill_roots: Vec<PathBuf>,
     /// Whether such a turn, when it ends well, is marked in the transcript as a full first one.
     pub mark_when_done: bool,
 }
@@ -199,7 +201,7 @@ impl TurnRequest {
         let mut prompt = prompt::facts(self, host, setup, &own, &model, tools)?;
         prompt.mode = mode;
         prompt.host.name = Some(Arc::clone(&found.name)).filter(|_| contract.loading.adapters);
-        prompt.skills = listed;
+        prompt.skills = listed.text;
         prompt.runtime_line_moves = Self::moves_runtime_line(host, setup, &model);
         prompt.channel = channel;
         prompt.extra = extra;
@@ -281,6 +283,7 @@ impl TurnRequest {
                 .collect(),
             refresh,
             notes,
+            skill_roots: listed.roots,
             mark_when_done,
         })
     }

@@ -2,15 +2,26 @@
 
 use super::FileSource;
 use crate::host::Host;
-use crate::setup::Setup;
+use crate::setup::{Setup, state_roots};
 use chitin_context::catalogue::{self, LeftOutReason};
 use chitin_workspace::contract::Layout;
 use chitin_workspace::guard::Root;
-use chitin_workspace::skills::{AllowList, DiscoverOptions, Eligibility, Severity, discover};
+use chitin_workspace::skills::{
+    AllowList, DiscoverOptions, Eligibility, Severity, Skill, discover,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The catalogue of skills, ready to be shown. An adapter may have named those of the workspace.
+/// The skills of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// The catalogue, ready to be shown.
+    pub(super) text: Option<Arc<str>>,
+    /// The directories of skills that lie outside of the workspace.
+    pub(super) roots: Vec<PathBuf>,
+}
+
+/// Finds the skills of a turn. An adapter may have named those of the workspace.
 pub(super) fn listed(
     host: &Host,
     setup: &Setup,
@@ -18,10 +29,10 @@ pub(super) fn listed(
     named: Option<&[PathBuf]>,
     window: Option<usize>,
     notes: &mut Vec<String>,
-) -> Option<Arc<str>> {
+) -> Listed {
     let (contract, config) = (setup.contract(), setup.configuration.value());
     if contract.rendering.layout == Layout::Composition {
-        return None;
+        return Listed::default();
     }
     let release = setup.release(host);
     let mut places = setup.catalogue_places(host, &release);
@@ -53,7 +64,7 @@ pub(super) fn listed(
         )),
     }
     if set.skills.is_empty() {
-        return None;
+        return Listed::default();
     }
     let allowed = AllowList::for_agent(config, setup.agent.as_str(), contract);
     let eligibility = Eligibility::new(&host.env, config, &contract.skills);
@@ -61,15 +72,19 @@ pub(super) fn listed(
         .skills
         .iter()
         .filter(|skill| allowed.allows(skill) && eligibility.judge(skill).is_empty())
-        .map(Into::into)
         .collect();
+    let roots = outside(host, setup, &ready);
+    let ready: Vec<_> = ready.into_iter().map(Into::into).collect();
     let limits = catalogue::limits(config, Some(setup.agent.as_str()), contract);
     // A home behind a link has two spellings, and both are written `~`.
     let home = host.env.get("HOME").map(PathBuf::from);
     let real = home.as_deref().and_then(|home| Root::open(home).ok());
     let real = real.as_ref().map(Root::real_path);
     let homes: Vec<&Path> = home.as_deref().into_iter().chain(real).collect();
-    let list = catalogue::catalogue(&ready, limits, &homes, None, &contract.skills, window)?;
+    let list = catalogue::catalogue(&ready, limits, &homes, None, &contract.skills, window);
+    let Some(list) = list else {
+        return Listed { text: None, roots };
+    };
     let no_room = |reason: LeftOutReason| match reason {
         LeftOutReason::TooMany | LeftOutReason::TooLong => true,
         LeftOutReason::HiddenFromModel => false,
@@ -83,5 +98,33 @@ pub(super) fn listed(
         )),
     }
     let text = list.text();
-    (!text.trim().is_empty()).then(|| text.into())
+    Listed {
+        text: (!text.trim().is_empty()).then(|| text.into()),
+        roots,
+    }
+}
+
+/// Returns the directories of skills that lie outside of the workspace, for tools to read. A directory with the home, a state
+/// root or the workspace in it is more than a skill, and stays as it is.
+fn outside(host: &Host, setup: &Setup, skills: &[&Skill]) -> Vec<PathBuf> {
+    let real = |path: &Path| {
+        Root::open(path)
+            .ok()
+            .map(|root| root.real_path().to_owned())
+    };
+    let Some(workspace) = real(&setup.directory) else {
+        return Vec::new();
+    };
+    let home = host.env.get("HOME").map(PathBuf::from);
+    let kept = state_roots(host, setup.contract()).into_iter().chain(home);
+    let kept: Vec<_> = kept.filter_map(|path| real(&path)).collect();
+    let is_skill = |directory: &&PathBuf| {
+        real(directory).is_some_and(|directory| {
+            !directory.starts_with(&workspace)
+                && !workspace.starts_with(&directory)
+                && !kept.iter().any(|kept| kept.starts_with(&directory))
+        })
+    };
+    let directories = skills.iter().map(|skill| &skill.directory);
+    directories.filter(is_skill).cloned().collect()
 }

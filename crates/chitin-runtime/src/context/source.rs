@@ -87,6 +87,7 @@ impl ContextSource for WorkspaceSource {
         Ok(Seen {
             context: seen.context,
             notes: seen.notes,
+            skill_roots: seen.skill_roots,
             mark_when_done: seen.mark_when_done,
         })
     }

@@ -201,6 +201,7 @@ impl ExecTool {
         let request = Request {
             environment,
             workdir: Some(workdir),
+            readable: context.skill_roots.to_vec(),
             timeout: Some(timeout),
             errors: ErrorOutput::Output,
             ..Request::shell(&arguments.command, Arc::new(|_| {}))

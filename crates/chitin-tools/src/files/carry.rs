@@ -2,7 +2,7 @@
 
 use super::change::{created_parents, take_back_parents};
 use super::kind::{Kind, SNIFFED, kind};
-use super::space::{FileOptions, Problem, Space};
+use super::space::{FileOptions, Problem, Space, Surroundings};
 use chitin_protocol::record::Refusal;
 use chitin_workspace::guard::{Oversized, ReadError, Written};
 use std::path::{Component, Path, PathBuf};
@@ -37,7 +37,8 @@ pub fn carry_out(
     max_bytes: u64,
 ) -> Result<Vec<u8>, String> {
     let options = Arc::new(FileOptions::default());
-    let space = Space::open(workspace, &options, state_roots).map_err(said)?;
+    let space =
+        Space::open(workspace, &options, &Surroundings::closed(state_roots)).map_err(said)?;
     let place = space.place(path).map_err(said)?;
     if is_hidden(&place.relative) {
         return Err(format!("`{path}` is hidden and is not sent."));
@@ -77,7 +78,8 @@ pub fn carry_in(
     may: impl Fn(&Path) -> bool,
 ) -> Result<String, String> {
     let options = Arc::new(FileOptions::default());
-    let space = Space::open(workspace, &options, state_roots).map_err(said)?;
+    let space =
+        Space::open(workspace, &options, &Surroundings::closed(state_roots)).map_err(said)?;
     for number in 1..=MOST_NAMES {
         let path = match number {
             1 => path.to_owned(),

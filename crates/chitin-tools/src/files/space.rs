@@ -24,6 +24,8 @@ pub struct FileOptions {
     pub links: Links,
     /// What files with a second name may do.
     pub hardlinks: Hardlinks,
+    /// What `~/` stands for.
+    pub home: Option<PathBuf>,
     /// How many lines are read at once.
     pub read_lines: usize,
     /// How large a picture may be.
@@ -50,6 +52,7 @@ impl From<&FileToolSettings> for FileOptions {
             write_roots: paths(&settings.write_roots),
             links: Links::EveryHopInside,
             hardlinks: Hardlinks::Refuse,
+            home: None,
             read_lines: settings.read_lines.map_or(2000, |lines| lines as usize),
             max_image_bytes: settings.max_image_bytes.map_or(3_750_000, u64::from),
             max_edit_bytes: settings.max_edit_bytes.map_or(16 * 1024 * 1024, u64::from),
@@ -62,6 +65,25 @@ impl From<&FileToolSettings> for FileOptions {
 pub(super) enum Access {
     Read,
     ReadAndWrite,
+}
+
+/// What a call says of directories besides the workspace.
+#[derive(Debug, Default)]
+pub(super) struct Surroundings {
+    /// Closed, wherever they lie.
+    pub(super) state_roots: Vec<PathBuf>,
+    /// Open for reading.
+    pub(super) skill_roots: Vec<PathBuf>,
+}
+
+impl Surroundings {
+    /// Opens nothing besides the workspace.
+    pub(super) fn closed(state_roots: &[PathBuf]) -> Self {
+        Self {
+            state_roots: state_roots.to_vec(),
+            ..Self::default()
+        }
+    }
 }
 
 /// The roots, held open for one call.
@@ -144,19 +166,20 @@ impl Space {
     pub(super) fn open(
         workspace: &Path,
         options: &std::sync::Arc<FileOptions>,
-        state_roots: &[PathBuf],
+        around: &Surroundings,
     ) -> Result<Self, Problem> {
         let root = Root::open(workspace)
             .map_err(|error| Problem::Other(format!("The workspace cannot be opened: {error}.")))?;
-        let mut roots = vec![(root.without(state_roots), Access::ReadAndWrite)];
+        let mut roots = vec![(root.without(&around.state_roots), Access::ReadAndWrite)];
         let further = [
             (&options.write_roots, Access::ReadAndWrite),
             (&options.read_roots, Access::Read),
+            (&around.skill_roots, Access::Read),
         ];
         for (paths, access) in further {
             for path in paths {
                 let root = Root::open(path).ok();
-                roots.extend(root.map(|root| (root.without(state_roots), access)));
+                roots.extend(root.map(|root| (root.without(&around.state_roots), access)));
             }
         }
         Ok(Self {
@@ -177,7 +200,12 @@ impl Space {
             path: path.to_owned(),
             workspace: self.workspace.clone(),
         };
-        let absolute = flat(&self.workspace.join(path)).ok_or_else(outside)?;
+        let from_home = self.options.home.as_ref().zip(path.strip_prefix("~/"));
+        let joined = match from_home {
+            Some((home, below)) => home.join(below),
+            None => self.workspace.join(path),
+        };
+        let absolute = flat(&joined).ok_or_else(outside)?;
         let beneath = |(root, access): &'_ (Root, Access)| {
             let names = [flat(root.path()), flat(root.real_path())];
             let relative = names

@@ -1,6 +1,6 @@
 //! Work on files beside the runtime's own threads.
 
-use super::space::{FileOptions, Problem, Space};
+use super::space::{FileOptions, Problem, Space, Surroundings};
 use crate::tool::{CallContext, ToolOutcome};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -28,10 +28,13 @@ where
         return stopped();
     }
     let (workspace, options) = (context.workspace.to_owned(), options.clone());
-    let state_roots = context.state_roots.to_vec();
+    let surroundings = Surroundings {
+        state_roots: context.state_roots.to_vec(),
+        skill_roots: context.skill_roots.to_vec(),
+    };
     let cancel = context.cancel.clone();
     let task = tokio::task::spawn_blocking(move || {
-        let space = Space::open(&workspace, &options, &state_roots)?;
+        let space = Space::open(&workspace, &options, &surroundings)?;
         work(&space, &cancel)
     });
     let result = match leave {

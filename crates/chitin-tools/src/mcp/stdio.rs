@@ -91,6 +91,7 @@ pub(super) async fn start(
         workdir: cwd
             .as_ref()
             .map(|cwd| surroundings.sandbox.workspace().join(cwd)),
+        readable: Vec::new(),
         timeout: None,
         errors: ErrorOutput::Tail,
         sink: Arc::new(|_| {}),

@@ -29,6 +29,14 @@ pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<O
     for path in policy.system.iter().chain(&policy.readable) {
         bind("--ro-bind-try", Some(path.as_path()), path.as_path());
     }
+    let in_home: Vec<_> = policy
+        .in_home
+        .iter()
+        .map(|(source, below)| (source, Path::new(INNER_HOME).join(below)))
+        .collect();
+    for (source, target) in &in_home {
+        bind("--ro-bind-try", Some(source.as_path()), target.as_path());
+    }
     bind("--bind", Some(&policy.tmp), Path::new(INNER_TMP));
     bind("--bind", Some(&policy.home), Path::new(INNER_HOME));
     for path in &policy.writable {

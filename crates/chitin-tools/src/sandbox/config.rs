@@ -28,6 +28,8 @@ pub struct SandboxConfig {
     pub scratch: PathBuf,
     /// What must never be visible: Chitin's home, OpenClaw's state, the user's home.
     pub hidden: Vec<PathBuf>,
+    /// The user's home: what a command may read beneath it is beneath its own home, too.
+    pub user_home: Option<PathBuf>,
     /// Chitin's own environment. Only what is known to be harmless is taken from it.
     pub environment: BTreeMap<String, String>,
     /// Which level is wanted.
@@ -67,6 +69,7 @@ impl SandboxConfig {
             workspace: workspace.into(),
             scratch: scratch.into(),
             hidden: Vec::new(),
+            user_home: None,
             environment: BTreeMap::new(),
             choice: SandboxSetting::Auto,
             network: false,

@@ -95,6 +95,8 @@ pub(crate) struct Policy {
     pub(crate) devices: Vec<PathBuf>,
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) writable: Vec<PathBuf>,
+    /// Readable directories beneath the user's home, and their names beneath the command's.
+    pub(crate) in_home: Vec<(PathBuf, PathBuf)>,
     /// What lies beneath one of the others and must not be seen.
     pub(crate) masked: Vec<PathBuf>,
     pub(crate) tmp: PathBuf,
@@ -230,6 +232,7 @@ impl Policy {
             machine: present(&MACHINE),
             devices: present(&DEVICES),
             masked,
+            in_home: Vec::new(),
             tmp: private.join(TMP),
             home: private.join(HOME),
             network: config.network,
@@ -240,6 +243,37 @@ impl Policy {
             writable: writable.clone(),
             workspace: workspace.clone(),
         }
+    }
+
+    /// Opens further directories for reading: where they lie and where they lead. What has something hidden in it stays shut.
+    pub(super) fn with_readable(
+        mut self,
+        directories: &[PathBuf],
+        roots: &Roots,
+        home: Option<&Path>,
+    ) -> Self {
+        let homes = home.into_iter().flat_map(|home| {
+            let real = door::resolved(home).ok();
+            [Some(home.to_path_buf()), real].into_iter().flatten()
+        });
+        let homes: Vec<PathBuf> = homes.collect();
+        for directory in directories {
+            let Ok(opened) = program_roots(directory, &roots.hidden) else {
+                continue;
+            };
+            // A link inside of what is open leads there by itself.
+            if directory.is_absolute() && !self.roots().any(|root| directory.starts_with(root)) {
+                self.readable.push(directory.clone());
+            }
+            self.readable.extend(opened);
+            let below = homes
+                .iter()
+                .find_map(|home| directory.strip_prefix(home).ok());
+            if let Some(below) = below {
+                self.in_home.push((directory.clone(), below.to_path_buf()));
+            }
+        }
+        self
     }
 
     /// Says whether a path may be read by commands.

@@ -153,7 +153,11 @@ impl Sandbox {
             level,
             bwrap: prepared.bwrap.clone(),
             helper: self.config.helper.clone(),
-            policy: prepared.policy.clone(),
+            policy: prepared.policy.clone().with_readable(
+                &request.readable,
+                &self.roots,
+                self.config.user_home.as_deref(),
+            ),
             program: request.program.clone(),
             environment: environment::complete(
                 self.config.environment.clone(),
@@ -275,6 +279,7 @@ impl Request {
             program: ["/bin/sh", "-c", command].map(str::to_owned).to_vec(),
             environment: BTreeMap::new(),
             workdir: None,
+            readable: Vec::new(),
             timeout: None,
             errors: ErrorOutput::Output,
             sink,

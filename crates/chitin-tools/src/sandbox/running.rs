@@ -38,6 +38,8 @@ pub struct Request {
     pub environment: BTreeMap<String, String>,
     /// Where it starts; left out, the workspace.
     pub workdir: Option<PathBuf>,
+    /// Directories that it may read besides those of the sandbox.
+    pub readable: Vec<PathBuf>,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// Where its error output goes.

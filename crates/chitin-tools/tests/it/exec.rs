@@ -79,6 +79,7 @@ impl Bench {
         let workspace = self.lab.env.workspace();
         let context = CallContext {
             workspace: &workspace,
+            skill_roots: &[],
             state_roots: &[],
             agent: &chitin_workspace::adapter::LazyDefinition::none(),
             session_key,

@@ -46,6 +46,7 @@ pub(crate) fn call_with(
     let workspace = env.workspace();
     let context = CallContext {
         workspace: &workspace,
+        skill_roots: &[],
         state_roots: &[],
         agent: &chitin_workspace::adapter::LazyDefinition::none(),
         session_key: "agent:main:main",

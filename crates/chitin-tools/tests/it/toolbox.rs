@@ -123,6 +123,7 @@ fn call(toolbox: &Toolbox, name: &str, room: usize) -> ToolOutcome {
     let workspace = env.workspace();
     let context = CallContext {
         workspace: &workspace,
+        skill_roots: &[],
         state_roots: &[],
         agent: &chitin_workspace::adapter::LazyDefinition::none(),
         session_key: "agent:main:main",

@@ -27,5 +27,6 @@ mod run;
 mod serve;
 mod sessions;
 mod ship;
+mod skill_roots;
 mod state_roots;
 mod trace;
