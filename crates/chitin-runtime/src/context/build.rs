@@ -4,7 +4,7 @@ use super::cache::ContextCache;
 use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
 use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
-use super::sent::StoredTurn;
+use super::sent::{StoredTurn, session_id};
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
@@ -298,7 +298,7 @@ impl TurnRequest {
         }
         AgentMemory::for_one_look(host, setup, &state).recall_now(Message {
             session,
-            session_id: "",
+            session_id: &session_id(host, setup, session),
             words,
             past: Past::Open,
         })

@@ -116,6 +116,21 @@ impl StoredTurn {
     }
 }
 
+/// Returns the id of the session that the next turn continues; empty when a new one begins.
+pub(super) fn session_id(host: &Host, setup: &Setup, session: &str) -> String {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
+    let found = store(host, setup).and_then(|store| store.find(session).ok().flatten());
+    let continued = found.filter(|entry| {
+        !is_stale(&ResetAsk {
+            session_key: session,
+            updated_at: entry.updated_at,
+            now_ms: SystemClock.now_ms(),
+        })
+    });
+    continued.map(|entry| entry.session_id).unwrap_or_default()
+}
+
 /// Opens the sessions of an agent, if there is a place for them. Nothing is read yet.
 fn store(host: &Host, setup: &Setup) -> Option<FileStore> {
     let directory = FileStore::directory_of(&chitin_home(host)?, setup.agent.as_str());

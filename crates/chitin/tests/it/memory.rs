@@ -385,3 +385,28 @@ fn facts_about_a_user_are_added_promoted_removed_and_found() {
     assert_eq!(output.status.code(), Some(3));
     assert!(!env.path().join("absent").exists());
 }
+
+#[test]
+fn a_look_recalls_what_a_turn_would() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    let words = "the ferry leaves at seven";
+    let said = |arguments: &[&str]| {
+        let output = crate::process::plain_command(&env, arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    said(&["run", "harbor", "-m", words]);
+    let found = "## Memory Search Results";
+    let shown = said(&["context", "harbor", "-m", words, "--text"]);
+    let sent = said(&["run", "harbor", "-m", words, "--dry-run"]);
+    assert!(!sent.contains(found), "{sent}");
+    assert!(!shown.contains(found), "the session's own words: {shown}");
+    // In a new session they are remembered.
+    said(&["run", "harbor", "--new", "-m", "good morning to all"]);
+    let shown = said(&["context", "harbor", "-m", words, "--text"]);
+    let sent = said(&["run", "harbor", "-m", words, "--dry-run"]);
+    assert_eq!(shown.contains(found), sent.contains(found), "{shown}");
+}
