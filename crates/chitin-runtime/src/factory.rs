@@ -297,6 +297,18 @@ impl AgentFactory {
     }
 }
 
+/// Says which context engine decides what of a conversation is sent, if it is not the built-in one. None is started.
+pub(crate) fn engine_note(setup: &Setup) -> Option<String> {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    let named = own.context_engine.as_deref();
+    let id = named.unwrap_or_else(|| slot(setup.configuration.value()));
+    let engines = setup.plugins.engines(&setup.directory);
+    let is_offered = engines.iter().any(|(known, _)| known == id);
+    is_offered
+        .then(|| chitin_agent::engine::decides_note(id))
+        .flatten()
+}
+
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.
 pub(crate) fn history(
     host: &Host,

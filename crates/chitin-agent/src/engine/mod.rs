@@ -15,6 +15,7 @@ pub use compact::{
 pub use legacy::Legacy;
 pub use registry::{EngineFactory, Registration, Registry, Resolved, slot};
 
+use crate::compat::LEGACY_ENGINE;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::Entry;
 use chitin_tools::definition_of;
@@ -22,6 +23,15 @@ use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use std::sync::Arc;
+
+/// Says that an engine decides what of a conversation is sent, unless it is the built-in one, which sends what is shown.
+pub fn decides_note(id: &str) -> Option<String> {
+    (id != LEGACY_ENGINE).then(|| {
+        format!(
+            "The context engine `{id}` decides what of the conversation is sent, and is asked only in a turn; here is all of the conversation."
+        )
+    })
+}
 
 /// What an engine says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,6 +3,7 @@
 use super::ask::Question;
 use super::conversation::Conversation;
 use super::{Agent, TurnError, TurnInput};
+use crate::engine::decides_note;
 use crate::guard::sentence;
 use crate::source::{Ask, RecallAsk};
 use chitin_model::Prepared;
@@ -67,6 +68,7 @@ impl Agent {
         let refused = self.admit(input).err();
         let refused = refused.map(|by| sentence(RefusedPart::Message, &by));
         let notes = recalled.notes.into_iter().chain(seen.notes);
+        let notes = notes.chain(decides_note(&parts.engine.info().id));
         Ok(DryRun {
             prepared: question.prepare(candidate, &parts.contract.runtime.provider)?,
             notes: notes.chain(refused).collect(),

@@ -8,6 +8,7 @@ use super::sent::{StoredTurn, session_id};
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
+use crate::factory;
 use crate::host::Host;
 use crate::memory::{AgentMemory, Message, Past};
 use crate::models::api_of_model;
@@ -175,6 +176,7 @@ impl TurnRequest {
             None => ModelFigures::find(self.model.as_deref(), &own, setup),
         };
         let recalled = self.recalled(host, setup, &session);
+        let is_look = running.is_none();
         let (tools, channel, extra, memory) = match running {
             Some(running) => (
                 Some(running.tools),
@@ -270,6 +272,9 @@ impl TurnRequest {
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
         notes.extend(context.continuation_note());
+        if is_look {
+            notes.extend(factory::engine_note(setup));
+        }
         Ok(TurnContext {
             context,
             session,

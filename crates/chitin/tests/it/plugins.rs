@@ -557,3 +557,20 @@ fn an_adapter_names_the_skills_of_its_directory() {
     assert!(shown.contains("Keep the light."), "{shown}");
     assert!(!shown.contains("<name>"), "{shown}");
 }
+
+#[test]
+fn a_look_says_that_an_engine_decides() {
+    let env = examples();
+    env.file("workspace/AGENTS.md", "Keep the harbor.\n");
+    let decides = "The context engine `window` decides what of the conversation is sent";
+    for arguments in [
+        &["run", "workspace", "-m", "hi", "--dry-run"][..],
+        &["context", "workspace", "-m", "hi"],
+    ] {
+        let shown = transcript(&env, arguments);
+        assert!(shown.contains(decides), "{shown}");
+    }
+    configure(&env, &json!({}));
+    let shown = transcript(&env, &["run", "workspace", "-m", "hi", "--dry-run"]);
+    assert!(!shown.contains("decides what"), "{shown}");
+}
