@@ -31,6 +31,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// How many variants of agents are kept. When there are more, all are made anew.
 const MOST_KINDS: usize = 256;
 
+/// The command that runs a server.
+const SERVE: &str = "serve";
+
 /// Makes the agents of a gateway.
 pub struct ServeHost {
     host: Arc<Host>,
@@ -124,7 +127,7 @@ impl ServeHost {
             target: target.clone(),
             model: model.map(str::to_owned),
             approver: Arc::new(NoApprover),
-            verb: "serve",
+            verb: SERVE,
             notes: notes.clone(),
             agents: found,
             default,
@@ -400,7 +403,9 @@ impl AgentHost for ServeHost {
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let cache = self.cache(agent_id)?;
-        let report = ContextReport::of_session(&self.host, &cache.factory.setup, session_key, None)
+        let setup = &cache.factory.setup;
+        let served = self.verb == SERVE;
+        let report = ContextReport::of_session(&self.host, setup, session_key, None, served)
             .map_err(|error| said(&error))?;
         serde_json::to_value(&report).map_err(|error| HostError {
             message: format!("The context cannot be shown: {error}."),

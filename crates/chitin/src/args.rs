@@ -118,6 +118,7 @@ impl TurnArgs {
     pub(crate) fn request(&self) -> TurnRequest {
         TurnRequest {
             session: self.session.clone(),
+            served: false,
             turn: match self.turn {
                 None => WhichTurn::AsStored,
                 Some(WhichTurnArg::First) => WhichTurn::First,

@@ -68,12 +68,17 @@ impl CronTool {
     /// Makes the tool; none where the gateway keeps no schedules.
     pub fn new(gateway: &Gateway) -> Option<Self> {
         gateway.0.schedules.get()?;
-        let description = "Lists, adds, updates, removes and runs your scheduled jobs. A job tells you something at its \
-            time, by itself in a session of its own, and its answer goes to where this session speaks.";
         Some(Self {
             gateway: Arc::downgrade(&gateway.0),
-            spec: spec::<Ask>(NAME, description),
+            spec: Self::definition(),
         })
+    }
+
+    /// Returns what a model is told of it.
+    pub fn definition() -> ToolSpec {
+        let description = "Lists, adds, updates, removes and runs your scheduled jobs. A job tells you something at its \
+            time, by itself in a session of its own, and its answer goes to where this session speaks.";
+        spec::<Ask>(NAME, description)
     }
 
     fn caller(&self, session_key: &str) -> Result<Caller, CronError> {

@@ -8,6 +8,7 @@ use crate::setup::Setup;
 use chitin_gateway::Capabilities;
 use chitin_gateway::surface::Threads;
 use chitin_gateway::text::Format;
+use chitin_gateway::tools::cron::CronTool;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::exec::ExecTool;
 use chitin_tools::files::{FileOptions, file_tools};
@@ -79,6 +80,7 @@ fn every(host: &Host, setup: &Setup) -> Vec<ToolSpec> {
     let workspaces = spawn_workspaces(host, &setup.configuration);
     let gateway = chitin_gateway::tools::definitions(contract, &surface, &workspaces);
     all.extend(gateway);
+    all.push(CronTool::definition());
     all
 }
 

@@ -8,6 +8,7 @@ use crate::host::Host;
 use crate::memory::MemoryOptions;
 use crate::setup::Setup;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
+use chitin_gateway::tools::cron::NAME as CRON;
 use chitin_tools::memory_slot::MEMORY_TOOLS;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
 use chitin_workspace::config::ChitinSettings;
@@ -15,8 +16,8 @@ use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The tools that `chitin run` has, with the first sentence of what it tells the model of each. A test compares them.
-const TOOLS: [(&str, &str); 19] = [
+/// The tools that `chitin run` has, and the one that only servers have, with the first sentence of what it tells the model of each. A test compares them.
+const TOOLS: [(&str, &str); 20] = [
     (
         "read",
         "Shows a text file, or a picture (PNG, JPEG, GIF, WebP)",
@@ -76,6 +77,10 @@ const TOOLS: [(&str, &str); 19] = [
     (
         "agents_list",
         "Lists the agents that `sessions_spawn` may begin children of, by `agentId`",
+    ),
+    (
+        CRON,
+        "Lists, adds, updates, removes and runs your scheduled jobs",
     ),
     (
         WEB_FETCH,
@@ -179,6 +184,7 @@ fn tools(
     let allowed = effective_tools(rules, &input).allowed.into_iter();
     Ok(allowed
         .filter(|name| fetches || name != WEB_FETCH)
+        .filter(|name| turn.served || name != CRON)
         .filter(|name| remembers || !MEMORY_TOOLS.contains(&name.as_str()))
         .filter_map(|name| {
             let ours = if name == rules.list_tool {

@@ -98,10 +98,12 @@ impl ContextReport {
         setup: &Setup,
         session: &str,
         model: Option<&str>,
+        served: bool,
     ) -> Result<Self, RuntimeError> {
         let request = TurnRequest {
             session: Some(session.to_owned()),
             model: model.map(str::to_owned),
+            served,
             ..TurnRequest::default()
         };
         let context = request.context(host, setup, FileSource::Disk)?;

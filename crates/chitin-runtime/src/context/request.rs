@@ -34,6 +34,9 @@ pub struct TurnRequest {
 
     /// Whether absent files that seeding would write count as written.
     pub seeded: bool,
+
+    /// Whether a server runs it: there, agents have schedules.
+    pub served: bool,
 }
 
 /// Whether the session has had a full first turn.

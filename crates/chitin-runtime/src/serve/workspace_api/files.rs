@@ -193,7 +193,11 @@ pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskErr
     let root = root(factory)?;
     let mut found = BTreeMap::new();
     walk(&root, Path::new(""), 0, &mut found);
-    let seen = TurnRequest::default().context(host, &factory.setup, FileSource::Disk)?;
+    let next = TurnRequest {
+        served: true,
+        ..TurnRequest::default()
+    };
+    let seen = next.context(host, &factory.setup, FileSource::Disk)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let mut files = Vec::new();
     for file in &view.files {

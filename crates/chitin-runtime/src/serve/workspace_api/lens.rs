@@ -87,6 +87,7 @@ fn next(
     let entry = factory.store.find(session).ok().flatten();
     let turn = TurnRequest {
         session: Some(session.to_owned()),
+        served: true,
         turn: if last.is_some() {
             WhichTurn::Next
         } else {

@@ -25,6 +25,7 @@ pub(super) fn look(
     let (setup, directory) = (&factory.setup, &factory.setup.directory);
     let turn = TurnRequest {
         session: session.map(str::to_owned),
+        served: true,
         ..TurnRequest::default()
     };
     let full = directory.join(&relative);

@@ -138,7 +138,7 @@ pub(crate) fn show(
     model: &str,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let report = ContextReport::of_session(host, setup, session, Some(model))?;
+    let report = ContextReport::of_session(host, setup, session, Some(model), false)?;
     say_notes(&report, printer);
     printer.result(&report)
 }

@@ -454,3 +454,41 @@ fn tokens_sent_mean_the_same_wherever_the_api_shows_them() {
         "{turn}"
     );
 }
+
+#[test]
+fn every_view_of_the_next_turn_has_the_tools_of_the_turn() {
+    let talk = talk();
+    let serving = Serving::start(&talk, &[]);
+    let names = |tools: &[Value]| -> Vec<String> {
+        let names = tools.iter().map(|tool| tool["name"].as_str().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    let look = || {
+        let context = get(&serving, &format!("{MAIN}/context"));
+        let lens = get(&serving, &format!("{MAIN}/lens?turn=next"));
+        let files = get(&serving, "/api/agents/main/files");
+        let body = json!({"path": "AGENTS.md", "text": talk.env.read("workspace/AGENTS.md")});
+        let (_, preview) = serving.ask("POST", "/api/agents/main/preview", Some(&body));
+        let chars = [
+            &lens["budget"]["systemChars"],
+            &files["budget"]["systemChars"],
+            &preview["total"]["systemChars"],
+        ];
+        assert!(chars[0].is_u64(), "{lens}");
+        assert!(chars.iter().all(|one| *one == chars[0]), "{chars:?}");
+        (
+            names(list(&context["toolDefinitions"], "tools")),
+            names(list(&lens["toolDefinitions"], "tools")),
+        )
+    };
+    let (in_context, in_lens) = look();
+    say(&serving, "hello");
+    let sent: Value = serde_json::from_slice(&talk.server.requests()[0].body).unwrap();
+    let mut sent = names(list(&sent, "tools"));
+    sent.sort();
+    assert!(sent.contains(&"cron".to_owned()), "{sent:?}");
+    for mut shown in [in_context, in_lens, look().0, look().1] {
+        shown.sort();
+        assert_eq!(shown, sent);
+    }
+}
