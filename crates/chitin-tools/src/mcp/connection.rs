@@ -3,6 +3,7 @@
 use super::config::{ServerConfig, ServerTransport};
 use super::http::SessionClient;
 use super::outcome::Answer;
+use super::oversized::{LONGEST_MESSAGE, Oversized};
 use super::servers::McpSurroundings;
 use super::stdio::{self, LastWords};
 use reqwest::header::{HeaderName, HeaderValue};
@@ -22,14 +23,13 @@ use std::collections::HashMap;
 const TOOLS: usize = 256;
 /// The longest description, in characters.
 const DESCRIPTION: usize = 4096;
-/// The longest single message.
-const LONGEST_MESSAGE: usize = 16 << 20;
 
 /// A connection to a server. Dropping it ends the server, if it is a program.
 pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
     /// Of a program only.
     last_words: Option<LastWords>,
+    oversized: Oversized,
 }
 
 /// A tool of a server, in plain data.
@@ -72,7 +72,11 @@ impl Connection {
     ) -> Result<(Self, Vec<RemoteTool>), String> {
         let opening = async {
             let connection = Self::connect(config, surroundings).await?;
-            let tools = match connection.service.list_all_tools().await {
+            let listed = tokio::select! {
+                listed = connection.service.list_all_tools() => listed,
+                reason = connection.oversized.came() => return Err(reason),
+            };
+            let tools = match listed {
                 Ok(tools) => tools,
                 Err(error) => return Err(connection.explain(&error).await),
             };
@@ -95,14 +99,19 @@ impl Connection {
             ClientCapabilities::default(),
             Implementation::new("chitin", env!("CARGO_PKG_VERSION")),
         );
+        let oversized = Oversized::default();
         match &config.transport {
             transport @ ServerTransport::Stdio { .. } => {
                 let stdio = stdio::start(transport, surroundings).await?;
                 let last_words = stdio.last_words;
-                match client.serve((stdio.output, stdio.input)).await {
+                match client
+                    .serve((oversized.watch(stdio.output), stdio.input))
+                    .await
+                {
                     Ok(service) => Ok(Self {
                         service,
                         last_words: Some(last_words),
+                        oversized,
                     }),
                     Err(error) => Err(match last_words.hear().await {
                         Some(words) => format!("{}; it said: {words}", not_begun(&error)),
@@ -111,7 +120,10 @@ impl Connection {
                 }
             }
             ServerTransport::Http { url, headers } => {
-                let http = SessionClient((surroundings.http)()?);
+                let http = SessionClient {
+                    client: (surroundings.http)()?,
+                    oversized: oversized.clone(),
+                };
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(LONGEST_MESSAGE);
                 let mut custom = HashMap::new();
@@ -138,6 +150,7 @@ impl Connection {
                 Ok(Self {
                     service,
                     last_words: None,
+                    oversized,
                 })
             }
         }
@@ -155,7 +168,11 @@ impl Connection {
         arguments: Map<String, Value>,
     ) -> Result<Answer, CallError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        match self.service.peer().call_tool_once(params).await {
+        let answered = tokio::select! {
+            answered = self.service.peer().call_tool_once(params) => answered,
+            reason = self.oversized.came() => return Err(CallError::Refused(reason)),
+        };
+        match answered {
             Ok(CallToolResponse::Complete(result)) => Ok(Answer {
                 content: result
                     .content

@@ -2,6 +2,8 @@
 //! the protocol asks for. Many servers say it in other ways after a restart, and their answer names no request, so that nothing would
 //! ever come back to the call. What they say is put into the form of the protocol here.
 
+use super::oversized::Oversized;
+use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
@@ -17,12 +19,18 @@ use std::sync::Arc;
 /// The codes that JSON-RPC leaves to servers, and that SDKs use for errors of the connection.
 const CONNECTION_ERRORS: RangeInclusive<i32> = -32099..=-32000;
 
+/// What the transport says of an event that is too long; its own type is not public.
+const TOO_LONG: &str = "exceeded the maximum size";
+
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 type HttpError = StreamableHttpError<reqwest::Error>;
 
 /// A client that knows the ways in which servers forget a session.
 #[derive(Debug, Clone)]
-pub(super) struct SessionClient(pub(super) reqwest::Client);
+pub(super) struct SessionClient {
+    pub(super) client: reqwest::Client,
+    pub(super) oversized: Oversized,
+}
 
 impl StreamableHttpClient for SessionClient {
     type Error = reqwest::Error;
@@ -36,7 +44,9 @@ impl StreamableHttpClient for SessionClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let has_session = session.is_some();
-        let posting = self.0.post_message(uri, message, session, token, headers);
+        let posting = self
+            .client
+            .post_message(uri, message, session, token, headers);
         judged(posting.await?, has_session)
     }
 
@@ -51,9 +61,9 @@ impl StreamableHttpClient for SessionClient {
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let has_session = session.is_some();
         let posting = self
-            .0
+            .client
             .post_message_with_max_sse_event_size(uri, message, session, token, headers, largest);
-        judged(posting.await?, has_session)
+        judged(posting.await?, has_session).map(|response| self.watched(response))
     }
 
     async fn delete_session(
@@ -63,7 +73,9 @@ impl StreamableHttpClient for SessionClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), HttpError> {
-        self.0.delete_session(uri, session, token, headers).await
+        self.client
+            .delete_session(uri, session, token, headers)
+            .await
     }
 
     async fn get_stream(
@@ -74,7 +86,9 @@ impl StreamableHttpClient for SessionClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<Events, HttpError> {
-        let getting = self.0.get_stream(uri, session, last_event, token, headers);
+        let getting = self
+            .client
+            .get_stream(uri, session, last_event, token, headers);
         getting.await
     }
 
@@ -88,9 +102,26 @@ impl StreamableHttpClient for SessionClient {
         largest: usize,
     ) -> Result<Events, HttpError> {
         let getting = self
-            .0
+            .client
             .get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, largest);
         getting.await
+    }
+}
+
+impl SessionClient {
+    /// Watches the events of an answer.
+    fn watched(&self, response: StreamableHttpPostResponse) -> StreamableHttpPostResponse {
+        let StreamableHttpPostResponse::Sse(events, session) = response else {
+            return response;
+        };
+        let oversized = self.oversized.clone();
+        let events = events.inspect(move |event| {
+            let is_oversized = |error: &SseError| error.to_string().contains(TOO_LONG);
+            if event.as_ref().is_err_and(is_oversized) {
+                oversized.tell();
+            }
+        });
+        StreamableHttpPostResponse::Sse(events.boxed(), session)
     }
 }
 

@@ -14,6 +14,7 @@ mod connection;
 mod http;
 mod names;
 mod outcome;
+mod oversized;
 mod servers;
 mod stdio;
 

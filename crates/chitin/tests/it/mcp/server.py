@@ -19,6 +19,8 @@ SESSION = f"session-{os.getpid()}"
 
 
 def call(name, arguments):
+    if arguments.get("flood"):
+        return {"content": [{"type": "text", "text": "x" * 20_000_000}]}
     text = f"The sum is {arguments['a'] + arguments['b']}." if name == "add" else f"pid {os.getpid()}"
     return {"content": [{"type": "text", "text": text}]}
 

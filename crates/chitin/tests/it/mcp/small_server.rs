@@ -199,3 +199,21 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
     }
     assert_eq!(results(&talk), Vec::<String>::new());
 }
+
+#[test]
+fn an_answer_that_is_too_long_is_said_at_once_and_the_server_stays() {
+    let flood = json!([{"name": "small__pid", "arguments": {"flood": true}}]);
+    let pid = json!([{"name": "small__pid", "arguments": {}}]);
+    let talk = talk(&[
+        json!({"toolCalls": flood}),
+        json!({"toolCalls": pid}),
+        json!({"text": "Too long."}),
+    ]);
+    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    let output = talk.say("Go");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let results = results(&talk);
+    assert!(results[0].contains("longer than 16 MiB"), "{}", results[0]);
+    assert!(results[1].contains("pid "), "{}", results[1]);
+    assert_eq!(starts(&talk.env.workspace()), 1);
+}
