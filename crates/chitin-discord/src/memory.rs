@@ -54,7 +54,7 @@ impl Memory {
         let Some(path) = &self.0 else {
             return Ok(());
         };
-        let (root, _) = Root::create(path).map_err(|error| error.to_string())?;
+        let root = Root::create_private(path).map_err(|error| error.to_string())?;
         let text = serde_json::to_vec(point).map_err(|error| error.to_string())?;
         let kept = root.replace(&file(account), &text);
         kept.map_err(|error| error.to_string())

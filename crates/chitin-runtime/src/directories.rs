@@ -75,6 +75,7 @@ pub enum Existing {
 /// Remembers a directory, and says where conversations are that its owner may look for: those of the place where it was before
 /// it was moved, and those from the time when every directory shared the agent `main`.
 pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
+    close_to_others(state);
     let Ok(root) = Root::open(&setup.directory) else {
         return;
     };
@@ -142,6 +143,23 @@ impl Setup {
     /// Says where conversations are that the owner of this directory may look for, as the first turn of `chitin run` does.
     pub fn say_where_conversations_are(&self, host: &Host, state: &Path, notes: &Notes) {
         visit(host, self, state, notes);
+    }
+}
+
+/// Takes away what earlier versions gave other users of the machine. A home of another name may be shared on purpose.
+fn close_to_others(state: &Path) {
+    let Ok(root) = Root::open(state) else {
+        return;
+    };
+    let is_usual = state.file_name().is_some_and(|name| name == ".chitin");
+    let home = is_usual.then_some(".");
+    for directory in [RECORDS, "cache", "plugin-data"].into_iter().chain(home) {
+        let directory = Path::new(directory);
+        let bits = root.permissions(directory).unwrap_or_default() & 0o077;
+        if bits != 0 {
+            // On a disk that cannot be written to it stays as it is.
+            let _ = root.remove_permissions(directory, bits);
+        }
     }
 }
 
@@ -335,8 +353,9 @@ fn write(state: &Path, file: &Path, record: &Record) {
     let Ok(bytes) = serde_json::to_vec(record) else {
         return;
     };
-    if let Ok((root, _)) = Root::create(state) {
-        let _ = root.make_directories(Path::new(RECORDS));
-        let _ = root.replace(file, &bytes);
+    if Root::create_private(&state.join(RECORDS)).is_ok()
+        && let Ok(root) = Root::open(state)
+    {
+        let _ = root.replace_private(file, &bytes);
     }
 }

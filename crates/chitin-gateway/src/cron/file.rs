@@ -170,7 +170,7 @@ impl CronFile {
         &self,
         change: impl FnOnce(&mut CronDocument) -> Result<T, CronError>,
     ) -> Result<T, CronError> {
-        let (root, _) = Root::create(&self.directory).map_err(|error| self.fail(&error))?;
+        let root = Root::create_private(&self.directory).map_err(|error| self.fail(&error))?;
         let claim = root.claim(Path::new(LOCK), ClaimKind::Alone);
         let _claim = claim.map_err(|error| self.fail(&error))?;
         let before = self.read_in(&root)?;

@@ -84,7 +84,8 @@ impl Store {
                 Ok(change(Arc::make_mut(&mut document)))
             }
             Self::File { directory, .. } => {
-                let (root, _) = Root::create(directory).map_err(|error| fail(directory, &error))?;
+                let root =
+                    Root::create_private(directory).map_err(|error| fail(directory, &error))?;
                 let claim = root.claim(Path::new(LOCK), ClaimKind::Alone);
                 let _claim = claim.map_err(|error| fail(directory, &error))?;
                 let (before, there) = read(&root, directory)?;

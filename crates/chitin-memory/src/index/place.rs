@@ -262,7 +262,7 @@ fn make_file(path: &Path) -> Result<(), String> {
         return Ok(());
     }
     let parent = path.parent().ok_or("its path is no path of a file")?;
-    Root::create(parent).map_err(|error| chain(&error))?;
+    Root::create_private(parent).map_err(|error| chain(&error))?;
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
         Ok(_) | Err(rustix::io::Errno::EXIST) => Ok(()),

@@ -40,9 +40,8 @@ impl ProcessSpec {
     /// Makes the directory for the plugin's own data. Without a writable home there is none.
     fn data(&self) -> Option<PathBuf> {
         let path = self.host.home.join(DATA).join(&self.spec.name);
-        Root::create(&path)
-            .ok()
-            .map(|(root, _)| root.real_path().to_path_buf())
+        let root = Root::create_private(&path).ok()?;
+        Some(root.real_path().to_path_buf())
     }
 
     fn sandbox(&self, data: Option<&Path>) -> Result<Sandbox, PluginFault> {

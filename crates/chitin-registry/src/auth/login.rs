@@ -66,7 +66,7 @@ fn check_host(host: &str) -> Result<(), PackError> {
 }
 
 fn change(state: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> Result<(), PackError> {
-    let (root, _) = Root::create(state).map_err(unwritable)?;
+    let root = Root::create_private(state).map_err(unwritable)?;
     let _alone = root
         .claim(Path::new(LOCK), ClaimKind::Alone)
         .map_err(unwritable)?;

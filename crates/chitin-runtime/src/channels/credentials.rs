@@ -77,7 +77,7 @@ pub fn forget(state: &Path, kind: ChannelKind, account: &str) -> Result<bool, Ru
 }
 
 fn change(state: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> Result<(), RuntimeError> {
-    let (root, _) = Root::create(state).map_err(unwritable)?;
+    let root = Root::create_private(state).map_err(unwritable)?;
     let _alone = root
         .claim(Path::new(LOCK), ClaimKind::Alone)
         .map_err(unwritable)?;

@@ -32,9 +32,7 @@ pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, Runt
         )
         .hint("set `CHITIN_HOME` to a directory outside the workspace"));
     }
-    let (home, _) = Root::create(&home).map_err(failed)?;
-    home.make_directories(Path::new(CACHE)).map_err(failed)?;
-    let cache = home.enter(Path::new(CACHE)).map_err(failed)?;
+    let cache = Root::create_private(&home.join(CACHE)).map_err(failed)?;
     let made = cache.scratch_of_process(PREFIX, MAX_REVISIONS);
     made.map_err(failed)?.ok_or_else(|| {
         RuntimeError::new(

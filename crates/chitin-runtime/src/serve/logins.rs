@@ -60,7 +60,7 @@ impl LoginFile {
     }
 
     fn try_change(&self, change: &LoginChange) -> Result<Vec<KeptLogin>, String> {
-        let (root, _) = Root::create(&self.state).map_err(|error| told(&error))?;
+        let root = Root::create_private(&self.state).map_err(|error| told(&error))?;
         let _alone = alone(&root)?;
         let (kept, expected) = match find(&root)? {
             Found::Nothing => (Vec::new(), Expected::Absent),

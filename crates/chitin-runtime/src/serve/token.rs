@@ -88,7 +88,7 @@ fn make(state: &Path) -> Result<SecretString, RuntimeError> {
         uuid::Uuid::new_v4().simple(),
         uuid::Uuid::new_v4().simple()
     );
-    let (root, _) = Root::create(state).map_err(|error| failed().caused_by(error))?;
+    let root = Root::create_private(state).map_err(|error| failed().caused_by(error))?;
     let new = root
         .begin_file(Path::new(""), 0o600)
         .map_err(|error| failed().caused_by(error))?;

@@ -40,7 +40,7 @@ impl Prepared {
 
 fn private(scratch: &Path) -> Result<Scratch, String> {
     let said = |error: WriteError| error.to_string();
-    let (root, _) = Root::create(scratch).map_err(said)?;
+    let root = Root::create_private(scratch).map_err(said)?;
     let private = root.scratch_of_process(PREFIX, MOST).map_err(said)?;
     let private = private.ok_or_else(|| format!("this process has {MOST} of them"))?;
     for name in [TMP, HOME] {

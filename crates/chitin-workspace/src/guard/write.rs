@@ -75,6 +75,18 @@ impl Root {
         Ok((root, written))
     }
 
+    /// Does the same for a directory of state: what is made belongs to the user alone.
+    pub fn create_private(path: &Path) -> Result<Self, WriteError> {
+        let fail = |source| WriteError::Io {
+            path: path.into(),
+            source,
+        };
+        let mut builder = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(path).map_err(fail)?;
+        Self::open(path).map_err(|e| fail(io::Error::other(e.to_string())))
+    }
+
     /// Writes a new file whole, unless the name is taken. An interrupted write leaves nothing under that name.
     pub fn write_new(&self, relative: &Path, bytes: &[u8]) -> Result<Written, WriteError> {
         let (parent, name) = self.parent_of(relative)?;
@@ -101,6 +113,20 @@ impl Root {
 
     /// Replaces a file's content in one step: readers see the old bytes or the new ones, also after a crash.
     pub fn replace(&self, relative: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+        self.replace_as(relative, bytes, None)
+    }
+
+    /// Does the same for a file of state, which belongs to the user alone.
+    pub fn replace_private(&self, relative: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+        self.replace_as(relative, bytes, Some(Mode::from_raw_mode(0o600)))
+    }
+
+    fn replace_as(
+        &self,
+        relative: &Path,
+        bytes: &[u8],
+        fixed: Option<Mode>,
+    ) -> Result<(), WriteError> {
         let (parent, name) = self.parent_of(relative)?;
         let fail = |e: Errno| self.write_error(relative, e);
         let mut mode = Mode::from_raw_mode(0o644);
@@ -113,6 +139,7 @@ impl Root {
             }
             mode = Mode::from_raw_mode(stat.st_mode & 0o777);
         }
+        let mode = fixed.unwrap_or(mode);
         let temporary = write_temporary(&parent, name, bytes, mode).map_err(fail)?;
         if let Err(error) = rustix::fs::renameat(&parent, &temporary, &parent, name) {
             let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());

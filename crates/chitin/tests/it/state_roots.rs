@@ -7,6 +7,7 @@
 use crate::process::plain_command;
 use chitin_test::TestEnv;
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 
 /// Lets the offline model call a tool in the home directory, as a workspace; returns what is printed.
 fn call(env: &TestEnv, directory: &str, tool: &str, arguments: &serde_json::Value) -> String {
@@ -147,4 +148,34 @@ fn commands_see_no_state_root_inside_of_the_workspace() {
         !said.contains("tok-lantern") && !said.contains("cfg-lantern"),
         "{said}"
     );
+}
+
+#[test]
+fn state_belongs_to_the_user_alone() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    let mode = |path: &str| {
+        let found = std::fs::metadata(env.home().join(path)).unwrap();
+        found.permissions().mode() & 0o777
+    };
+    call(&env, "harbor", "exec", &json!({"command": "true"}));
+    let records = || std::fs::read_dir(env.home().join(".chitin/directories")).unwrap();
+    assert!(records().count() > 0);
+    for record in records().map(Result::unwrap) {
+        assert_eq!(
+            record.metadata().unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+    }
+    // What an earlier version made open is closed.
+    let directories = [".chitin", ".chitin/directories", ".chitin/cache"];
+    for directory in directories {
+        assert_eq!(mode(directory), 0o700, "{directory}");
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(env.home().join(directory), open).unwrap();
+    }
+    call(&env, "harbor", "list", &json!({}));
+    for directory in directories {
+        assert_eq!(mode(directory), 0o700, "{directory}");
+    }
 }
