@@ -556,7 +556,7 @@ pub fn chitin_home(host: &Host) -> Option<PathBuf> {
 
 /// Returns where Chitin and OpenClaw keep settings, keys and sessions. File tools and commands do not reach into them, but for a
 /// workspace that lies in one, as OpenClaw's default does.
-pub fn state_roots(host: &Host, contract: &Contract) -> Vec<PathBuf> {
+pub(crate) fn state_roots(host: &Host, contract: &Contract) -> Vec<PathBuf> {
     let openclaw = home::state_directory(&host.env, &contract.agents).ok();
     chitin_home(host).into_iter().chain(openclaw).collect()
 }
