@@ -3,6 +3,7 @@
 
 mod approval;
 mod approval_shell;
+mod carry;
 mod exec;
 mod exec_output;
 mod files;
