@@ -1,4 +1,8 @@
 //! What a release makes of a user's own files, through the binary: configuration, agents and skills by the contract of that release.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an installation is made and taken away"
+)]
 
 use crate::process::{chitin, command, plain_command};
 use chitin_test::TestEnv;
@@ -156,9 +160,9 @@ fn skills_by(test: &TestEnv, contract: &str, path: &str) -> (Vec<(String, String
         .env("PATH", path)
         .output()
         .unwrap();
-    let listed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let rows = listed["skills"].as_array().expect("skills").iter();
+    let rows = listed["skills"].as_array().unwrap().iter();
     let rows = rows.filter(|row| row["shadowedBy"].is_null()).map(|row| {
         let ready = row["eligible"] == Value::Bool(true);
         (word(&row["name"]), word(&row["source"]), ready)

@@ -30,11 +30,11 @@ fn send_all(serving: &Serving, texts: &[&str], queue: Option<&str>) -> Vec<Value
         serving.ask("POST", "/api/messages", Some(&body)).1
     };
     std::thread::scope(|scope| {
-        let sent: Vec<_> = texts
+        let threads: Vec<_> = texts
             .iter()
             .map(|words| scope.spawn(|| send(words)))
             .collect();
-        sent.into_iter().map(|one| one.join().unwrap()).collect()
+        threads.into_iter().map(|one| one.join().unwrap()).collect()
     })
 }
 
