@@ -190,16 +190,16 @@ fn what_only_other_programs_call_json_keeps_its_place() {
 
 #[test]
 fn a_file_without_a_header_is_refused_and_kept() {
-    for text in [
-        "",
-        "{\"type\":\"message\"}\n",
-        "no json\n",
-        "{\"type\":\"session\"",
+    for (text, reason) in [
+        ("", "it is empty"),
+        ("{\"type\":\"message\"}\n", "header"),
+        ("no json\n", "header"),
+        ("{\"type\":\"session\"", "header"),
     ] {
         let kit = Kit::new();
         let path = kit.transcript(text);
         let error = kit.try_open().err().unwrap();
-        assert!(error.to_string().contains("header"), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
         assert_eq!(fs::read_to_string(path).unwrap(), text);
     }
 }

@@ -451,7 +451,8 @@ async fn a_server_that_does_not_start_costs_a_note() {
     assert_eq!(found.tools.len(), 10);
     assert_eq!(found.notes.len(), 5, "{:?}", found.notes);
     assert!(
-        found.notes[0].contains("a-missing") && found.notes[0].contains("No such file"),
+        found.notes[0].contains("a-missing")
+            && found.notes[0].contains("`no-such-program` was not found"),
         "{:?}",
         found.notes
     );

@@ -134,7 +134,7 @@ fn openclaws_own_file_gets_notes_alone_and_none_twice() {
         "{ channels: { discord: { historyLimmit: 3, dmPolicy: 'opne', voice: {} }, slack: { relay: {} }, zulip: { a: 1 } } }",
     );
     let env = Env::new(test.path());
-    for (rules, errors) in [(ConfigRules::Keys2026_4, 3), (ConfigRules::Keys2026_9, 0)] {
+    for (rules, errors) in [(ConfigRules::Keys2026_4, 4), (ConfigRules::Keys2026_9, 3)] {
         let loaded = load(&path, &env, rules).unwrap().unwrap();
         assert_eq!(loaded.issues.len(), errors, "{:?}", loaded.issues);
         let notes = channel_notes(&loaded);

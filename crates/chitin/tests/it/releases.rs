@@ -79,7 +79,7 @@ fn a_variable_that_is_not_set_is_a_warning_and_one_of_the_file_itself_counts() {
     let test = TestEnv::new();
     test.file(
         CONFIG,
-        "{ env: { vars: { TIDE_NAME: 'x' } }, gateway: { auth: { token: '${HARBOR_TOKEN}' } }, ui: { assistant: { name: '${TIDE_NAME}' } } }",
+        "{ env: { vars: { TIDE_NAME: 'x' } }, gateway: { auth: { token: '${HARBOR_TOKEN}' } }, agents: { defaults: { workspace: '/yard/${TIDE_NAME}' } } }",
     );
     for release in ["2026.4", "2026.9"] {
         let (code, said) = judged(&test, release);
