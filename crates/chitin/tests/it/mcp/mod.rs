@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long anything may take.
@@ -203,10 +204,17 @@ fn listen(mut command: Command, port: u16) -> AtAddress {
     server
 }
 
-/// A port that is free now.
+/// A port that is free now. It is below those that systems hand out: no other test gets it by chance before the server has it, and
+/// whoever tries to reach the server before it is there cannot connect to itself.
 fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % 10_000).unwrap();
+    loop {
+        let port = 20_000 + (first + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// How often the small server was started in a directory.
