@@ -95,7 +95,6 @@ pub struct AgentTemplate {
 impl AgentFactory {
     /// Finds out where an agent's sessions are.
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
-        setup.check_directory(host)?;
         named_in_utf8(host, &setup)?;
         let state = chitin_home(host).ok_or_else(|| {
             RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
@@ -258,8 +257,8 @@ impl AgentFactory {
     }
 }
 
-/// Transcripts, the model and the sandbox know the workspace by its path as text. A path that is not text would be another
-/// directory to each of them.
+/// Fails when the directory cannot be used, or has a path that is not text: transcripts, the model and the sandbox know the
+/// workspace by its path as text, and it would be another directory to each of them.
 fn named_in_utf8(host: &Host, setup: &Setup) -> Result<(), RuntimeError> {
     let root = Root::open(&setup.directory).map_err(|error| setup.unusable(host, error))?;
     if setup.directory.to_str().is_some() && root.real_path().to_str().is_some() {
