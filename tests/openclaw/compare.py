@@ -9,10 +9,15 @@ import re
 ENDS = ("<!-- OPENCLAW_CACHE_BOUNDARY -->", "<!-- /openclaw:attempt:STABLE -->", "# Dynamic Project Context",
         "## Silent Replies", "## Heartbeats", "## Runtime", "## Assistant Output Directives", "## Temporal Context",
         "## Delegation", "## Messaging", "[Bootstrap truncation warning]")
+# Sections on what only the release has: its documentation, updates, control and tools.
+OWN_SECTIONS = {"## OpenClaw Self-Update", "## Documentation", "## Memory Recall", "### Deferred Tool Schemas", "## Skill Workshop",
+                "## UI Presentation"}
 OPENINGS = ("# Project Context", "# Dynamic Project Context")
 INTERNAL = ("<!-- OPENCLAW_CACHE_BOUNDARY -->", "openclaw:attempt:")
-STAMP = re.compile(r"^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d [^\]]+\] ", re.M)
+STAMP = re.compile(r"^\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d ([^\]]+)\] ", re.M)
 RUNTIME = re.compile(r"^Runtime: .*", re.M)
+# What the line about the runtime says of the conversation; the rest is about program and machine.
+LINE_FIELDS = ("agent", "session", "sessionId", "channel")
 HIDDEN = re.compile(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", re.S)
 NOTICE = re.compile(r"^\[Bootstrap (?:pending|truncation warning)\](?:\n.+)*", re.M)
 SKILL = re.compile(r"<skill>.*?</skill>", re.S)
@@ -25,15 +30,24 @@ def text_of(content):
     return "".join(part.get("text") or "" for part in content or [] if isinstance(part, dict))
 
 
+def marks_of(blocks):
+    """Returns the places, from the end, of the blocks up to which a provider is asked to cache."""
+    blocks = blocks if isinstance(blocks, list) else []
+    return [at - len(blocks) for at, block in enumerate(blocks) if isinstance(block, dict) and block.get("cache_control")]
+
+
 def messages_of(body):
     """Returns system text and the other messages in one form, from either wire."""
-    system, rest = text_of(body.get("system")) if "system" in body else "", []
+    given, rest = body.get("system") or "", []
+    # Blocks of a system prompt end lines.
+    system = given if isinstance(given, str) else "\n".join(text_of([block]) for block in given)
     for message in body.get("messages", []):
         role, content = message["role"], message.get("content")
         if role in ("system", "developer"):
             system += text_of(content)
             continue
-        entry = {"role": role, "text": text_of(content), "calls": [], "answers": message.get("tool_call_id")}
+        entry = {"role": role, "text": text_of(content), "calls": [], "answers": message.get("tool_call_id"),
+                 "cached": marks_of(content)}
         for call in message.get("tool_calls") or []:
             entry["calls"].append((call["id"], call["function"]["name"]))
         for part in content if isinstance(content, list) else []:
@@ -88,7 +102,10 @@ def take_apart(body, workspace):
         "notice": [match.group() for message in [system, *(m["text"] for m in messages)]
                    for match in NOTICE.finditer(message)],
         "internal": [mark for mark in INTERNAL if any(mark in line for line in rest)],
+        "runtime": RUNTIME.findall(system),
         "messages": messages,
+        "cached": {"system": [bool(block.get("cache_control")) for block in body.get("system") or [] if isinstance(block, dict)],
+                   "tools": marks_of(body.get("tools"))},
         "tools": [tool.get("name") or tool["function"]["name"] for tool in body.get("tools", [])],
     }
 
@@ -105,7 +122,16 @@ def finding(part, verdict, whose="", **detail):
     return {"part": part, "verdict": verdict, "whose": whose, **detail}
 
 
-def compare_files(theirs, ours):
+def meant(part, key, known, whose, **detail):
+    """A difference that is explained if `chitin contracts` lists it under `key` for the contract."""
+    return finding(part, "explained" if key in known else "differs", whose, key=key, **detail)
+
+
+def without_boundary(text):
+    return text.replace("\n" + INTERNAL[0] + "\n", "\n").removesuffix("\n" + INTERNAL[0])
+
+
+def compare_files(theirs, ours, known):
     names, our_names = [name for name, _ in theirs], [name for name, _ in ours]
     found = []
     if names != our_names:
@@ -114,8 +140,13 @@ def compare_files(theirs, ours):
         found.append(finding("files", "same", count=len(names)))
     rest = dict(ours)
     for name, text in theirs:
-        if name in rest and rest[name] != text:
-            found.append(finding("file", "differs", name, **first_difference(text, rest[name])))
+        if name not in rest or rest[name] == text:
+            continue
+        detail = first_difference(text, rest[name])
+        if INTERNAL[0] in text and without_boundary(text).rstrip("\n") == rest[name]:
+            found.append(meant("file", "boundary-in-file", known, name, **detail))
+        else:
+            found.append(finding("file", "differs", name, **detail))
     return found
 
 
@@ -124,53 +155,56 @@ def skill_name(entry):
 
 
 def compare_skills(theirs, ours, roots):
-    """`roots` are the places of the user's own skills; all other entries come with the release."""
-    own = lambda entries: [entry for entry in entries if any(root in entry for root in roots)]
-    found = []
+    """Compares all entries, those that come with the release too. `roots` are the places of the user's own."""
     if theirs == ours:
         return [finding("skills", "same", count=len(theirs))]
-    a, b = own(theirs), own(ours)
-    for left, right in zip(a, b):
+    for left, right in zip(theirs, ours):
         if left != right:
-            found.append(finding("skills", "differs", skill_name(left), **first_difference(left, right)))
-            break
-    if len(a) != len(b) and not found:
-        found.append(finding("skills", "differs", "which of the user's skills are listed",
-                             theirs=[skill_name(x) for x in a], ours=[skill_name(x) for x in b]))
-    if not found:
-        found.append(finding("skills", "same", count=len(a)))
-    bundled = len(theirs) - len(a)
-    if bundled != len(ours) - len(b):
-        found.append(finding("bundled skills", "explained", "skills that come with an installation",
-                             counts=[bundled, len(ours) - len(b)]))
-    return found
+            whose = "the user's" if any(root in left for root in roots) else "the release's"
+            return [finding("skills", "differs", f"{whose} {skill_name(left)}", **first_difference(left, right))]
+    names = [[skill_name(entry) for entry in entries] for entries in (theirs, ours)]
+    return [finding("skills", "differs", "which skills are listed", theirs=names[0], ours=names[1])]
 
 
-def compare_sections(theirs, ours):
+def compare_sections(theirs, ours, known):
+    """Compares names and order of sections. What stands in them is each program's own."""
     names, our_names = [name for name, _ in theirs], [name for name, _ in ours]
     common = [name for name in names if name in our_names]
     order = [name for name in our_names if name in names]
-    verdict = "same" if common == order else "differs"
-    more = {} if verdict == "same" else {"theirs": common, "ours": order}
-    return [finding("sections", verdict, "" if verdict == "same" else "order of sections",
-                    only_theirs=[name for name in names if name not in our_names],
-                    only_ours=[name for name in our_names if name not in names], **more)]
+    found = []
+    if common != order:
+        found.append(finding("sections", "differs", "order of sections", theirs=common, ours=order))
+    only = [[name for name in names if name not in our_names], [name for name in our_names if name not in names]]
+    strange = [[name for name in side if name not in OWN_SECTIONS] for side in only]
+    if any(strange):
+        found.append(finding("sections", "differs", "which sections there are", theirs=strange[0], ours=strange[1]))
+    elif any(only):
+        found.append(meant("sections", "own-sections", known, "sections on what only one program has",
+                           theirs=only[0], ours=only[1]))
+    return found or [finding("sections", "same", count=len(names))]
+
+
+def runtime_fields(match):
+    """Keeps of the line about the runtime what it says of the conversation. An id is each program's own."""
+    fields = dict(field.split("=", 1) for field in match.group().removeprefix("Runtime: ").split(" | ") if "=" in field)
+    kept = [f"{name}={'ID' if name == 'sessionId' else fields[name]}" for name in LINE_FIELDS if name in fields]
+    return "{RUNTIME " + " ".join(kept) + "}"
 
 
 def plain(text):
     """Leaves times, machine facts and a program's own words out of a message, and marks where they were."""
-    text = STAMP.sub("{TIME} ", text)
-    text = RUNTIME.sub("{RUNTIME}", text)
+    text = STAMP.sub(r"{TIME \1} ", text)
+    text = RUNTIME.sub(runtime_fields, text)
     text = NOTICE.sub("{NOTICE}", text)
     return HIDDEN.sub("{INTERNAL}", text)
 
 
-def compare_messages(theirs, ours):
+def compare_messages(theirs, ours, known):
     """Compares roles, words, calls and the pairing of results."""
     found = []
     facts = [sum(plain(message["text"]) == "{INTERNAL}" for message in side) for side in (theirs, ours)]
     if facts[0] != facts[1]:
-        found.append(finding("runtime facts", "explained", "a message in the release's own words", counts=facts))
+        found.append(meant("runtime facts", "runtime-facts", known, "a message in the release's own words", counts=facts))
     theirs, ours = ([message for message in side if plain(message["text"]) != "{INTERNAL}"] for side in (theirs, ours))
     for index, (a, b) in enumerate(zip(theirs, ours)):
         whose = f"message {index + 1}, {a['role']}"
@@ -182,6 +216,8 @@ def compare_messages(theirs, ours):
         elif a["calls"] != b["calls"] or a["answers"] != b["answers"]:
             found.append(finding("ids", "differs", whose, theirs=a["calls"] or a["answers"],
                                  ours=b["calls"] or b["answers"]))
+        if a["cached"] != b["cached"]:
+            found.append(finding("cache", "differs", whose, theirs=a["cached"], ours=b["cached"]))
         if plain(a["text"]) != plain(b["text"]):
             part = "result" if a["role"] == "tool" else "history"
             found.append(finding(part, "differs", whose, **first_difference(plain(a["text"]), plain(b["text"]))))
@@ -194,13 +230,16 @@ def compare_messages(theirs, ours):
     return found
 
 
-def compare(theirs, ours, workspace, roots):
-    """Compares two requests part by part."""
+def compare(theirs, ours, workspace, roots, known=frozenset()):
+    """Compares two requests part by part. `known` are the keys of the differences that the contract lists."""
     a, b = take_apart(theirs, workspace), take_apart(ours, workspace)
-    found = compare_files(a["files"], b["files"])
+    found = compare_files(a["files"], b["files"], known)
     found += compare_skills(a["skills"], b["skills"], roots)
-    found += compare_sections(a["sections"], b["sections"])
-    found += compare_messages(a["messages"], b["messages"])
+    found += compare_sections(a["sections"], b["sections"], known)
+    found += compare_messages(a["messages"], b["messages"], known)
+    lines = [[plain(line) for line in one["runtime"]] for one in (a, b)]
+    found.append(finding("runtime line", "same") if lines[0] == lines[1]
+                 else finding("runtime line", "differs", "in the system prompt", theirs=lines[0], ours=lines[1]))
     counts = [len(a["notice"]), len(b["notice"])]
     found.append(finding("notice", "same") if counts[0] == counts[1]
                  else finding("notice", "differs", "lines about cuts", counts=counts))
@@ -208,8 +247,10 @@ def compare(theirs, ours, workspace, roots):
         found.append(finding("internal", "differs", "ours: internal markers on the wire", theirs=a["internal"],
                              ours=b["internal"]))
     elif a["internal"]:
-        found.append(finding("internal", "explained", "internal markers of the release, which we never send"))
+        found.append(meant("internal", "internal-markers", known, "internal markers of the release"))
+    if a["cached"] != b["cached"]:
+        found.append(meant("cache", "cache-breakpoints", known, "system prompt and tools", theirs=a["cached"], ours=b["cached"]))
     if a["tools"] != b["tools"]:
-        found.append(finding("tools", "explained", "each program has tools of its own",
-                             counts=[len(a["tools"]), len(b["tools"])]))
+        found.append(meant("tools", "own-tools", known, "each program has tools of its own",
+                           counts=[len(a["tools"]), len(b["tools"])]))
     return found

@@ -69,9 +69,9 @@ def install(cache, name, version, node=None):
 class Stage:
     """A home and a workspace at fixed paths, so that both programs see the same names and lengths."""
 
-    def __init__(self, root, workspace, api, window, port):
+    def __init__(self, root, workspace, api, window, port, zone="UTC"):
         self.root, self.source = Path(root), Path(workspace)
-        self.original = self.source
+        self.original, self.zone = self.source, zone
         self.home, self.workspace = self.root / "home", self.root / "workspace"
         base = f"http://127.0.0.1:{port}" + ("/v1" if api == "openai-completions" else "")
         model = {"id": "loopback", "name": "loopback", "reasoning": False, "input": ["text"],
@@ -82,7 +82,7 @@ class Stage:
                 "loop": {"baseUrl": base, "apiKey": "loopback", "api": api, "models": [model]}}},
             "plugins": {"enabled": False},
             "agents": {"defaults": {"workspace": str(self.workspace), "model": {"primary": "loop/loopback"},
-                                    "userTimezone": "UTC"}},
+                                    "userTimezone": zone}},
         }
 
     def lay_out(self, seeded=()):
@@ -110,8 +110,10 @@ class Stage:
 
     def environment(self, path):
         """Returns the whole environment of a turn: nothing of the user's comes in."""
-        return {"HOME": str(self.home), "TZ": "UTC", "LANG": "C.UTF-8", "PATH": f"{path}:/usr/bin:/bin",
-                "OPENCLAW_DISABLE_BONJOUR": "1", "npm_config_offline": "true"}
+        return {"HOME": str(self.home), "TZ": self.zone, "LANG": "C.UTF-8", "PATH": f"{path}:/usr/bin:/bin",
+                "OPENCLAW_DISABLE_BONJOUR": "1", "npm_config_offline": "true",
+                # It would start a second process only to hide a warning of Node.
+                "OPENCLAW_NO_RESPAWN": "1"}
 
 
 class OpenClaw:
@@ -121,6 +123,7 @@ class OpenClaw:
         self.version = version
         self.node = install(cache, "node", NODE) / "bin"
         self.package = install(cache, "openclaw", version, self.node)
+        assert self.package == package_of(cache, version)
         self.compiled = Path(cache) / "compiled"
         _, help_text = self.call(None, ["agent", "--help"])
         self.by_key = "--session-key" in help_text
@@ -161,19 +164,33 @@ class OpenClaw:
         stage.adopt()
 
 
-class Chitin:
-    """Our binary, under the contract of a release."""
+def package_of(cache, version):
+    """Returns where a release is installed, or would be."""
+    return Path(cache) / f"openclaw-{version}" / "node_modules" / "openclaw"
 
-    def __init__(self, binary, contract, settings=None):
-        self.binary, self.contract, self.settings = str(Path(binary).resolve()), contract, settings
+
+class Chitin:
+    """Our binary, under the contract of a release, with the skills of the release's own package."""
+
+    def __init__(self, binary, contract, package, settings=None):
+        self.binary, self.contract = str(Path(binary).resolve()), contract
+        own = settings.read_text() if settings else "{}"
+        # Without the release's own skills a long list is cut later than the release cuts it.
+        if "releaseSkills" not in own:
+            own = own.replace("{", "{ releaseSkills: " + json.dumps(str(package)) + ",", 1)
+        self.settings = own
         if not os.access(self.binary, os.X_OK):
             raise Failed(f"There is no program at `{binary}`. Build it with `cargo build -p chitin`, or name it with --chitin.")
+        code, output = run([self.binary, "contracts", contract, "--json"], TURN_SECONDS)
+        if code:
+            raise Failed(f"`chitin contracts {contract}` failed:\n{output[-2000:]}")
+        # Only what the contract itself lists is an explanation.
+        self.known = {one["key"] for one in json.loads(output).get("knownDifferences", [])}
 
     def turn(self, stage, key, message):
         """Runs one turn. Returns what was said when it failed."""
-        if self.settings:
-            (stage.home / ".chitin").mkdir(exist_ok=True)
-            shutil.copy(self.settings, stage.home / ".chitin" / "chitin.json5")
+        (stage.home / ".chitin").mkdir(exist_ok=True)
+        (stage.home / ".chitin" / "chitin.json5").write_text(self.settings)
         code, output = run([self.binary, "run", str(stage.workspace), "--contract", self.contract, "--session", key,
                             "--message", message, "--json"], TURN_SECONDS, cwd=stage.root,
                            env=stage.environment("/usr/local/bin"))

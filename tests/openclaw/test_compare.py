@@ -4,6 +4,7 @@ import unittest
 from compare import compare, plain, take_apart
 
 HERE = "/w"
+KNOWN = {"internal-markers", "own-tools", "own-sections", "runtime-facts", "boundary-in-file"}
 
 
 def request(files, user="hi", rest="", skills="", boundary=False):
@@ -15,8 +16,8 @@ def request(files, user="hi", rest="", skills="", boundary=False):
     return {"messages": [{"role": "system", "content": system}, {"role": "user", "content": user}], "tools": []}
 
 
-def differing(theirs, ours):
-    return [(f["part"], f["whose"]) for f in compare(theirs, ours, HERE, [HERE]) if f["verdict"] == "differs"]
+def differing(theirs, ours, known=KNOWN):
+    return [(f["part"], f["whose"]) for f in compare(theirs, ours, HERE, [HERE], known) if f["verdict"] == "differs"]
 
 
 class Comparing(unittest.TestCase):
@@ -34,7 +35,11 @@ class Comparing(unittest.TestCase):
         names = [name for name, _ in take_apart(request(files, boundary=True), HERE)["files"]]
         self.assertEqual(names, ["TOOLS.md", "MEMORY.md"])
         lost = [("TOOLS.md", "a"), ("MEMORY.md", "m")]
-        self.assertEqual(differing(request(files, boundary=True), request(lost)), [("file", "TOOLS.md")])
+        self.assertEqual(differing(request(files, boundary=True), request(lost)), [])
+        self.assertEqual(differing(request(files, boundary=True), request(lost), {"internal-markers"}),
+                         [("file", "TOOLS.md")])
+        other = [("TOOLS.md", "b"), ("MEMORY.md", "m")]
+        self.assertEqual(differing(request(files, boundary=True), request(other)), [("file", "TOOLS.md")])
 
     def test_order_of_files(self):
         one, two = ("AGENTS.md", "a"), ("SOUL.md", "s")
@@ -43,19 +48,29 @@ class Comparing(unittest.TestCase):
     def test_markers_of_ours_on_the_wire(self):
         files = [("AGENTS.md", "a")]
         self.assertEqual(differing(request(files, boundary=True), request(files)), [])
+        self.assertEqual(differing(request(files, boundary=True), request(files), set()),
+                         [("internal", "internal markers of the release")])
         self.assertEqual(differing(request(files), request(files, boundary=True)),
                          [("internal", "ours: internal markers on the wire")])
 
-    def test_skills_of_the_user(self):
+    def test_every_skill_counts(self):
         entry = "<skill><name>tide</name><location>/w/skills/tide/SKILL.md</location></skill>"
         bundled = "<skill><name>own</name><location>/opt/own/SKILL.md</location></skill>"
         files = [("AGENTS.md", "a")]
-        self.assertEqual(differing(request(files, skills=bundled + entry), request(files, skills=entry)), [])
-        self.assertEqual(differing(request(files, skills=entry), request(files, skills=bundled)),
-                         [("skills", "which of the user's skills are listed")])
+        self.assertEqual(differing(request(files, skills=bundled + entry), request(files, skills=bundled + entry)), [])
+        self.assertEqual(differing(request(files, skills=bundled + entry), request(files, skills=entry)),
+                         [("skills", "the release's own")])
+        self.assertEqual(differing(request(files, skills=entry + bundled), request(files, skills=entry)),
+                         [("skills", "which skills are listed")])
+
+    def test_a_section_that_only_one_has_is_named(self):
+        files = [("AGENTS.md", "a")]
+        self.assertEqual(differing(request(files, rest="## Temporal Context\nnow"), request(files)),
+                         [("sections", "which sections there are")])
 
     def test_times_and_machines_are_not_compared(self):
-        self.assertEqual(plain("[Tue 2026-11-17 05:14 UTC] hi\n\nRuntime: agent=main"), "{TIME} hi\n\n{RUNTIME}")
+        self.assertEqual(plain("[Tue 2026-11-17 05:14 UTC] hi\n\nRuntime: agent=main | host=a | session=agent:main:main | sessionId=7"),
+                         "{TIME UTC} hi\n\n{RUNTIME agent=main session=agent:main:main sessionId=ID}")
         files = [("AGENTS.md", "a")]
         self.assertEqual(differing(request(files, "[Tue 2026-11-17 05:14 UTC] hi"), request(files)),
                          [("history", "message 1, user")])
@@ -65,6 +80,21 @@ class Comparing(unittest.TestCase):
         facts = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nnone\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
         theirs["messages"].append({"role": "user", "content": [{"type": "text", "text": facts}]})
         self.assertEqual(differing(theirs, request([("AGENTS.md", "a")])), [])
+
+    def test_up_to_where_a_provider_caches(self):
+        def cached(system, tool, words):
+            mark = lambda on: {"cache_control": {"type": "ephemeral"}} if on else {}
+            return {"system": [{"type": "text", "text": "You are.", **mark(on)} for on in system],
+                    "tools": [{"name": "read", **mark(tool)}],
+                    "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", **mark(words)}]}]}
+
+        theirs = cached([True], True, True)
+        self.assertEqual(differing(theirs, cached([True], True, True)), [])
+        self.assertEqual(differing(theirs, cached([True, False], True, True)), [("cache", "system prompt and tools")])
+        self.assertEqual(differing(theirs, cached([True], False, True)), [("cache", "system prompt and tools")])
+        self.assertEqual(differing(theirs, cached([True], False, True), {*KNOWN, "cache-breakpoints"}), [])
+        self.assertEqual(differing(theirs, cached([True], True, False), {*KNOWN, "cache-breakpoints"}),
+                         [("cache", "message 1, user")])
 
     def test_ids_of_calls(self):
         def called(id):

@@ -2,7 +2,9 @@
 
 use chitin_context::Context;
 use chitin_context::memory_results::MemoryResult;
+use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
+use chitin_protocol::transcript::Entry;
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use futures_util::future::BoxFuture;
@@ -72,6 +74,20 @@ pub struct Ask<'a> {
     pub occasion: &'a Occasion,
     /// What was found in memory for this turn.
     pub memory: &'a [MemoryResult],
+    /// The session's records so far.
+    pub records: &'a [Entry],
+}
+
+impl Ask<'_> {
+    /// Tells whether a message of the user in this session ends with a notice already.
+    pub fn is_told(&self, notice: &str) -> bool {
+        self.records.iter().any(|entry| match entry.message() {
+            Some(Message::User(message)) => message.content.text().ends_with(notice),
+            Some(Message::Assistant(_) | Message::ToolResult(_) | Message::Other(_)) | None => {
+                false
+            }
+        })
+    }
 }
 
 /// What starts a turn, and where its words come from.

@@ -5,7 +5,9 @@
 )]
 
 use anyhow::{Context, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -45,11 +47,44 @@ pub fn text(value: &Value) -> Result<String> {
     ) {
         return Ok(text(part)?.repeat(usize::try_from(times)?));
     }
+    if let (Some(part), Some(times)) = (
+        value.get("$numbered"),
+        value.get("times").and_then(Value::as_u64),
+    ) {
+        let part = text(part)?;
+        return Ok((0..times)
+            .map(|number| part.replace('#', &number.to_string()))
+            .collect());
+    }
     let parts = value
         .get("$concat")
         .and_then(Value::as_array)
         .context("neither text nor a recipe for text")?;
     parts.iter().map(text).collect()
+}
+
+/// Above this length a recorded text is described, not quoted.
+const QUOTED_UNITS: usize = 6_000;
+
+/// Returns a text as cases record it: whole, or length, digest and both ends. `units` is the length that the case states.
+pub fn quoted(text: String, units: usize) -> Value {
+    if units <= QUOTED_UNITS {
+        return Value::String(text);
+    }
+    let all: Vec<u16> = text.encode_utf16().collect();
+    let part = |range: &[u16]| String::from_utf16_lossy(range);
+    let sum = Sha256::digest(text.as_bytes())
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        });
+    json!({ "$text": {
+        "length": units,
+        "sha256": sum,
+        "head": part(&all[..all.len().min(60)]),
+        "tail": part(&all[all.len().saturating_sub(160)..]),
+    } })
 }
 
 /// Decodes standard base64.

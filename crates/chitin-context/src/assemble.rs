@@ -7,7 +7,7 @@ use crate::files::{Files, FilesIn, files_with};
 use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
 use crate::maker::{Fresh, Maker};
 use crate::memory_results::{self, MemoryResult};
-use crate::render::{Blocks, boundary, join, memory_fragment};
+use crate::render::{Blocks, CONTEXT_ENGINE_KEY, boundary, join, memory_fragment};
 use crate::report::{around_words, system_notice, user_notice};
 use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
 use chitin_protocol::settings::RecallPlace;
@@ -88,6 +88,10 @@ impl Context {
         let Some(line) = self.fragments.iter().find(|one| is_runtime_line(one)) else {
             return system;
         };
+        // What an engine added stands behind the line, wherever that goes.
+        let added = self.system_fragments().last().filter(|one| is_added(one));
+        let added = added.map(Fragment::text).unwrap_or_default();
+        system.truncate(system.len() - added.len());
         if line.role == Role::System {
             system.truncate(system.len() - line.injected.bytes);
         }
@@ -100,7 +104,21 @@ impl Context {
             system.push('\n');
             system.push_str(part);
         }
+        system.push_str(&added);
         system
+    }
+
+    /// Returns the same context with the text that a context engine adds to the end of the system prompt.
+    #[must_use]
+    pub fn with_engine_text(&self, text: &str) -> Self {
+        let mut context = self.clone();
+        let piece = Piece::given(text);
+        let fragment = Fragment::section(CONTEXT_ENGINE_KEY, CacheClass::Dynamic, vec![piece]);
+        let system = |one: &Fragment| one.role == Role::System;
+        let end = context.fragments.iter().rposition(system);
+        let end = end.map_or(0, |last| last + 1);
+        context.fragments.insert(end, fragment.led_by("\n\n"));
+        context
     }
 
     /// Returns the system prompt.
@@ -274,6 +292,11 @@ fn joined(placed: Vec<Placed>, blocks: Blocks, memory: Option<Fragment>) -> Vec<
 fn is_runtime_line(fragment: &Fragment) -> bool {
     let key = SectionKey::RuntimeLine.name();
     matches!(&fragment.origin, Origin::Section { key: own } if *own == key)
+}
+
+/// Tells whether a fragment is what a context engine added.
+fn is_added(fragment: &Fragment) -> bool {
+    matches!(&fragment.origin, Origin::Section { key } if *key == CONTEXT_ENGINE_KEY)
 }
 
 /// Takes that line out of the system prompt, for the first message.

@@ -24,6 +24,9 @@ pub const DYNAMIC_CONTEXT_KEY: &str = "dynamic-context";
 /// The key of the block of search results.
 pub const MEMORY_RESULTS_KEY: &str = "memory-results";
 
+/// The key of the text that a context engine adds to the system prompt.
+pub const CONTEXT_ENGINE_KEY: &str = "context-engine";
+
 /// The two blocks of files, each a heading and one fragment per file. A block without files is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Blocks {

@@ -65,10 +65,11 @@ impl PluginEngine {
 
     /// Turns a fault into an error of the engine. The agent tells the user, and sends the conversation as it is.
     fn failed(&self, operation: &'static str, fault: &PluginFault) -> EngineError {
+        self.plugin.set_engine_failing(true);
         EngineError::Failed {
             id: self.plugin.name().to_owned(),
             operation,
-            reason: format!("{fault}. {}", fault.hint()),
+            reason: format!("{fault}. {}", fault.hint(self.plugin.name())),
         }
     }
 }
@@ -156,13 +157,22 @@ impl ContextEngine for PluginEngine {
                 .await
             };
             match answer.await {
-                Ok(context) => Ok(context),
-                // It was reported when it happened; until the plugin is back the conversation is sent as it is.
-                Err(fault) if fault.is_old_news() => Ok(AssembledContext {
-                    messages: assembly.messages.clone(),
-                    estimated_tokens: 0,
-                    system_prompt_addition: None,
-                }),
+                Ok(context) => {
+                    self.plugin.set_engine_failing(false);
+                    Ok(context)
+                }
+                // Until the plugin is back the conversation is sent as it is. That is said once, also where it failed as an
+                // adapter first.
+                Err(fault)
+                    if fault.is_old_news()
+                        && (fault == PluginFault::Removed || self.plugin.is_engine_failing()) =>
+                {
+                    Ok(AssembledContext {
+                        messages: assembly.messages.clone(),
+                        estimated_tokens: 0,
+                        system_prompt_addition: None,
+                    })
+                }
                 Err(fault) => Err(self.failed("assemble", &fault)),
             }
         })

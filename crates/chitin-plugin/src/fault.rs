@@ -105,9 +105,9 @@ pub enum PluginFault {
 }
 
 impl PluginFault {
-    /// Says what the user can do about it.
-    pub const fn hint(&self) -> &'static str {
-        match self {
+    /// Says what the user can do about it. The plugin is named as in the configuration.
+    pub fn hint(&self, plugin: &str) -> String {
+        let hint = match self {
             Self::Misconfigured(_) => "Correct `plugins` in `chitin.json5`.",
             Self::NoSandbox(_) => {
                 "Install `bwrap` or use a kernel with Landlock, or set `sandbox: false` for this plugin to run it without protection."
@@ -117,7 +117,9 @@ impl PluginFault {
             }
             Self::TimedOut { .. } => "Raise `timeoutSeconds`, or make the plugin quicker.",
             Self::Died { .. } | Self::ClosedOutput { .. } => {
-                "Run `chitin plugins try NAME` to see what it writes to its error output."
+                return format!(
+                    "Run `chitin plugins try {plugin}` to see what it writes to its error output."
+                );
             }
             Self::LineTooLong { .. } | Self::Flooded { .. } | Self::BadAnswer { .. } => {
                 "The plugin must write one JSON-RPC answer per request and nothing else to its output; see docs/reference/plugin-protocol.md."
@@ -130,9 +132,12 @@ impl PluginFault {
             Self::TooLarge { .. } => {
                 "Start a new session, or use the built-in context engine for this one."
             }
-            Self::BackingOff { .. } => "Run `chitin plugins try NAME` to try it at once.",
+            Self::BackingOff { .. } => {
+                return format!("Run `chitin plugins try {plugin}` to try it at once.");
+            }
             Self::Removed => "Name it in `plugins` in `chitin.json5` to use it again.",
-        }
+        };
+        hint.to_owned()
     }
 
     /// Tells whether the process is of no use any more and has to be ended.
@@ -183,7 +188,7 @@ impl fmt::Display for PluginNote {
         write!(
             f,
             "The plugin `{plugin}` failed: {fault}. {instead} {}",
-            fault.hint()
+            fault.hint(plugin)
         )
     }
 }

@@ -37,6 +37,8 @@ struct Memory {
     handshake: Option<Handshake>,
     claims: BTreeMap<PathBuf, bool>,
     definitions: BTreeMap<PathBuf, AgentDefinition>,
+    /// Whether it was said that the engine does not decide.
+    engine_failing: bool,
 }
 
 impl Plugin {
@@ -116,6 +118,15 @@ impl Plugin {
 
     pub(crate) fn remember_handshake(&self, handshake: &Handshake) {
         lock(&self.memory).handshake = Some(handshake.clone());
+    }
+
+    /// Tells whether it was said that the engine does not decide.
+    pub(crate) fn is_engine_failing(&self) -> bool {
+        lock(&self.memory).engine_failing
+    }
+
+    pub(crate) fn set_engine_failing(&self, failing: bool) {
+        lock(&self.memory).engine_failing = failing;
     }
 
     /// Tells whether the plugin is known not to offer something.

@@ -137,11 +137,15 @@ impl ServeHost {
         })
     }
 
-    /// Asks somebody at a terminal for permission.
+    /// Makes agents for a conversation, whose owner is asked for permission.
     #[must_use]
-    pub fn at_terminal(mut self, approver: Arc<dyn Approver>) -> Self {
+    pub(crate) fn in_conversation(
+        mut self,
+        approver: Arc<dyn Approver>,
+        verb: &'static str,
+    ) -> Self {
         self.approver = approver;
-        self.verb = "run";
+        self.verb = verb;
         self
     }
 
@@ -403,9 +407,8 @@ impl AgentHost for ServeHost {
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let cache = self.cache(agent_id)?;
-        let setup = &cache.factory.setup;
         let served = self.verb == SERVE;
-        let report = ContextReport::of_session(&self.host, setup, session_key, None, served)
+        let report = ContextReport::of_session(&cache.factory, session_key, None, served)
             .map_err(|error| said(&error))?;
         serde_json::to_value(&report).map_err(|error| HostError {
             message: format!("The context cannot be shown: {error}."),

@@ -152,7 +152,9 @@ fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, Runtim
         turn: WhichTurn::First,
         ..TurnRequest::default()
     };
-    let context = first.context(host, setup, FileSource::Disk)?.context;
+    let context = first
+        .workspace_context(host, setup, FileSource::Disk)?
+        .context;
     let shortened = context.shortened().into_iter().map(|(record, reason)| {
         let record = &context.files.records[record];
         let below = record.path.strip_prefix(&setup.directory);

@@ -1,7 +1,7 @@
 //! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
 //! `chitin serve` many.
 
-use crate::context::{TurnRequest, WorkspaceSource};
+use crate::context::{EngineLook, FileSource, TurnContext, TurnRequest, WorkspaceSource};
 use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
@@ -14,7 +14,7 @@ use crate::setup::{Setup, chitin_home, shown, state_roots};
 use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
-use chitin_agent::engine::{ContextEngine, Registry, slot};
+use chitin_agent::engine::{ContextEngine, Registry, Resolved, slot};
 use chitin_agent::guard::{AllGuards, PermissionGuard};
 use chitin_agent::history::{Compacting, FlushOptions, MessageStamp, Pruning};
 use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
@@ -273,39 +273,65 @@ fn named_in_utf8(host: &Host, setup: &Setup) -> Result<(), RuntimeError> {
 }
 
 impl AgentFactory {
-    /// Picks the context engine: the one that `chitin.json5` names, else the one that `openclaw.json` names, of those that
-    /// are built in or that plugins offer.
     fn engine(&self) -> Result<Arc<dyn ContextEngine>, RuntimeError> {
-        let setup = &self.setup;
-        let named = self.context_engine.as_deref();
-        let mut registry = Registry::new();
-        for engine in &self.engines {
-            let engine = Arc::clone(engine);
-            let id = engine.info().id.clone();
-            registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
-        }
-        self.plugins
-            .register_engines(&mut registry, &setup.directory);
-        let resolved = registry
-            .resolve(named.unwrap_or_else(|| slot(setup.configuration.value())))
-            .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))?;
+        let resolved = self.resolved_engine()?;
         if let Some(note) = &resolved.note {
             self.notes.note(note);
         }
         Ok(resolved.engine)
     }
+
+    fn resolved_engine(&self) -> Result<Resolved, RuntimeError> {
+        selected_engine(&self.setup, &self.engines, self.context_engine.as_deref())
+    }
+
+    /// Returns the context of a turn as it would be sent: the agent's context engine is asked too.
+    pub fn context(&self, request: &TurnRequest) -> Result<TurnContext, RuntimeError> {
+        let (host, setup) = (&self.host, &self.setup);
+        let mut context = request.workspace_context(host, setup, FileSource::Disk)?;
+        self.ask_engine(request, &mut context)?;
+        Ok(context)
+    }
+
+    /// Lets the agent's context engine decide about a context that is only looked at.
+    pub(crate) fn ask_engine(
+        &self,
+        request: &TurnRequest,
+        context: &mut TurnContext,
+    ) -> Result<(), RuntimeError> {
+        let resolved = self.resolved_engine()?;
+        context.notes.extend(resolved.note);
+        EngineLook {
+            request,
+            host: &self.host,
+            setup: &self.setup,
+            engine: &*resolved.engine,
+            store: Some(&*self.store),
+        }
+        .choose(context);
+        Ok(())
+    }
 }
 
-/// Says which context engine decides what of a conversation is sent, if it is not the built-in one. None is started.
-pub(crate) fn engine_note(setup: &Setup) -> Option<String> {
-    let own = setup.configuration.layers.settings(Some(&setup.agent));
-    let named = own.context_engine.as_deref();
-    let id = named.unwrap_or_else(|| slot(setup.configuration.value()));
-    let engines = setup.plugins.engines(&setup.directory);
-    let is_offered = engines.iter().any(|(known, _)| known == id);
-    is_offered
-        .then(|| chitin_agent::engine::decides_note(id))
-        .flatten()
+/// Picks the context engine: the one that is named (in `chitin.json5`), else the one that `openclaw.json` names, of those that
+/// are built in, that an embedder adds or that plugins offer. None is started.
+pub(crate) fn selected_engine(
+    setup: &Setup,
+    engines: &[Arc<dyn ContextEngine>],
+    named: Option<&str>,
+) -> Result<Resolved, RuntimeError> {
+    let mut registry = Registry::new();
+    for engine in engines {
+        let engine = Arc::clone(engine);
+        let id = engine.info().id.clone();
+        registry.register(&id, "embedder", Box::new(move || Ok(Arc::clone(&engine))));
+    }
+    setup
+        .plugins
+        .register_engines(&mut registry, &setup.directory);
+    registry
+        .resolve(named.unwrap_or_else(|| slot(setup.configuration.value())))
+        .map_err(|error| RuntimeError::new(ErrorKind::Config, error.to_string()))
 }
 
 /// How the conversation is kept short: what `openclaw.json` says, and over it what `chitin.json5` says.

@@ -1,7 +1,8 @@
 //! One agent, as a caller holds it.
 
 use crate::context::report::ContextReport;
-use crate::context::{FileSource, TokenCounting, TurnContext, TurnRequest};
+use crate::context::{TokenCounting, TurnContext, TurnRequest};
+use crate::conversation::{Conversation, ConversationRequest};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::{AgentFactory, ModelSelection};
 use crate::memory::AgentMemory;
@@ -82,17 +83,26 @@ impl AgentHandle {
         self.factory.setup.definition(&self.factory.host)
     }
 
-    /// Returns the context of a turn: exactly what `chitin context` shows.
+    /// Returns the context of a turn: exactly what `chitin context` shows. The context engine is asked too, on a thread of its
+    /// own, and the call waits for it.
     pub fn context(&self, request: &TurnRequest) -> Result<TurnContext, RuntimeError> {
-        request.context(&self.factory.host, &self.factory.setup, FileSource::Disk)
+        self.factory.context(&self.asked(request))
     }
 
     /// Returns the same in figures: what `chitin context --json` prints.
     pub fn report(&self, request: &TurnRequest) -> Result<ContextReport, RuntimeError> {
-        let context = self.context(request)?;
+        let request = &self.asked(request);
+        let context = self.factory.context(request)?;
         let (host, setup) = (&self.factory.host, &self.factory.setup);
         let tokens = TokenCounting::Estimate;
         Ok(ContextReport::new(request, tokens, host, setup, &context))
+    }
+
+    /// Returns a request for the model that the turns ask, unless it names one.
+    fn asked(&self, request: &TurnRequest) -> TurnRequest {
+        let mut request = request.clone();
+        request.model = request.model.or_else(|| self.model.clone());
+        request
     }
 
     /// Returns its sessions.
@@ -103,6 +113,16 @@ impl AgentHandle {
     /// Returns its memory. Nothing is opened before it is searched.
     pub fn memory(&self) -> &Arc<AgentMemory> {
         &self.factory.memory
+    }
+
+    /// Opens a conversation as `chitin run` has it: with the tools that begin other sessions, which run beside it in this process. An
+    /// asynchronous runtime must be running.
+    pub async fn conversation(
+        &self,
+        mut request: ConversationRequest,
+    ) -> Result<Conversation, RuntimeError> {
+        request.model = request.model.or_else(|| self.model.clone());
+        Conversation::open(self.factory.clone(), request).await
     }
 
     /// Runs a turn to its end and returns what came of it.

@@ -176,7 +176,7 @@ fn choose_from(
             }
         };
         let known = models::find(&resolved.id(), &setup.configuration.models)
-            .unwrap_or_else(|_| Model::unknown(resolved.id()));
+            .unwrap_or_else(|| Model::unknown(resolved.id()));
         let window = known.context_window.or(resolved.context_window);
         let answer = known
             .max_output

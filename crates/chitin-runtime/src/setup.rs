@@ -10,12 +10,12 @@ use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_protocol::settings::{PluginSettings, ProviderSettings, ServerSettings};
-use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, Precedence, compose};
+use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, OpenClawAdapter, compose_agent};
 use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
-use chitin_workspace::contract::{self, Contract};
+use chitin_workspace::contract::{self, Contract, Layout};
 use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
@@ -95,6 +95,9 @@ pub struct Configuration {
     /// `openclaw.json` with the user's own channels laid over it, if there are any.
     laid_over: Option<Value>,
 }
+
+/// Why a workspace that is to be composed with another one is not.
+pub(crate) const NO_DIRECTORY: &str = "There is no such directory.";
 
 /// A workspace, found.
 #[derive(Debug, Clone)]
@@ -307,23 +310,49 @@ impl Setup {
         }
     }
 
-    /// Returns what the adapter that claims the directory makes of it.
+    /// Returns what the adapter that claims the directory makes of it, with the workspaces that are composed with it, as its
+    /// turns see them.
     pub fn definition(&self, host: &Host) -> Result<AgentDefinition, RuntimeError> {
         self.check_directory(host)?;
-        let mut definitions = Vec::new();
-        for directory in std::iter::once(&self.directory).chain(&self.with) {
-            definitions.push(self.adapters.load(directory).map_err(|error| {
-                RuntimeError::new(
-                    ErrorKind::User,
-                    format!("`{}` is no agent.", shown(directory, host)),
-                )
-                .caused_by(error)
-            })?);
-        }
-        let composed = compose(&definitions, Precedence::FirstWins);
-        composed
-            .map(|composed| composed.definition)
-            .ok_or_else(|| RuntimeError::new(ErrorKind::Internal, "No workspace was composed."))
+        let own = self.adapters.load(&self.directory).map_err(|error| {
+            let message = format!("`{}` is no agent.", shown(&self.directory, host));
+            RuntimeError::new(ErrorKind::User, message).caused_by(error)
+        })?;
+        // Of the others the files count, as in a turn, whoever would claim the directory by itself.
+        let reader = match self.contract().rendering.layout {
+            Layout::ProjectContext => OpenClawAdapter::for_contract(self.contract()),
+            Layout::Composition => OpenClawAdapter::default(),
+        };
+        let others = self.with.iter().map(|other| {
+            Root::open(other).map_err(|error| {
+                if error.is_missing() {
+                    self.not_composed(host, other, NO_DIRECTORY)
+                } else {
+                    self.not_composed(host, other, error)
+                }
+            })?;
+            let read = reader.read(other);
+            read.map_err(|error| self.not_composed(host, other, error))
+        });
+        let others = others.collect::<Result<Vec<_>, _>>()?;
+        Ok(compose_agent(own, &others))
+    }
+
+    /// Says that another workspace cannot be composed with this one.
+    pub(crate) fn not_composed(
+        &self,
+        host: &Host,
+        other: &Path,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> RuntimeError {
+        let message = format!(
+            "`{}` cannot be composed with `{}`.",
+            shown(other, host),
+            shown(&self.directory, host)
+        );
+        RuntimeError::new(ErrorKind::User, message)
+            .caused_by(cause)
+            .hint("`--with DIR` and `with` in `chitin.json5` name directories that are agents")
     }
 
     /// Returns where this workspace's skills are looked for.

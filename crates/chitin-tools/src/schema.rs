@@ -16,6 +16,46 @@ pub fn spec<Arguments: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     }
 }
 
+/// Describes a tool by the schema of its arguments as it was written down, see [`schema_on_file!`](crate::schema_on_file).
+pub fn spec_on_file(name: &str, description: &str, schema: &str) -> ToolSpec {
+    let parameters = serde_json::from_str(schema);
+    debug_assert!(parameters.is_ok(), "a test holds that it is a schema");
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: parameters.unwrap_or_default(),
+    }
+}
+
+/// Names the file beside the code that holds the schema of a type: `PARAMETERS`. Making schemas from types anew would take a fifth of
+/// a short command's time. A test holds that the file is what the type gives; `UPDATE_SCHEMAS=1` writes it.
+#[macro_export]
+macro_rules! schema_on_file {
+    ($arguments:ty, $file:literal) => {
+        const PARAMETERS: &str = include_str!($file);
+
+        #[cfg(test)]
+        #[test]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a file of the source code, and a switch for its authors"
+        )]
+        fn the_schema_on_file_is_that_of_the_type() {
+            let schema = $crate::schema::schema::<$arguments>();
+            let made = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+            if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+                let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+                let path = std::path::Path::new(root)
+                    .join(file!())
+                    .with_file_name($file);
+                std::fs::write(path, &made).expect("the schema can be written");
+                return;
+            }
+            assert_eq!(PARAMETERS, made, "run the tests with UPDATE_SCHEMAS=1");
+        }
+    };
+}
+
 /// Returns the schema of a type as providers like it: everything in one place, no titles, no references, no unknown fields,
 /// and what may be left out is simply not required.
 pub fn schema<Arguments: JsonSchema>() -> Value {

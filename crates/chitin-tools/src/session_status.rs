@@ -1,13 +1,12 @@
 //! `session_status`: what time it is, which model speaks, and what the session took so far.
 
-use crate::schema::spec;
+use crate::schema::spec_on_file;
 use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
 use chitin_protocol::message::Usage;
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -49,8 +48,8 @@ pub struct SessionStatus {
     pub cost_limit: Option<f64>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Arguments {}
+/// It takes no arguments.
+const PARAMETERS: &str = r#"{"type": "object", "additionalProperties": false, "properties": {}}"#;
 
 /// Shows how the session is.
 pub struct SessionStatusTool {
@@ -76,7 +75,7 @@ impl SessionStatusTool {
     /// Returns what a model is told of the tool.
     pub fn definition() -> ToolSpec {
         let description = "Shows the time, the model, how full its window is, and what the session took in tokens and money.";
-        spec::<Arguments>("session_status", description)
+        spec_on_file("session_status", description, PARAMETERS)
     }
 }
 

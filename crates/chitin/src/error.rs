@@ -3,7 +3,7 @@
 use crate::exit_code::Exit;
 use chitin_pack::{ExitKind, PackError};
 use chitin_runtime::display::sentence;
-use chitin_runtime::{ErrorKind, RuntimeError};
+use chitin_runtime::{ErrorKind, PackFailure, RuntimeError};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -154,6 +154,15 @@ impl From<RuntimeError> for CliError {
             source,
             hints,
             ..Self::new(kind.into(), message)
+        }
+    }
+}
+
+impl From<PackFailure> for CliError {
+    fn from(failure: PackFailure) -> Self {
+        match failure {
+            PackFailure::Setup(error) => error.into(),
+            PackFailure::Build(error) => error.into(),
         }
     }
 }

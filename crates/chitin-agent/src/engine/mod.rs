@@ -5,17 +5,18 @@
 //! configuration. [`Legacy`] passes a conversation on as the session layer made it, and puts it into a summary with
 //! [`compact`] when it grows too long.
 
+mod choice;
 mod compact;
 mod legacy;
 mod registry;
 
+pub use choice::{EngineChoice, choose};
 pub use compact::{
     CompactError, CompactOrder, Compacted, Outcome, Summarizer, SummaryError, When, compact,
 };
 pub use legacy::Legacy;
 pub use registry::{EngineFactory, Registration, Registry, Resolved, slot};
 
-use crate::compat::LEGACY_ENGINE;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::Entry;
 use chitin_tools::definition_of;
@@ -23,15 +24,6 @@ use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use std::sync::Arc;
-
-/// Says that an engine decides what of a conversation is sent, unless it is the built-in one, which sends what is shown.
-pub fn decides_note(id: &str) -> Option<String> {
-    (id != LEGACY_ENGINE).then(|| {
-        format!(
-            "The context engine `{id}` decides what of the conversation is sent, and is asked only in a turn; here is all of the conversation."
-        )
-    })
-}
 
 /// What an engine says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -196,7 +188,9 @@ pub enum EngineError {
 /// session existed before; `assemble` before each request of a turn's first call; `after_turn` when the turn is stored, or
 /// `ingest` for each of its messages where an engine leaves `after_turn` as it is; `maintain` after a turn without error;
 /// `compact` when the window is nearly full or somebody asks; `dispose` at the end. An implementor must not change
-/// records: what it wants forgotten it leaves out of `assemble`. Futures may be dropped at any point (somebody pressed
+/// records: what it wants forgotten it leaves out of `assemble`. Looks at a context (`chitin context`, `--dry-run`, the page) call
+/// `assemble` and nothing else, without `bootstrap` before it, and with an empty id for a session that does not exist yet: it
+/// must not change what later calls answer. Futures may be dropped at any point (somebody pressed
 /// Ctrl-C); the next call must find the engine usable.
 pub trait ContextEngine: Send + Sync {
     /// Says who this is.

@@ -10,7 +10,7 @@ use super::prepare::{last_compaction, visible_from};
 use super::prune::{Pruning, prune};
 use super::repair::{FailedResults, repair, repair_calls};
 use super::stamp::MessageStamp;
-use super::tool_results::{cap_result, tool_result_limit};
+use super::tool_results::{cap_in_own_turn, cap_result, tool_result_limit};
 use super::view::{any_call, content_of, failed, message_of, result_id, text_field};
 use super::workspace_files::{are_held, holds_files};
 use crate::compat::role;
@@ -23,7 +23,7 @@ use chitin_protocol::text::is_blank_js;
 use chitin_protocol::transcript::Entry;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How a branch becomes messages.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +45,17 @@ pub struct Assembling<'a> {
     pub call_ids: CallIdForm,
     /// Puts the time before the user's messages, where that is not written down.
     pub stamp: Option<&'a MessageStamp>,
+    /// The turn that is under way; none between turns.
+    pub running: Option<RunningTurn<'a>>,
+}
+
+/// What belongs to the turn that is under way.
+#[derive(Debug, Clone, Copy)]
+pub struct RunningTurn<'a> {
+    /// How many records of the branch are older.
+    pub records_before: usize,
+    /// Results of this turn that are longer than what the transcript keeps of them, by record.
+    pub whole: &'a HashMap<String, Vec<Block>>,
 }
 
 /// Tool results that were shortened once, for as long as the process lives.
@@ -130,14 +141,37 @@ pub fn messages_for_model(
         .filter(|files| options.turns.is_some() || !are_held(shown, files));
     let is_before =
         |entry: &&Entry| before.is_some() && options.turns.is_some() && holds_files(entry);
-    messages.extend(
-        shown
-            .iter()
-            .filter(|entry| !is_before(entry))
-            .filter_map(message_of)
-            .filter_map(|one| for_model(&one)),
-    );
-    make_unique(&mut messages, options.call_ids);
+    let from = branch.len() - shown.len();
+    let records_before = options
+        .running
+        .map_or(branch.len(), |running| running.records_before);
+    let mut earlier = 0;
+    let mut whole: Vec<usize> = Vec::new();
+    for (at, entry) in shown.iter().enumerate() {
+        let message = message_of(entry).filter(|_| !is_before(&entry));
+        let Some(mut message) = message.and_then(|one| for_model(&one)) else {
+            continue;
+        };
+        if let Some(running) = &options.running
+            && let Message::ToolResult(result) = &mut message
+            && let Some(content) = running.whole.get(&entry.id)
+        {
+            result.content = Content::Blocks(content.clone());
+            whole.push(messages.len());
+        }
+        messages.push(message);
+        if from + at < records_before {
+            earlier = messages.len();
+        }
+    }
+    make_unique(&mut messages, earlier, options.call_ids);
+    let whole: HashSet<String> = whole
+        .into_iter()
+        .filter_map(|at| match &messages[at] {
+            Message::ToolResult(result) => Some(result.tool_call_id.clone()),
+            Message::User(_) | Message::Assistant(_) | Message::Other(_) => None,
+        })
+        .collect();
     let messages = repair_calls(&messages, None, &rules.repair).messages;
     let mut messages = repair(&messages, FailedResults::Drop, &rules.repair).messages;
     close_calls(&mut messages);
@@ -163,9 +197,15 @@ pub fn messages_for_model(
         result_limit = result_limit.min(chars.max(1));
     }
     for message in &mut messages {
-        if let Message::ToolResult(result) = message
-            && let Some(capped) = cap_result(result, result_limit, &rules.tool_results)
-        {
+        let Message::ToolResult(result) = message else {
+            continue;
+        };
+        let capped = if whole.contains(&result.tool_call_id) {
+            cap_in_own_turn(result, options.window, &rules.tool_results)
+        } else {
+            cap_result(result, result_limit, &rules.tool_results)
+        };
+        if let Some(capped) = capped {
             *result = capped;
         }
     }

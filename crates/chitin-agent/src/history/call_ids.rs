@@ -6,7 +6,7 @@
 use super::view::result_id;
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Message};
-use chitin_protocol::rules::{CallIds, RepairRules};
+use chitin_protocol::rules::{CallIds, RepairRules, RepeatedIds};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +19,8 @@ const NO_LETTERS: &str = "sanitizedtoolid";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallIdForm {
     alphanumeric: bool,
+    /// Whether a call of the running turn is compared with the ids that were sent, not with those that are recorded.
+    by_sent_ids: bool,
     /// Whether ids that Anthropic gave stay as they are.
     keeps_anthropic: bool,
 }
@@ -35,13 +37,22 @@ impl CallIdForm {
         };
         Self {
             alphanumeric,
+            by_sent_ids: rules.repeated_ids == RepeatedIds::SentIds,
             keeps_anthropic: provider == "anthropic",
         }
     }
 }
 
-/// Gives every call an id of its own, and every result that of its call.
-pub(super) fn make_unique(messages: &mut [Message], form: CallIdForm) {
+/// Gives every call an id of its own, and every result that of its call. The first `earlier` messages are of earlier turns.
+pub(super) fn make_unique(messages: &mut [Message], earlier: usize, form: CallIdForm) {
+    if form.by_sent_ids {
+        // Ids that are sent stay as they are when they are looked at once more.
+        rewrite(&mut messages[..earlier], form);
+    }
+    rewrite(messages, form);
+}
+
+fn rewrite(messages: &mut [Message], form: CallIdForm) {
     let mut ids = Ids {
         form,
         used: HashSet::new(),

@@ -32,7 +32,8 @@ mod view;
 mod workspace_files;
 
 pub use assemble::{
-    Assembled, Assembling, PrefixChange, PrunedResults, messages_for_model, prefix_changes,
+    Assembled, Assembling, PrefixChange, PrunedResults, RunningTurn, messages_for_model,
+    prefix_changes,
 };
 pub use audit::{Audit, Findings, IdentifierPolicy, audit, identifiers};
 pub use call_ids::CallIdForm;

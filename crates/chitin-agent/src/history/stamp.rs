@@ -13,8 +13,64 @@ const TELLS_TIME: &str = "Current time: ";
 /// Begins a message of another session.
 const OF_A_SESSION: &str = "[Inter-session message]";
 /// Abbreviations that American zones are called by; other zones go by their distance from GMT.
-const AMERICAN: [&str; 11] = [
-    "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT", "AKST", "AKDT", "HST",
+const AMERICAN: [&str; 13] = [
+    "EST", "EDT", "CST", "CDT", "MST", "MDT", "PST", "PDT", "AKST", "AKDT", "AST", "ADT", "HST",
+];
+/// How the names of zones begin that American English has abbreviations for.
+const AMERICAN_ZONES: [&str; 14] = [
+    "America/",
+    "US/",
+    "Canada/",
+    "Mexico/",
+    "Atlantic/Bermuda",
+    "Pacific/Honolulu",
+    "Pacific/Johnston",
+    "Jamaica",
+    "Navajo",
+    "EST",
+    "HST",
+    "CST6CDT",
+    "MST",
+    "PST8PDT",
+];
+/// Zones among those that have none all the same.
+const NOT_AMERICAN: [&str; 7] = [
+    "America/Dawson",
+    "America/Havana",
+    "America/Hermosillo",
+    "America/Mazatlan",
+    "America/Whitehorse",
+    "Canada/Yukon",
+    "Mexico/BajaSur",
+];
+/// The Aleutian zones, whose abbreviations are spelled in an older way.
+const ALEUTIAN: [&str; 3] = ["America/Adak", "America/Atka", "US/Aleutian"];
+/// Zones that are level with GMT for half of the year and are not called so.
+const WESTERN_EUROPEAN: [&str; 8] = [
+    "Atlantic/Azores",
+    "Atlantic/Canary",
+    "Atlantic/Faeroe",
+    "Atlantic/Faroe",
+    "Atlantic/Madeira",
+    "Europe/Lisbon",
+    "Portugal",
+    "WET",
+];
+/// Names of UTC.
+const UNIVERSAL: [&str; 13] = [
+    "UTC",
+    "UCT",
+    "GMT",
+    "GMT0",
+    "GMT+0",
+    "GMT-0",
+    "Universal",
+    "Zulu",
+    "Etc/UTC",
+    "Etc/UCT",
+    "Etc/GMT",
+    "Etc/Universal",
+    "Etc/Zulu",
 ];
 
 /// Puts the time before the user's messages.
@@ -100,16 +156,21 @@ fn has_time(text: &str) -> bool {
 fn zone_name(at: &Zoned) -> String {
     let zone = at.time_zone().iana_name().unwrap_or("UTC");
     let short = at.strftime("%Z").to_string();
-    let is_american = ["America/", "US/", "Canada/", "Pacific/Honolulu"]
-        .iter()
-        .any(|name| zone.starts_with(name));
-    if is_american && AMERICAN.contains(&&*short) {
+    if ALEUTIAN.contains(&zone) {
+        return short.replace('H', "HA");
+    }
+    let is_american = AMERICAN_ZONES.iter().any(|name| zone.starts_with(name));
+    if is_american && !NOT_AMERICAN.contains(&zone) && AMERICAN.contains(&&*short) {
         return short;
     }
     let minutes = at.offset().seconds() / 60;
     if minutes == 0 {
-        let is_universal = zone == "UTC" || zone.ends_with("/UTC");
-        return if is_universal { "UTC" } else { "GMT" }.to_owned();
+        return match zone {
+            zone if UNIVERSAL.contains(&zone) => "UTC",
+            zone if WESTERN_EUROPEAN.contains(&zone) => "GMT+0",
+            _ => "GMT",
+        }
+        .to_owned();
     }
     let sign = if minutes < 0 { '-' } else { '+' };
     let (hours, rest) = (minutes.abs() / 60, minutes.abs() % 60);

@@ -3,7 +3,7 @@
 use super::view::{prefix, suffix, weight};
 use crate::compat::MIDDLE_CUT;
 use chitin_protocol::message::{Block, Content, Message, ToolResultMessage};
-use chitin_protocol::rules::{ResultsTogether, ToolResultRules};
+use chitin_protocol::rules::{OwnTurnResults, ResultsTogether, ToolResultRules};
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix, utf16_suffix};
 
 /// How much of the end is looked at for words that matter.
@@ -36,7 +36,11 @@ const TAIL_WORDS: [&str; 15] = [
 )]
 pub fn tool_result_limit(window: u64, rules: &ToolResultRules) -> usize {
     let share = (window as f64 * rules.window_share).floor() as usize;
-    share.saturating_mul(4).min(rules.max_chars).max(1)
+    let mut larger = rules.larger_windows.iter();
+    let most = larger
+        .find(|larger| window >= larger.tokens)
+        .map_or(rules.max_chars, |larger| larger.max_chars);
+    share.saturating_mul(4).min(most).max(1)
 }
 
 /// Shortens a tool result's text: the beginning stays, and the end too if it seems to matter.
@@ -163,6 +167,52 @@ pub fn cap_result(
         content: joined(&result.content, limit, rules),
         ..shorter
     })
+}
+
+/// Shortens a tool result for a request of the turn that it belongs to, where that turn has room for more than the transcript keeps.
+/// Its texts become one. Tells nothing if it is short enough.
+pub(super) fn cap_in_own_turn(
+    result: &ToolResultMessage,
+    window: u64,
+    rules: &ToolResultRules,
+) -> Option<ToolResultMessage> {
+    let limit = match rules.own_turn {
+        OwnTurnResults::AsStored => {
+            return cap_result(result, tool_result_limit(window, rules), rules);
+        }
+        OwnTurnResults::HalfWindow => usize::try_from(window / 2).unwrap_or(usize::MAX).max(512),
+    };
+    let blocks = result.content.blocks();
+    let texts: Vec<&str> = blocks.iter().filter_map(Block::as_text).collect();
+    let text = texts.join("\n");
+    if utf16_len(&text) <= limit {
+        return None;
+    }
+    Some(ToolResultMessage {
+        content: Content::Blocks(vec![Block::text(to_budget(&text, limit, rules))]),
+        details: None,
+        ..result.clone()
+    })
+}
+
+/// Keeps the beginning of a text, up to a line end if that costs less than three tenths, with the note on what is missing.
+fn to_budget(text: &str, limit: usize, rules: &ToolResultRules) -> String {
+    let units = utf16_len(text);
+    // The note's own length depends on the number in it.
+    let budget = (0..4).fold(limit, |budget, _| {
+        limit.saturating_sub(utf16_len(&note(units.saturating_sub(budget), rules)))
+    });
+    let head = utf16_prefix(text, budget);
+    let kept = if text[head.len()..].starts_with('\n') {
+        head
+    } else {
+        match head.rfind('\n') {
+            Some(at) if utf16_len(&head[..at]) * 10 > budget * 7 => &head[..at],
+            _ => head,
+        }
+    };
+    let cut = units - utf16_len(kept);
+    format!("{kept}{}", note(cut, rules))
 }
 
 fn joined(content: &Content, limit: usize, rules: &ToolResultRules) -> Content {

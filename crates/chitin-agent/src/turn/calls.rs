@@ -171,6 +171,8 @@ impl Running<'_> {
             bodies.push(EntryBody::Message(Message::ToolResult(result)));
         }
         self.store(bodies).await?;
+        let given = ran.iter().map(|one| one.outcome.content.clone());
+        self.conversation.keep_whole(given.collect());
         for one in ran {
             let text = Content::Blocks(one.outcome.content).text();
             self.teller

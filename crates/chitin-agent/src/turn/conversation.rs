@@ -1,21 +1,22 @@
 //! The session's records, and what of them is sent again.
 
-use super::{Candidate, Parts};
+use super::{Candidate, Parts, TurnInput};
 use crate::history::{
     Assembled, Assembling, CallIdForm, Compacting, FlushOptions, MessageStamp, PrefixChange,
-    Pruning, branch_tokens, cap_result, due_record, effective_reserve, estimate_text, is_marked,
-    messages_for_model, prefix_changes, should_compact, tool_result_limit,
+    Pruning, RunningTurn, branch_tokens, cap_result, due_record, effective_reserve, estimate_text,
+    is_marked, messages_for_model, prefix_changes, should_compact, tool_result_limit,
 };
 use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
-use chitin_protocol::rules::HistoryRules;
+use chitin_protocol::rules::{HistoryRules, OwnTurnResults};
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Branch;
 use chitin_workspace::contract::Contract;
 use jiff::tz::TimeZone;
 use serde_json::json;
+use std::collections::HashMap;
 
 /// The window of a model of which nobody knows it.
 const COMMON_WINDOW: u64 = 128_000;
@@ -86,17 +87,35 @@ pub struct SentHistory {
     pub compaction_due: bool,
 }
 
-/// Returns what the next request holds between a context's system prompt and the user's message, as a turn would send it: the session so
-/// far, and the workspace files that the contract puts into the conversation.
-pub fn sent_history(branch: &Branch, inputs: &HistoryInputs<'_>, context: &Context) -> SentHistory {
+/// The messages of a session's next request, before a context engine has seen them.
+#[derive(Debug, Clone)]
+pub struct NextRequest {
+    /// The messages, after the contract's rules: the session so far, the workspace files that the contract puts into the
+    /// conversation, and the user's message.
+    pub messages: Vec<Message>,
+    /// Whether the conversation is so long that it is compacted before the request.
+    pub compaction_due: bool,
+    /// How many tokens the model takes, or is taken to take.
+    pub window: u64,
+}
+
+/// Returns the messages of the next request as a turn would send them with these words, notices of the context included.
+pub fn next_request(
+    branch: &Branch,
+    inputs: &HistoryInputs<'_>,
+    context: &Context,
+    words: &str,
+) -> NextRequest {
     let mut conversation = Conversation::new(branch, inputs);
-    conversation.carry(context.conversation_files());
-    if let Some(body) = conversation.due_files() {
-        let now = crate::clock::iso(inputs.now_ms);
-        conversation.push(&[Entry::new(String::new(), None, now, body)]);
-    }
-    SentHistory {
-        compaction_due: conversation.is_over(&context.system(), conversation.window),
+    let files = context.conversation_files();
+    conversation.carry(files);
+    let compaction_due = conversation.is_over(&context.system(), conversation.window);
+    let input = TurnInput::default();
+    let message = input.message(context.user_message(words), inputs.now_ms);
+    conversation.open(message, &crate::clock::iso(inputs.now_ms));
+    NextRequest {
+        compaction_due,
+        window: conversation.window,
         messages: conversation.assembled.messages,
     }
 }
@@ -115,6 +134,10 @@ pub(crate) struct Conversation {
     /// Workspace files that have to be in it.
     files: Option<ConversationFiles>,
     call_ids: CallIdForm,
+    /// How many records there were before the turn.
+    records_before: usize,
+    /// Results of this turn that are longer than what the transcript keeps of them, by record.
+    whole: HashMap<String, Vec<Block>>,
 }
 
 impl Conversation {
@@ -147,6 +170,8 @@ impl Conversation {
             call_ids: inputs.api.map_or_else(CallIdForm::default, |api| {
                 CallIdForm::of(&inputs.rules.repair, api, inputs.provider)
             }),
+            records_before: branch.entries.len(),
+            whole: HashMap::new(),
         };
         conversation.assemble();
         conversation
@@ -165,6 +190,15 @@ impl Conversation {
         due_record(&self.entries, self.files.as_ref()?)
     }
 
+    /// Adds what a turn opens with: workspace files that are due, and the message.
+    pub(crate) fn open(&mut self, message: Message, now: &str) {
+        let bodies = self.due_files().into_iter();
+        let bodies = bodies.chain([EntryBody::Message(message)]);
+        let entries = bodies.map(|body| Entry::new(String::new(), None, now.to_owned(), body));
+        let entries: Vec<Entry> = entries.collect();
+        self.push(&entries);
+    }
+
     fn assemble(&mut self) {
         let options = Assembling {
             window: self.window,
@@ -175,14 +209,41 @@ impl Conversation {
             files: self.files.as_ref(),
             call_ids: self.call_ids,
             stamp: self.options.stamp.as_ref(),
+            running: Some(RunningTurn {
+                records_before: self.records_before,
+                whole: &self.whole,
+            }),
         };
         self.assembled = messages_for_model(&self.entries, &options, self.rules);
     }
 
     /// Adds records.
     pub(crate) fn push(&mut self, entries: &[Entry]) {
+        let is_summary = |entry: &Entry| matches!(entry.body, EntryBody::Compaction(_));
+        if entries.iter().any(is_summary) {
+            // There was too much, so that nothing is sent whole from here on.
+            self.whole.clear();
+        }
         self.entries.extend_from_slice(entries);
         self.assemble();
+    }
+
+    /// Adds the newest records' results as the tools gave them, where this turn may send more of them than the transcript keeps.
+    pub(crate) fn keep_whole(&mut self, contents: Vec<Vec<Block>>) {
+        match self.rules.tool_results.own_turn {
+            OwnTurnResults::AsStored => return,
+            OwnTurnResults::HalfWindow => {}
+        }
+        let first = self.entries.len().saturating_sub(contents.len());
+        for (entry, content) in self.entries[first..].iter().zip(contents) {
+            if matches!(entry.message(), Some(Message::ToolResult(stored)) if *stored.content.blocks() != *content)
+            {
+                self.whole.insert(entry.id.clone(), content);
+            }
+        }
+        if !self.whole.is_empty() {
+            self.assemble();
+        }
     }
 
     /// Says why the request that is made now does not begin as the last one did, if so, and remembers this one.

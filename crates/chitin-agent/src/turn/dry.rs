@@ -2,14 +2,17 @@
 
 use super::ask::Question;
 use super::conversation::Conversation;
-use super::{Agent, TurnError, TurnInput};
-use crate::engine::decides_note;
+use super::{Agent, ResetAsk, TurnError, TurnInput};
+use crate::engine::{Assembly, SessionRef, choose};
 use crate::guard::sentence;
 use crate::source::{Ask, RecallAsk};
 use chitin_model::Prepared;
 use chitin_protocol::event::RefusedPart;
-use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Branch;
+
+const EXPIRED: &str = "the session was last used too long ago: a new one begins";
+const COMPACTED: &str =
+    "the conversation is compacted before the request is sent; this is the request without that";
 
 /// A request that was not sent.
 #[derive(Debug, Clone)]
@@ -21,15 +24,23 @@ pub struct DryRun {
 }
 
 impl Agent {
-    /// Builds the first request of a turn. Nothing is sent and nothing is written.
+    /// Builds the first request of a turn, as the context engine would have it. Nothing is sent and nothing is written, and
+    /// the engine takes nothing in. A conversation that is due to be compacted is shown before that.
     pub async fn dry_run(&self, input: &TurnInput) -> Result<DryRun, TurnError> {
         let parts = &self.parts;
         let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
+        let now_ms = parts.clock.now_ms();
         let known = parts.store.find(&input.session_key)?;
+        let known = known.filter(|_| !input.afresh);
+        let is_stale = known.as_ref().is_some_and(|entry| {
+            (parts.reset)(&ResetAsk {
+                session_key: &input.session_key,
+                updated_at: entry.updated_at,
+                now_ms,
+            })
+        });
         let (branch, session_id) = match known {
-            Some(entry) if !input.afresh => {
-                (parts.store.read(&input.session_key)?, entry.session_id)
-            }
+            Some(entry) if !is_stale => (parts.store.read(&input.session_key)?, entry.session_id),
             Some(_) | None => (Branch::default(), String::new()),
         };
         let mut conversation = Conversation::of(&branch, parts);
@@ -50,25 +61,40 @@ impl Agent {
             tools: &self.specs,
             occasion: &input.occasion,
             memory: &recalled.results,
+            records: conversation.entries(),
         })?;
         conversation.carry(seen.context.conversation_files());
-        if let Some(body) = conversation.due_files() {
-            let now = parts.clock.now();
-            conversation.push(&[Entry::new(String::new(), None, now, body)]);
-        }
         let system = seen.context.request_system();
+        let is_too_long = conversation.is_too_long(&system, candidate);
         let words = seen.context.user_message(&input.words);
-        let message = EntryBody::Message(input.message(words, parts.clock.now_ms()));
-        conversation.push(&[Entry::new(String::new(), None, parts.clock.now(), message)]);
+        let message = input.message(words.clone(), now_ms);
+        conversation.open(message, &crate::clock::iso(now_ms));
+        let definition = parts.source.definition();
+        let session = SessionRef {
+            id: &session_id,
+            key: &input.session_key,
+            agent: &definition,
+        };
+        let choice = choose(&*parts.engine, session, &seen.context, || Assembly {
+            messages: conversation.messages().to_vec(),
+            token_budget: conversation.window(),
+            model: candidate.full_name(),
+            prompt: Some(words),
+        })
+        .await;
+        let chosen = choice.messages.as_deref();
         let question = Question {
-            system: &system,
-            messages: conversation.messages(),
+            system: &choice.context.request_system(),
+            messages: chosen.unwrap_or_else(|| conversation.messages()),
             tools: &self.specs,
         };
         let refused = self.admit(input).err();
         let refused = refused.map(|by| sentence(RefusedPart::Message, &by));
         let notes = recalled.notes.into_iter().chain(seen.notes);
-        let notes = notes.chain(decides_note(&parts.engine.info().id));
+        let notes = notes
+            .chain(is_stale.then(|| EXPIRED.to_owned()))
+            .chain(is_too_long.then(|| COMPACTED.to_owned()))
+            .chain(choice.failure.map(|error| error.to_string()));
         Ok(DryRun {
             prepared: question.prepare(candidate, &parts.contract.runtime.provider)?,
             notes: notes.chain(refused).collect(),

@@ -2,8 +2,9 @@
 
 use super::ask::Question;
 use super::{Running, TurnError};
-use crate::engine::{Assembly, SessionRef, TurnEnd};
+use crate::engine::{Assembly, SessionRef, TurnEnd, choose};
 use chitin_protocol::message::Message;
+use std::sync::Arc;
 
 impl Running<'_> {
     /// Returns what the model is asked now.
@@ -24,36 +25,27 @@ impl Running<'_> {
     /// Lets the engine decide what the model sees. One that fails is passed over: the conversation itself is sent.
     pub(crate) async fn let_engine_choose(&mut self) -> Result<(), TurnError> {
         let parts = &self.agent.parts;
-        if parts.engine.passes_through() {
-            return Ok(());
-        }
         let open = self.session.get()?;
         let session = SessionRef {
             id: &open.header().id,
             key: open.key(),
             agent: &self.definition,
         };
-        let assembly = Assembly {
+        let choice = choose(&*parts.engine, session, &self.seen.context, || Assembly {
             messages: self.conversation.messages().to_vec(),
             token_budget: self.conversation.window(),
             model: self.candidate().full_name(),
             prompt: Some(self.prompt.text.clone()),
-        };
-        match parts.engine.assemble(session, assembly).await {
-            Ok(context) => {
-                self.chosen = Some(context.messages);
-                self.system = self.seen.context.request_system();
-                if let Some(addition) = context.system_prompt_addition {
-                    self.system.push_str("\n\n");
-                    self.system.push_str(&addition);
-                }
-            }
-            Err(error) => {
-                // Nothing of an earlier answer may stay behind, its addition to the system prompt least of all.
-                self.chosen = None;
-                self.system = self.seen.context.request_system();
-                self.teller.note(&error.to_string()).await;
-            }
+        })
+        .await;
+        // Nothing of an earlier answer stays behind, its addition to the system prompt least of all.
+        if !Arc::ptr_eq(&self.context, &choice.context) {
+            self.system = choice.context.request_system();
+            self.context = choice.context;
+        }
+        self.chosen = choice.messages;
+        if let Some(error) = choice.failure {
+            self.teller.note(&error.to_string()).await;
         }
         Ok(())
     }

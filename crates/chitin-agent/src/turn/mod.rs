@@ -26,7 +26,7 @@ mod session;
 mod steering;
 mod teller;
 
-pub use conversation::{HistoryInputs, HistoryOptions, SentHistory, sent_history};
+pub use conversation::{HistoryInputs, HistoryOptions, NextRequest, SentHistory, next_request};
 pub use dry::DryRun;
 pub use input::{Keeper, TurnInput};
 pub use outcome::{TurnError, TurnReport};

@@ -14,7 +14,7 @@ impl Running<'_> {
         self.journal_open = true;
         let parts = &self.agent.parts;
         let candidate = &parts.models[0];
-        let fragments = journal::fragments::record(&self.seen.context);
+        let fragments = journal::fragments::record(&self.context);
         self.journal.observe(Moment::RunStarted(&RunStarted {
             run_id: &self.run_id,
             session_id: &self.session_id,

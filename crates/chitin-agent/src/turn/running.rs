@@ -10,11 +10,13 @@ use crate::engine::SessionRef;
 use crate::journal::Journal;
 use crate::limits::Spent;
 use crate::source::{Ask, RecallAsk, Seen, Trigger};
+use chitin_context::Context;
 use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_store::Begin;
 use chitin_workspace::adapter::LazyDefinition;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Somebody's words as they are sent.
@@ -41,6 +43,8 @@ pub(crate) struct Running<'a> {
     pub(crate) seen: Seen,
     /// The agent's definition, for whoever asks for it in this turn.
     pub(crate) definition: LazyDefinition,
+    /// The context that is sent: with what the engine adds to it.
+    pub(crate) context: Arc<Context>,
     pub(crate) system: String,
     /// What the engine lets the model see, where that is not the whole conversation.
     pub(crate) chosen: Option<Vec<Message>>,
@@ -164,6 +168,7 @@ impl<'a> Running<'a> {
             tools: &agent.specs,
             occasion: &input.occasion,
             memory: &recalled.results,
+            records: conversation.entries(),
         })?;
         for note in &seen.notes {
             teller.note(note).await;
@@ -186,6 +191,7 @@ impl<'a> Running<'a> {
             cancel,
             session,
             conversation,
+            context: Arc::clone(&seen.context),
             seen,
             definition,
             system,

@@ -4,10 +4,10 @@ use crate::history_odd::{RULES, branch, message, messages, record, turn};
 use chitin_agent::compat::RESULT_MISSING;
 use chitin_agent::history::{
     Assembling, Compacting, FailedResults, Outgoing, PrefixChange, PrunedResults, Pruning,
-    branch_tokens, cap_result, context_tokens, cut_point, effective_reserve, estimate,
+    RunningTurn, branch_tokens, cap_result, context_tokens, cut_point, effective_reserve, estimate,
     estimate_all, first_turn_marker, images_kept_from, is_marked, limit_start, messages_for_model,
     prefix_changes, preflight, prepare, prune, repair, repair_calls, should_compact, split,
-    truncate_text,
+    tool_result_limit, truncate_text,
 };
 use chitin_protocol::message::{Block, Content, Message, StopReason};
 use chitin_protocol::rules::{HistoryRules, Pairing};
@@ -15,6 +15,7 @@ use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use proptest::prelude::*;
 use serde_json::json;
+use std::collections::HashMap;
 
 const RECENT: HistoryRules = HistoryRules::CANONICAL;
 
@@ -277,6 +278,53 @@ fn a_result_that_was_shortened_stays_short_while_the_cache_is_warm() {
     // The turn before last has new pictures to lose; nothing that was shortened grew again.
     assert_eq!(prefix_changes(&pruned, &next), [PrefixChange::ImagesAged]);
     assert_eq!(next.pruned, pruned.pruned);
+}
+
+#[test]
+fn a_long_result_is_sent_whole_in_its_own_turn_where_the_contract_says_so() {
+    let rules = HistoryRules::OPENCLAW_2026_4;
+    let text = "a line of it\n".repeat(3000);
+    let mut branch = turn(0, "look", "short");
+    let before = branch.len();
+    branch.extend(turn(1, "look again", &text));
+    let at = branch
+        .iter()
+        .rposition(|entry| matches!(entry.message(), Some(Message::ToolResult(_))))
+        .unwrap();
+    let whole = HashMap::from([(branch[at].id.clone(), vec![Block::text(text.clone())])]);
+    let longest = |window, running| {
+        let options = Assembling {
+            window,
+            running,
+            ..Assembling::default()
+        };
+        let sent = messages_for_model(&branch, &options, &rules).messages;
+        let results = sent.iter().filter_map(|message| match message {
+            Message::ToolResult(result) => Some(result.content.text()),
+            Message::User(_) | Message::Assistant(_) | Message::Other(_) => None,
+        });
+        results.max_by_key(String::len).unwrap()
+    };
+    let running = Some(RunningTurn {
+        records_before: before,
+        whole: &whole,
+    });
+    assert_eq!(longest(200_000, running), text);
+    let cut = longest(60_000, running);
+    assert!(utf16_len(&cut) <= 30_000 && utf16_len(&cut) > 29_900);
+    assert!(cut.ends_with(" more characters truncated]"));
+    let later = longest(200_000, None);
+    assert!(utf16_len(&later) <= 16_000 && utf16_len(&later) > 15_900);
+}
+
+#[test]
+fn larger_windows_have_longer_results_where_the_contract_says_so() {
+    let of = |rules: &HistoryRules| {
+        [32_000, 100_000, 200_000].map(|window| tool_result_limit(window, &rules.tool_results))
+    };
+    assert_eq!(of(&HistoryRules::OPENCLAW_2026_9), [16_000, 32_000, 64_000]);
+    assert_eq!(of(&HistoryRules::OPENCLAW_2026_4), [16_000; 3]);
+    assert_eq!(of(&HistoryRules::CANONICAL), [16_000; 3]);
 }
 
 #[test]

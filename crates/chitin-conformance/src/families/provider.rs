@@ -1,17 +1,21 @@
 //! Model providers: requests as bytes, answers as events, breakpoints.
 
-use crate::{Check, Outcome};
+use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result, bail};
-use chitin_agent::history::{Assembling, CallIdForm, MessageStamp, messages_for_model};
+use chitin_agent::history::{
+    Assembling, CallIdForm, MessageStamp, RunningTurn, cap_result, messages_for_model,
+    tool_result_limit,
+};
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire::{self, cache};
 use chitin_model::{Api, Request, Retention};
 use chitin_protocol::message::{AssistantMessage, Message};
-use chitin_protocol::rules::{ProviderRules, RuntimeLine};
+use chitin_protocol::rules::{OwnTurnResults, ProviderRules, RuntimeLine};
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// What the recorded calls were made with.
 const MODEL: &str = "test-model";
@@ -92,19 +96,42 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
     let zone = check.input["timezone"].as_str().unwrap_or("UTC");
     let zone = TimeZone::get(zone)?;
     let stamp = MessageStamp::of(&runtime.transcript, || zone);
-    let records = messages(check, api)?.into_iter();
-    let records: Vec<Entry> = records
-        .map(|message| {
-            let body = EntryBody::Message(message);
-            Entry::new(String::new(), None, String::new(), body)
+    let window = check.input["window"].as_u64().unwrap_or(WINDOW);
+    let given = messages(check, api)?;
+    // Between turns all records are earlier ones.
+    let earlier = check.input["earlier"]
+        .as_u64()
+        .map_or(Ok(given.len()), usize::try_from)?;
+    let limit = tool_result_limit(window, &runtime.history.tool_results);
+    let mut whole = HashMap::new();
+    let records: Vec<Entry> = given
+        .into_iter()
+        .enumerate()
+        .map(|(at, mut message)| {
+            let id = at.to_string();
+            // The transcript keeps what the limit leaves of a result.
+            if let Message::ToolResult(result) = &mut message
+                && let Some(kept) = cap_result(result, limit, &runtime.history.tool_results)
+            {
+                let result = std::mem::replace(result, kept);
+                let keeps_whole = runtime.history.tool_results.own_turn != OwnTurnResults::AsStored;
+                if at >= earlier && keeps_whole {
+                    whole.insert(id.clone(), result.content.blocks().to_vec());
+                }
+            }
+            Entry::new(id, None, String::new(), EntryBody::Message(message))
         })
         .collect();
     let assembled = messages_for_model(
         &records,
         &Assembling {
-            window: WINDOW,
+            window,
             call_ids: CallIdForm::of(&runtime.history.repair, api, PROVIDER),
             stamp: stamp.as_ref(),
+            running: Some(RunningTurn {
+                records_before: earlier,
+                whole: &whole,
+            }),
             ..Assembling::default()
         },
         &runtime.history,
@@ -123,7 +150,7 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
         messages: &assembled.messages,
         tools: &[],
         max_tokens: MAX_TOKENS,
-        context_window: Some(WINDOW),
+        context_window: Some(window),
         thinking: None,
         retention: Retention::Short,
         extra: &Map::new(),
@@ -137,6 +164,10 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
             if let Some(fields) = block.as_object_mut() {
                 fields.shift_remove("cache_control");
             }
+        }
+        if let Some(text) = message["content"].as_str().map(str::to_owned) {
+            let units = text.encode_utf16().count();
+            message["content"] = tree::quoted(text, units);
         }
     }
     let (system, messages): (Vec<&Value>, Vec<&Value>) = items(&body["messages"])
@@ -255,7 +286,18 @@ fn items(value: &Value) -> &[Value] {
 }
 
 fn messages(check: &Check<'_>, api: Api) -> Result<Vec<Message>> {
-    let text = check.input["messages"].to_string();
+    let mut given = check.input["messages"].clone();
+    for block in given
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .flat_map(|message| message["content"].as_array_mut().into_iter().flatten())
+    {
+        if block["text"].is_object() {
+            block["text"] = json!(tree::text(&block["text"])?);
+        }
+    }
+    let text = given.to_string();
     let text = text
         .replace("\"$api\"", &json!(api.name()).to_string())
         .replace("\"$provider\"", &json!(PROVIDER).to_string());

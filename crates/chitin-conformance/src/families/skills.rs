@@ -12,18 +12,20 @@ use chitin_workspace::contract::SkillSource;
 use chitin_workspace::env::Env;
 use chitin_workspace::skills::{
     AllowList, CommandParts, DiscoverOptions, Eligibility, FrontMatter, Invocation, Metadata,
-    Release, ReleaseChoice, SkillCommand, SkillPlaces, commands_from_parts, discover,
+    Release, ReleaseChoice, SkillCommand, SkillPlaces, SkillSet, commands_from_parts, discover,
     find_invocation, parse_front_matter,
 };
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
     let actual = match check.case.op.as_str() {
         "skills.parse" => parse(check),
         "skills.discover" => discover_tree(check),
         "skills.release" => release(check),
+        "skills.turn" => prompt::turn(check),
         "skills.eligible" => eligible(check),
         "skills.filter" => filter(check),
         "skills.prompt" => prompt::prompt(check),
@@ -111,9 +113,23 @@ fn discover_tree(check: &Check<'_>) -> Result<Value> {
 fn release(check: &Check<'_>) -> Result<Value> {
     let directory = tempfile::tempdir()?;
     let root = fs::canonicalize(directory.path())?;
-    tree::write_map(&root, &check.input["tree"])?;
+    let (set, env) = installed(check, &root)?;
+    let eligibility = Eligibility::new(&env, &check.input["config"], &check.contract.skills);
+    let skills = set.skills.iter().map(|skill| {
+        json!({
+            "name": skill.name,
+            "source": skill.source,
+            "eligible": eligibility.judge(skill).is_empty(),
+        })
+    });
+    Ok(Value::Array(skills.collect()))
+}
+
+/// Finds the skills of the workspace `ws` and of the installation `package` below a directory.
+fn installed(check: &Check<'_>, root: &Path) -> Result<(SkillSet, Env)> {
+    tree::write_map(root, &check.input["tree"])?;
     let (config, contract) = (&check.input["config"], check.contract);
-    let env = Env::new(&root).with("HOME", root.join("home").to_string_lossy());
+    let env = Env::new(root).with("HOME", root.join("home").to_string_lossy());
     let choice = ReleaseChoice::At(root.join("package"));
     let Release::Used(found) = Release::find(&choice, &root.join("ws"), &env, contract) else {
         anyhow::bail!("the package is no installation");
@@ -126,15 +142,7 @@ fn release(check: &Check<'_>) -> Result<Value> {
         &contract.skills,
         &DiscoverOptions::default(),
     );
-    let eligibility = Eligibility::new(&env, config, &contract.skills);
-    let skills = set.skills.iter().map(|skill| {
-        json!({
-            "name": skill.name,
-            "source": skill.source,
-            "eligible": eligibility.judge(skill).is_empty(),
-        })
-    });
-    Ok(Value::Array(skills.collect()))
+    Ok((set, env))
 }
 
 fn eligible(check: &Check<'_>) -> Result<Value> {

@@ -5,7 +5,6 @@ use super::{Model, Prices};
 use crate::tokens::Encoding;
 use chitin_protocol::config::{ModelSettings, Price, TokenizerSetting};
 use std::collections::BTreeMap;
-use thiserror::Error;
 
 /// How long a name may be to be compared with others.
 const LONGEST_NAME: usize = 128;
@@ -13,29 +12,11 @@ const LONGEST_NAME: usize = 128;
 /// How many names are suggested.
 const SUGGESTIONS: usize = 3;
 
-/// Neither the built-in list nor the configuration knows the model.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("Nothing is known about the model `{name}`.{}", did_you_mean(.nearest))]
-pub struct NoSuchModel {
-    /// What was asked for.
-    pub name: String,
-    /// Known names that are near, nearest first.
-    pub nearest: Vec<String>,
-}
-
-fn did_you_mean(nearest: &[String]) -> String {
-    if nearest.is_empty() {
-        return String::new();
-    }
-    let quoted: Vec<_> = nearest.iter().map(|name| format!("`{name}`")).collect();
-    format!(" Did you mean {}?", quoted.join(" or "))
-}
-
 /// Finds a model by `provider/name` or by its bare name; what configuration says about it is laid over the built-in list.
 ///
 /// The longest entry that the name begins with holds. What follows must not be another version: `gpt-5` stands for
-/// `gpt-5-2025-08-07` but not for `gpt-5.9`.
-pub fn find(name: &str, settings: &BTreeMap<String, ModelSettings>) -> Result<Model, NoSuchModel> {
+/// `gpt-5-2025-08-07` but not for `gpt-5.9`. None if neither the list nor the configuration knows the model.
+pub fn find(name: &str, settings: &BTreeMap<String, ModelSettings>) -> Option<Model> {
     let wanted = Name::new(name);
     let entry = longest(TABLE.iter().map(|entry| (entry.id, entry)), &wanted);
     let own = longest(
@@ -45,18 +26,36 @@ pub fn find(name: &str, settings: &BTreeMap<String, ModelSettings>) -> Result<Mo
         &wanted,
     );
     match (entry, own) {
-        (None, None) => Err(NoSuchModel {
-            name: name.to_owned(),
-            nearest: nearest(&wanted, settings),
-        }),
+        (None, None) => None,
         (entry, own) => {
             let mut model = listed(name, entry.map(|(_, entry)| entry));
             if let Some((_, settings)) = own {
                 overlay(&mut model, settings);
             }
-            Ok(model)
+            Some(model)
         }
     }
+}
+
+/// Returns the names of known models that are near a name, nearest first.
+pub fn nearest(name: &str, settings: &BTreeMap<String, ModelSettings>) -> Vec<String> {
+    let wanted = Name::new(name);
+    if wanted.name.len() > LONGEST_NAME {
+        return Vec::new();
+    }
+    let known = TABLE.iter().map(|entry| entry.id);
+    let mut near: Vec<_> = known
+        .chain(settings.keys().map(String::as_str))
+        .filter_map(|id| {
+            let candidate = Name::new(id).name;
+            let distance = strsim::damerau_levenshtein(&wanted.name, &candidate);
+            let most = candidate.len().max(wanted.name.len()) / 3;
+            (!candidate.is_empty() && distance <= most).then_some((distance, id))
+        })
+        .collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.truncate(SUGGESTIONS);
+    near.into_iter().map(|(_, id)| id.to_owned()).collect()
 }
 
 /// Lists the entries of the built-in list; one that ends in a slash stands for everything of a provider.
@@ -184,23 +183,4 @@ fn overlay(model: &mut Model, settings: &ModelSettings) {
             ),
         }
     });
-}
-
-fn nearest(wanted: &Name, settings: &BTreeMap<String, ModelSettings>) -> Vec<String> {
-    if wanted.name.len() > LONGEST_NAME {
-        return Vec::new();
-    }
-    let known = TABLE.iter().map(|entry| entry.id);
-    let mut near: Vec<_> = known
-        .chain(settings.keys().map(String::as_str))
-        .filter_map(|id| {
-            let candidate = Name::new(id).name;
-            let distance = strsim::damerau_levenshtein(&wanted.name, &candidate);
-            let most = candidate.len().max(wanted.name.len()) / 3;
-            (!candidate.is_empty() && distance <= most).then_some((distance, id))
-        })
-        .collect();
-    near.sort_by_key(|(distance, _)| *distance);
-    near.truncate(SUGGESTIONS);
-    near.into_iter().map(|(_, id)| id.to_owned()).collect()
 }

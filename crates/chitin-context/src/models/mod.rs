@@ -8,7 +8,7 @@ mod find;
 mod table;
 
 pub use cost::{Cost, Share, Tokens, cost, window_share};
-pub use find::{NoSuchModel, find, known};
+pub use find::{find, known, nearest};
 pub use table::{AS_OF, DEFAULT};
 
 use crate::tokens::{Counting, Encoding, TokenCount};

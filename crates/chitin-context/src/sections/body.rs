@@ -73,12 +73,12 @@ pub(super) fn write(
         SectionKey::Model => return model(facts, lines),
         SectionKey::Runtime => {
             return match rules.runtime_line {
-                RuntimeLineRule::Plain => runtime_line(None, facts, lines),
-                RuntimeLineRule::Dated => runtime_line(facts.date.as_ref(), facts, lines),
+                RuntimeLineRule::Plain => runtime_line(rules, None, facts, lines),
+                RuntimeLineRule::Dated => runtime_line(rules, facts.date.as_ref(), facts, lines),
                 RuntimeLineRule::Apart => model(facts, lines),
             };
         }
-        SectionKey::RuntimeLine => return runtime_line(None, facts, lines),
+        SectionKey::RuntimeLine => return runtime_line(rules, None, facts, lines),
     };
     lines.line().ours(fixed);
 }
@@ -233,12 +233,25 @@ fn model(facts: &PromptFacts, lines: &mut Lines) {
 }
 
 /// Says which program, machine and model this is, on one line, and on request the date.
-fn runtime_line(date: Option<&Arc<str>>, facts: &PromptFacts, lines: &mut Lines) {
+fn runtime_line(
+    rules: &PromptRules,
+    date: Option<&Arc<str>>,
+    facts: &PromptFacts,
+    lines: &mut Lines,
+) {
     let host = &facts.host;
+    let of_session =
+        |fact: &'_ Option<Arc<str>>| fact.clone().filter(|_| rules.runtime_line_session);
+    let (session, session_id) = (
+        of_session(&facts.session_key),
+        of_session(&facts.session_id),
+    );
     let known = [
         (" ", host.program.as_ref()),
         (" name=", host.name.as_ref()),
         (" agent=", host.agent.as_ref()),
+        (" session=", session.as_ref()),
+        (" sessionId=", session_id.as_ref()),
         (" host=", host.machine.as_ref()),
         (" os=", host.os.as_ref()),
         (" arch=", host.arch.as_ref()),

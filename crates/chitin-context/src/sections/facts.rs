@@ -33,6 +33,10 @@ pub struct PromptFacts {
     pub model_aliases: Vec<ModelAlias>,
     /// The channel of the conversation, such as `webchat`.
     pub channel: Option<Arc<str>>,
+    /// The session's key, without the run of a scheduled job.
+    pub session_key: Option<Arc<str>>,
+    /// The session's id, once there is one.
+    pub session_id: Option<Arc<str>>,
     /// The program, the machine and the model.
     pub host: HostFacts,
     /// Whether this agent is woken by heartbeats.

@@ -7,7 +7,7 @@ use crate::spawn::SpawnLimits;
 use crate::spawn::limits::AllowedAgents;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 
 const DESCRIPTION: &str =
     "Lists the agents that `sessions_spawn` may begin children of, by `agentId`.";
+
+chitin_tools::schema_on_file!(Arguments, "agents_list.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +34,7 @@ pub(super) struct AgentsList {
 impl AgentsList {
     pub(super) fn new(gateway: &WeakGateway) -> Self {
         Self {
-            spec: spec::<Arguments>("agents_list", DESCRIPTION),
+            spec: spec_on_file("agents_list", DESCRIPTION, PARAMETERS),
             gateway: gateway.clone(),
         }
     }

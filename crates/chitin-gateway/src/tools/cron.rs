@@ -6,7 +6,7 @@ use crate::gateway::{Gateway, Inner, blocking};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::SessionKey;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -18,6 +18,8 @@ use std::sync::{Arc, Weak};
 
 /// What the tool is called.
 pub const NAME: &str = "cron";
+
+chitin_tools::schema_on_file!(Ask, "cron.json");
 
 /// What a model asks for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -78,7 +80,7 @@ impl CronTool {
     pub fn definition() -> ToolSpec {
         let description = "Lists, adds, updates, removes and runs your scheduled jobs. A job tells you something at its \
             time, by itself in a session of its own, and its answer goes to where this session speaks.";
-        spec::<Ask>(NAME, description)
+        spec_on_file(NAME, description, PARAMETERS)
     }
 
     fn caller(&self, session_key: &str) -> Result<Caller, CronError> {

@@ -6,7 +6,7 @@ use crate::gateway::{Gateway, WeakGateway};
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::{Entry, EntryBody};
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -24,6 +24,8 @@ const MOST: u32 = 200;
 const MESSAGE_CHARS: usize = 4_000;
 /// How long all messages are together, in bytes.
 const TOTAL_BYTES: usize = 80 * 1024;
+
+chitin_tools::schema_on_file!(Arguments, "sessions_history.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -64,7 +66,7 @@ pub(super) struct SessionsHistory {
 impl SessionsHistory {
     pub(super) fn new(gateway: &WeakGateway) -> Self {
         Self {
-            spec: spec::<Arguments>("sessions_history", DESCRIPTION),
+            spec: spec_on_file("sessions_history", DESCRIPTION, PARAMETERS),
             gateway: gateway.clone(),
         }
     }

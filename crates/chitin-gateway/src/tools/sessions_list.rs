@@ -7,7 +7,7 @@ use crate::gateway::{Gateway, WeakGateway};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -26,6 +26,8 @@ const MOST: u32 = 200;
 const MOST_MESSAGES: u32 = 20;
 /// How long a shown message is, in characters.
 const MESSAGE_CHARS: usize = 400;
+
+chitin_tools::schema_on_file!(Arguments, "sessions_list.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -96,7 +98,7 @@ pub(super) struct SessionsList {
 impl SessionsList {
     pub(super) fn new(gateway: &WeakGateway) -> Self {
         Self {
-            spec: spec::<Arguments>("sessions_list", DESCRIPTION),
+            spec: spec_on_file("sessions_list", DESCRIPTION, PARAMETERS),
             gateway: gateway.clone(),
         }
     }

@@ -5,7 +5,7 @@ use super::{aside, ended, outcome, refused};
 use crate::gateway::{Heard, Letter, Subscription, Topic, WeakGateway, What};
 use crate::job::{Outcome, Status};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -22,6 +22,8 @@ const USUAL_SECONDS: f64 = 30.0;
 const MOST_SECONDS: f64 = 600.0;
 /// How long an answer is, in characters.
 const REPLY_CHARS: usize = 32_000;
+
+chitin_tools::schema_on_file!(Arguments, "sessions_send.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -52,7 +54,7 @@ pub(super) struct SessionsSend {
 impl SessionsSend {
     pub(super) fn new(gateway: &WeakGateway) -> Self {
         Self {
-            spec: spec::<Arguments>("sessions_send", DESCRIPTION),
+            spec: spec_on_file("sessions_send", DESCRIPTION, PARAMETERS),
             gateway: gateway.clone(),
         }
     }

@@ -7,13 +7,15 @@ use crate::spawn::{SpawnRefusal, SpawnRequest};
 use crate::surface::{Capabilities, Threads};
 use chitin_protocol::rules::{SpawnToolRules, ThreadParameter};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 const DESCRIPTION: &str = "Gives a task to a new session that works beside this one. It answers at once; the result comes to you as a message when the task is done, so do not poll. Good for what takes long or stands for itself: the child knows only its task and the files of its workspace.";
+
+chitin_tools::schema_on_file!(SpawnRequest, "sessions_spawn.json");
 
 /// Begins a session for a task.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ impl SessionsSpawn {
                 let workspaces = parts.host.spawn_workspaces();
                 definition(&parts.contract.runtime.subagents.tool, surface, &workspaces)
             }
-            None => spec::<SpawnRequest>("sessions_spawn", DESCRIPTION),
+            None => spec_on_file("sessions_spawn", DESCRIPTION, PARAMETERS),
         };
         Self {
             spec,
@@ -47,7 +49,7 @@ pub(super) fn definition(
     surface: Option<&Capabilities>,
     workspaces: &[String],
 ) -> ToolSpec {
-    let mut spec = spec::<SpawnRequest>("sessions_spawn", DESCRIPTION);
+    let mut spec = spec_on_file("sessions_spawn", DESCRIPTION, PARAMETERS);
     let has_threads = surface.is_some_and(|surface| surface.threads != Threads::None);
     leave_out(&mut spec.parameters, rules, has_threads);
     offer_workspaces(&mut spec.parameters, workspaces);

@@ -4,7 +4,7 @@ use super::sight::Sight;
 use super::{aside, ended, outcome, refused};
 use crate::gateway::{ChildState, Gateway, Letter, OpenChild, WeakGateway};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec};
+use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -22,6 +22,8 @@ const MOST_MINUTES: u32 = 24 * 60;
 const MOST_RECENT: usize = 50;
 /// How long a task is shown, in characters.
 const TASK_CHARS: usize = 200;
+
+chitin_tools::schema_on_file!(Arguments, "subagents.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -62,7 +64,7 @@ pub(super) struct Subagents {
 impl Subagents {
     pub(super) fn new(gateway: &WeakGateway) -> Self {
         Self {
-            spec: spec::<Arguments>("subagents", DESCRIPTION),
+            spec: spec_on_file("subagents", DESCRIPTION, PARAMETERS),
             gateway: gateway.clone(),
         }
     }

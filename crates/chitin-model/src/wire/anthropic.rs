@@ -213,11 +213,12 @@ fn tools(request: &Request<'_>) -> Vec<Value> {
     let mut tools: Vec<Value> = history::tools(request)
         .into_iter()
         .map(|tool| {
-            json!({
-                "name": tool.name,
-                "description": tool.description,
-                "input_schema": schema(&tool.parameters),
-            })
+            // Not by `json!`, which would copy the schema once more: definitions are most of a short request.
+            let mut fields = Map::new();
+            fields.insert("name".to_owned(), tool.name.as_str().into());
+            fields.insert("description".to_owned(), tool.description.as_str().into());
+            fields.insert("input_schema".to_owned(), schema(&tool.parameters));
+            Value::Object(fields)
         })
         .collect();
     let mark = cache::mark(request.retention).filter(|_| request.rules.anthropic.tool_breakpoint);

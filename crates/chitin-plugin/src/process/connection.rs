@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// How many lines wait to be read. A plugin that writes more is held back by its pipe.
 const WAITING_LINES: usize = 4;
 /// How long a process that closed its output has to end.
-const DYING: Duration = Duration::from_millis(500);
+const DYING: Duration = Duration::from_secs(2);
 /// How long a process has to end after its input was closed.
 const LEAVING: Duration = Duration::from_millis(500);
 /// The longest end of the error output that is repeated, in characters.

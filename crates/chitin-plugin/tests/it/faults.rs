@@ -7,9 +7,18 @@ use std::time::{Duration, Instant};
 
 /// Runs an engine that does something wrong when it is to assemble, and returns what was said.
 fn wrong(python: &str) -> String {
-    let lab = Lab::with(&format!(
+    wrong_within(10, python)
+}
+
+/// The same for one that has so many seconds.
+fn wrong_within(seconds: u32, python: &str) -> String {
+    let python = format!(
         "def answer(method, params, id):\n    if method != 'engine/assemble': return None\n    {python}"
-    ));
+    );
+    let lab = Lab::with_settings(&python, |settings| {
+        settings.sandbox = Some(false);
+        settings.timeout_seconds = Some(seconds);
+    });
     let begun = Instant::now();
     let error = lab.assemble(talk()).unwrap_err();
     assert!(
@@ -29,9 +38,9 @@ fn wrong(python: &str) -> String {
 
 #[test]
 fn a_plugin_that_hangs_is_ended_in_time() {
-    let said = wrong("time.sleep(60)");
+    let said = wrong_within(4, "time.sleep(60)");
     assert!(
-        said.contains("did not answer `engine/assemble` within 2 s"),
+        said.contains("did not answer `engine/assemble` within 4 s"),
         "{said}"
     );
     assert!(said.contains("timeoutSeconds"), "{said}");
@@ -111,6 +120,24 @@ fn a_plugin_that_closes_its_output_is_reported() {
 }
 
 #[test]
+fn a_closed_output_is_noticed_at_once_with_and_without_the_sandbox() {
+    let closes = "def answer(method, params, id):\n    if method != 'engine/assemble': return None\n    os.close(1); time.sleep(60)";
+    for sandboxed in [false, true] {
+        let lab = Lab::with_settings(closes, |settings| {
+            settings.sandbox = Some(sandboxed);
+            settings.timeout_seconds = Some(60);
+        });
+        let begun = Instant::now();
+        let said = lab.assemble(talk()).unwrap_err().to_string();
+        if sandboxed && said.contains("no sandbox works") {
+            continue;
+        }
+        assert!(said.contains("closed its output"), "{sandboxed}: {said}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{sandboxed}");
+    }
+}
+
+#[test]
 fn a_plugin_may_write_to_its_error_output_and_send_notifications() {
     let lab = Lab::with(
         r#"
@@ -152,7 +179,7 @@ fn a_plugin_of_another_version_is_reported_and_not_used() {
             said.contains("`p`") && said.contains(why),
             "{hello}: {said}"
         );
-        assert!(said.contains(notes[0].fault.hint()), "{said}");
+        assert!(said.contains(&notes[0].fault.hint("p")), "{said}");
     }
 }
 
@@ -240,7 +267,7 @@ fn every_fault_has_words_and_a_hint() {
             cause: Box::new(PluginFault::Removed),
         },
     ] {
-        assert!(fault.hint().ends_with('.'), "{fault:?}");
+        assert!(fault.hint("p").ends_with('.'), "{fault:?}");
         assert!(!fault.to_string().is_empty());
     }
 }

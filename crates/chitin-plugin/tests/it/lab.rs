@@ -81,7 +81,8 @@ impl Lab {
         lab.script("p.py", python);
         let mut settings = PluginSettings {
             command: vec!["python3".to_owned(), "plugins/p.py".to_owned()],
-            timeout_seconds: Some(2),
+            // A start may take seconds where much else runs; what is to hang says so.
+            timeout_seconds: Some(10),
             ..PluginSettings::default()
         };
         change(&mut settings);

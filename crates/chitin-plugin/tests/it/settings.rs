@@ -62,13 +62,14 @@ fn nothing_is_started_by_a_configuration_alone() {
 
 #[test]
 fn a_configuration_that_did_not_change_changes_nothing() {
-    let lab = Lab::with("");
+    let lab = Lab::new();
+    lab.script("p.py", "");
     let settings = PluginSettings {
         timeout_seconds: Some(2),
-        sandbox: Some(false),
         ..command(&["python3", "plugins/p.py"])
     };
     let one = |settings: &PluginSettings| [("p".to_owned(), settings.clone())].into();
+    assert_eq!(lab.set.reload(&one(&settings)).added, ["p"]);
     assert!(lab.set.reload(&one(&settings)).is_empty());
     let other = PluginSettings {
         timeout_seconds: Some(3),

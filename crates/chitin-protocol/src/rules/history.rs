@@ -191,6 +191,18 @@ pub struct RepairRules {
     /// What ids of calls look like when they are sent. Under every contract each of them is sent for one call only, so that a server
     /// that repeats ids loses no result.
     pub call_ids: CallIds,
+    /// What a call of the running turn is compared with when its id was used in an earlier turn.
+    pub repeated_ids: RepeatedIds,
+}
+
+/// What a call of the running turn is compared with when its id was used in an earlier turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RepeatedIds {
+    /// All records, so that a call has the same id in every request.
+    Records,
+    /// The ids of earlier turns as they were sent. From the next turn on, all records, so that the call gets another id then.
+    SentIds,
 }
 
 /// What ids of calls look like when they are sent.
@@ -261,6 +273,8 @@ pub enum TurnComplete {
 pub struct ToolResultRules {
     /// The longest result.
     pub max_chars: usize,
+    /// The longest result in larger windows, the largest first: from how many tokens on, and how many characters.
+    pub larger_windows: &'static [LargerWindow],
     /// The share of the window that one result may take.
     pub window_share: f64,
     /// At least so much is kept.
@@ -275,6 +289,28 @@ pub struct ToolResultRules {
     pub note: &'static str,
     /// How much all results together may take before a request is too long, and which give way first.
     pub together: ResultsTogether,
+    /// How long a result may be in the turn that it belongs to. The transcript keeps what the limits above leave of it.
+    pub own_turn: OwnTurnResults,
+}
+
+/// The longest tool result from a size of window on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LargerWindow {
+    /// The window has at least so many tokens.
+    pub tokens: u64,
+    /// The longest result.
+    pub max_chars: usize,
+}
+
+/// How long a tool result may be in the turn that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OwnTurnResults {
+    /// As long as from the next turn on.
+    AsStored,
+    /// One character for every two tokens of the window, until a summary takes the place of older messages.
+    HalfWindow,
 }
 
 /// How much all results together may take, and which give way first.
@@ -294,7 +330,13 @@ impl HistoryRules {
     pub const CANONICAL: Self = Self {
         repair: RepairRules {
             call_ids: CallIds::AsGiven,
+            repeated_ids: RepeatedIds::Records,
             ..Self::OPENCLAW_2026_9.repair
+        },
+        // A result that is sent whole once and cut later costs the provider's cache.
+        tool_results: ToolResultRules {
+            own_turn: OwnTurnResults::AsStored,
+            ..Self::OPENCLAW_2026_4.tool_results
         },
         ..Self::OPENCLAW_2026_4
     };
@@ -352,6 +394,7 @@ impl HistoryRules {
             made_up_details: false,
             max_name_chars: 64,
             call_ids: CallIds::Alphanumeric,
+            repeated_ids: RepeatedIds::SentIds,
         },
         turn_limit: TurnLimit::Exact,
         images: ImageRules {
@@ -361,6 +404,7 @@ impl HistoryRules {
         },
         tool_results: ToolResultRules {
             max_chars: 16_000,
+            larger_windows: &[],
             window_share: 0.3,
             min_keep_chars: 2000,
             max_tail_chars: 4000,
@@ -368,6 +412,7 @@ impl HistoryRules {
             line_end_behind_cut: true,
             note: "",
             together: ResultsTogether::AsOneNewestFirst,
+            own_turn: OwnTurnResults::HalfWindow,
         },
     };
 
@@ -410,10 +455,21 @@ impl HistoryRules {
             ..Self::OPENCLAW_2026_4.images
         },
         tool_results: ToolResultRules {
+            larger_windows: &[
+                LargerWindow {
+                    tokens: 200_000,
+                    max_chars: 64_000,
+                },
+                LargerWindow {
+                    tokens: 100_000,
+                    max_chars: 32_000,
+                },
+            ],
             text: TextWeight::WideCharacters,
             line_end_behind_cut: false,
             note: "; rerun with narrower args if needed",
             together: ResultsTogether::AsFourOldestFirst,
+            own_turn: OwnTurnResults::AsStored,
             ..Self::OPENCLAW_2026_4.tool_results
         },
     };

@@ -67,6 +67,18 @@ pub fn is_cron_run(text: &str, grammar: KeyGrammar) -> bool {
         }
 }
 
+/// Returns the key of a scheduled job's session without the run that it names, and the run (W13).
+pub fn without_cron_run(text: &str, grammar: KeyGrammar) -> (&str, Option<&str>) {
+    if !is_cron_run(text, grammar) {
+        return (text, None);
+    }
+    let found = text.to_ascii_lowercase().rfind(":run:");
+    found.map_or((text, None), |at| {
+        let run = text[at + ":run:".len()..].split(':').next();
+        (&text[..at], run)
+    })
+}
+
 /// Returns how deep in a tree of subagents the key says it is; a stored depth is better knowledge (R4).
 pub fn subagent_depth(text: &str, grammar: KeyGrammar) -> usize {
     let text = trim_js(text).to_lowercase();

@@ -21,7 +21,9 @@ pub use build::{
     DmScope, GroupScope, IdentityLinks, PeerKey, ThreadKey, ThreadSuffix, build_peer_key,
     history_key, main_key, thread_key,
 };
-pub use classify::{KeyShape, is_acp, is_cron, is_cron_run, is_subagent, shape, subagent_depth};
+pub use classify::{
+    KeyShape, is_acp, is_cron, is_cron_run, is_subagent, shape, subagent_depth, without_cron_run,
+};
 pub use parse::{KeyGrammar, ParsedKey, SessionKey, request_key, store_key};
 pub use parts::{ChatType, Conversation, ThreadSplit, chat_type, conversation, split_thread};
 

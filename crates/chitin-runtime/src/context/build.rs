@@ -1,10 +1,11 @@
 //! From a request, the disk and the configuration to the context of a turn.
 
 use super::cache::ContextCache;
+use super::engine::EngineLook;
 use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
 use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
-use super::sent::{StoredTurn, session_id};
+use super::sent::{ChosenMessages, StoredTurn, session_id};
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
@@ -19,13 +20,13 @@ use chitin_agent::source::Recalled;
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::memory_results::MemoryResult;
 use chitin_context::refresh::Refresh;
-use chitin_context::sections::PromptMode;
-use chitin_context::sections::ToolFact;
+use chitin_context::sections::{Delegation, PromptMode, ToolFact};
 use chitin_context::{Context, TellCuts, Turn};
 use chitin_model::Api;
+use chitin_protocol::rules::MainKeyRule;
 use chitin_protocol::rules::RuntimeLine;
 use chitin_protocol::session_key as keys;
-use chitin_workspace::contract::Contract;
+use chitin_workspace::contract::{Contract, DelegationRule};
 use chitin_workspace::filter::{ContextMode, TurnFacts};
 use chitin_workspace::heartbeat;
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
@@ -53,6 +54,8 @@ pub struct TurnContext {
     pub refresh: Refresh,
     /// What the user should know beside the context itself.
     pub notes: Vec<String>,
+    /// What a context engine lets the model see of the conversation; none if there is no such engine, or it failed.
+    pub chosen: Option<ChosenMessages>,
     /// The directories of its skills that lie outside of the workspace.
     pub skill_roots: Vec<PathBuf>,
     /// Whether such a turn, when it ends well, is marked in the transcript as a full first one.
@@ -67,7 +70,6 @@ impl TurnContext {
 }
 
 /// What a turn that is about to run knows better than the command line.
-#[derive(Debug)]
 pub struct RunningTurn<'a> {
     /// The model that will be asked, as `provider/name`.
     pub model: String,
@@ -75,12 +77,16 @@ pub struct RunningTurn<'a> {
     pub named: bool,
     /// The tools that are offered.
     pub tools: Vec<ToolFact>,
+    /// The session's id.
+    pub session_id: &'a str,
     /// The channel of the conversation.
     pub channel: Option<Arc<str>>,
     /// Text for the prompt that is about this session alone.
     pub extra: Option<Arc<str>>,
     /// What was found in memory.
     pub memory: &'a [MemoryResult],
+    /// Whether the session holds a notice already.
+    pub is_told: &'a dyn Fn(&str) -> bool,
 }
 
 /// Where the files are.
@@ -101,6 +107,13 @@ pub struct Edit<'a> {
     pub path: &'a Path,
     /// What it says.
     pub text: &'a str,
+}
+
+impl std::fmt::Debug for RunningTurn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("RunningTurn");
+        shown.field("model", &self.model).finish_non_exhaustive()
+    }
 }
 
 impl TurnRequest {
@@ -137,8 +150,30 @@ impl TurnRequest {
         }
     }
 
-    /// Returns the context of the turn.
+    /// Returns the context of the turn as it would be sent: the configured context engine is asked too.
     pub fn context(
+        &self,
+        host: &Host,
+        setup: &Setup,
+        files: FileSource<'_>,
+    ) -> Result<TurnContext, RuntimeError> {
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let engine = factory::selected_engine(setup, &[], own.context_engine.as_deref())?;
+        let mut context = self.workspace_context(host, setup, files)?;
+        context.notes.extend(engine.note);
+        EngineLook {
+            request: self,
+            host,
+            setup,
+            engine: &*engine.engine,
+            store: None,
+        }
+        .choose(&mut context);
+        Ok(context)
+    }
+
+    /// Returns what the workspace and the configuration make of the turn. No context engine is asked.
+    pub fn workspace_context(
         &self,
         host: &Host,
         setup: &Setup,
@@ -176,7 +211,12 @@ impl TurnRequest {
             None => ModelFigures::find(self.model.as_deref(), &own, setup),
         };
         let recalled = self.recalled(host, setup, &session);
-        let is_look = running.is_none();
+        let id = match &running {
+            Some(running) => running.session_id.to_owned(),
+            None if contract.prompt.runtime_line_session => session_id(host, setup, &session),
+            None => String::new(),
+        };
+        let is_told = running.as_ref().map(|running| running.is_told);
         let (tools, channel, extra, memory) = match running {
             Some(running) => (
                 Some(running.tools),
@@ -206,6 +246,11 @@ impl TurnRequest {
         prompt.skills = listed.text;
         prompt.runtime_line_moves = Self::moves_runtime_line(host, setup, &model);
         prompt.channel = channel;
+        prompt.delegation = delegation(setup, &session);
+        let (key, run) = keys::without_cron_run(&session, contract.session_keys);
+        prompt.session_key = Some(key.into());
+        prompt.session_id =
+            Some(id.into()).filter(|id: &Arc<str>| !id.is_empty() && run != Some(&**id));
         prompt.extra = extra;
         prompt.recall_place = own
             .memory
@@ -256,7 +301,7 @@ impl TurnRequest {
                 let (context, degraded) = assemble_within(&turn, &plan, allowed);
                 (Arc::new(context), Some(degraded))
             }
-            None => (cache.assemble(&turn, &session, &settings), None),
+            None => (cache.assemble(&turn, &session, &settings, is_told), None),
         };
         let reduced = self.light
             || (stored.marked && settings.context_injection == injection::CONTINUATION_SKIP);
@@ -272,9 +317,6 @@ impl TurnRequest {
         );
         notes.extend(budget::unmatched(self.budget.as_deref(), &own, &context));
         notes.extend(context.continuation_note());
-        if is_look {
-            notes.extend(factory::engine_note(setup));
-        }
         Ok(TurnContext {
             context,
             session,
@@ -288,6 +330,7 @@ impl TurnRequest {
                 .collect(),
             refresh,
             notes,
+            chosen: None,
             skill_roots: listed.roots,
             mark_when_done,
         })
@@ -341,6 +384,32 @@ impl TurnRequest {
                 loaded: text.is_some_and(|text| !text.trim().is_empty()),
             },
         )
+    }
+}
+
+/// Returns how readily work is handed on: as configured, else by the contract.
+fn delegation(setup: &Setup, session: &str) -> Delegation {
+    let config = setup.configuration.value();
+    let agents = &config["agents"];
+    let own = &agents["entries"][setup.agent.as_str()]["subagents"]["delegationMode"];
+    let all = &agents["defaults"]["subagents"]["delegationMode"];
+    match own.as_str().or_else(|| all.as_str()) {
+        Some("prefer") => return Delegation::Preferred,
+        Some(_) => return Delegation::Suggested,
+        None => {}
+    }
+    let main = match setup.contract().runtime.dispatch.route.main_key {
+        MainKeyRule::Fixed => None,
+        MainKeyRule::Configured => config["session"]["mainKey"].as_str(),
+    };
+    let main = main.unwrap_or(keys::MAIN);
+    match setup.contract().prompt.delegation {
+        DelegationRule::PreferredInMain
+            if session == keys::main_key(setup.agent.as_str(), main) =>
+        {
+            Delegation::Preferred
+        }
+        DelegationRule::PreferredInMain | DelegationRule::Suggested => Delegation::Suggested,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::inputs::WorkspaceInputs;
 use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
 use chitin_context::report::Announced;
-use chitin_context::{Assembler, Context, TellCuts, Turn, assemble};
+use chitin_context::{Assembler, Context, Role, TellCuts, Turn, assemble};
 use chitin_workspace::load::Loader;
 use chitin_workspace::settings::{Settings, TruncationWarning};
 use std::collections::HashMap;
@@ -85,6 +85,7 @@ impl ContextCache {
         turn: &Turn<'_>,
         session: &str,
         settings: &Settings,
+        is_told: Option<&dyn Fn(&str) -> bool>,
     ) -> Arc<Context> {
         let Some(kept) = &mut self.kept else {
             return Arc::new(assemble(turn));
@@ -93,7 +94,12 @@ impl ContextCache {
         match settings.truncation_warning {
             Some(mode @ TruncationWarning::Once) if turn.cuts == TellCuts::Yes => {
                 let announced = kept.announced.entry(session.to_owned()).or_default();
-                if announced.is_due(&context.files.report, mode) {
+                // What an earlier process told the session stands in its transcript.
+                let notice = context.beside_user(Role::AfterUser);
+                let is_told = notice
+                    .zip(is_told)
+                    .is_some_and(|(notice, is_told)| is_told(&notice));
+                if announced.is_due(&context.files.report, mode) && !is_told {
                     return context;
                 }
                 kept.assembler.assemble(&Turn {

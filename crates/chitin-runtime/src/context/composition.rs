@@ -1,6 +1,6 @@
 //! What extends a workspace's own files: `SKILLS.md`, and below the bridge's composition every skill file whole (B10).
 
-use chitin_workspace::adapter::AdapterRegistry;
+use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition};
 use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::load::decode;
 use chitin_workspace::snapshot::{Record, RecordState};
@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 const SKILLS_FILE: &str = "SKILLS.md";
+const SKILL_FILE: &str = "SKILL.md";
 
 /// Reads them, in their order; what cannot be read is left out, as the bridge does.
 pub(super) fn added(
@@ -16,20 +17,30 @@ pub(super) fn added(
     policy: &ReadPolicy,
     directory: &Path,
 ) -> Vec<Record> {
-    let mut records = Vec::new();
-    let mut take = |relative: &Path, name: &str| {
-        records.extend(taken(root, policy, directory, relative, name));
-    };
-    take(Path::new(SKILLS_FILE), SKILLS_FILE);
+    let file = Path::new(SKILLS_FILE);
+    let mut records: Vec<Record> = taken(root, policy, directory, file, SKILLS_FILE)
+        .into_iter()
+        .collect();
     if let Ok(definition) = adapters.load(directory) {
-        for skill in &definition.skill_paths {
-            let path = skill.path();
-            if let Ok(relative) = path.strip_prefix(directory) {
-                take(relative, "SKILL.md");
-            }
-        }
+        records.extend(skill_files(&definition, root, policy, directory));
     }
     records
+}
+
+/// Reads the skill files of a definition.
+pub(super) fn skill_files(
+    definition: &AgentDefinition,
+    root: &Root,
+    policy: &ReadPolicy,
+    directory: &Path,
+) -> Vec<Record> {
+    let skills = definition.skill_paths.iter();
+    let files = skills.filter_map(|skill| {
+        let path = skill.path();
+        let relative = path.strip_prefix(directory).ok()?;
+        taken(root, policy, directory, relative, SKILL_FILE)
+    });
+    files.collect()
 }
 
 /// Reads `SKILLS.md`, where it says something.

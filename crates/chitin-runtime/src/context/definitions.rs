@@ -49,14 +49,14 @@ pub struct Definitions {
 impl Definitions {
     /// Finds the definitions of the tools that a turn offers. Nothing is started.
     pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
-        let all = every(host, setup);
+        let mut all = every(host, setup);
         let mut found = Self {
             servers: configured_servers(setup),
             ..Self::default()
         };
         for name in &context.tools {
-            match all.iter().find(|spec| spec.name == *name) {
-                Some(spec) => found.known.push(spec.clone()),
+            match all.iter().position(|spec| spec.name == *name) {
+                Some(at) => found.known.push(all.swap_remove(at)),
                 None => found.unknown.push(name.clone()),
             }
         }
@@ -91,7 +91,7 @@ fn configured_servers(setup: &Setup) -> usize {
     let file = uses_file.then(|| read(setup, "MCP.md")).flatten();
     let file = file.map(|text| mcp::parse(&text));
     let config = setup.configuration.value();
-    let (configs, _) = servers(file.as_ref(), config.pointer("/mcp/servers"), &own.mcp);
+    let (configs, _) = servers(file.as_ref(), config.get("mcp"), &own.mcp);
     configs.len()
 }
 

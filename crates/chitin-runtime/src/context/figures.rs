@@ -9,6 +9,7 @@ use chitin_context::tokens::{Basis, Counting, TokenCount};
 use chitin_context::view::View;
 use chitin_workspace::config::ChitinSettings;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// How tokens are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,7 +99,7 @@ impl ModelFigures {
     fn named(name: &str, origin: ModelOrigin, setup: &Setup) -> Self {
         let model = models::find(name, &setup.configuration.models);
         Self {
-            model: model.unwrap_or_else(|_| Model::unknown(name)),
+            model: model.unwrap_or_else(|| Model::unknown(name)),
             origin,
         }
     }
@@ -112,8 +113,14 @@ impl ModelFigures {
             (Some(_), None) => "price unknown",
         };
         let id = plain(&self.model.id, '\u{fffd}');
+        let near = models::nearest(&self.model.id, &BTreeMap::new());
+        let near: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
+        let near = match (self.model.listed_as, near.is_empty()) {
+            (None, false) => format!(". Did you mean {}?", near.join(" or ")),
+            (Some(_), _) | (None, true) => String::new(),
+        };
         Some(format!(
-            "`{id}`: {what}; `models` in `chitin.json5` can state them"
+            "`{id}`: {what}; `models` in `chitin.json5` can state them{near}"
         ))
     }
 

@@ -4,6 +4,7 @@ use super::TurnRequest;
 use super::figures::ModelFigures;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
+use crate::factory::user_zone;
 use crate::host::Host;
 use crate::memory::MemoryOptions;
 use crate::setup::Setup;
@@ -127,6 +128,7 @@ pub(super) fn facts(
         },
         workspace: setup.directory.to_string_lossy().into(),
         time_zone: zone.map(Into::into),
+        date: rules.tells_date().then(|| today(host, setup)),
         host: HostFacts {
             program: Some(concat!("chitin ", env!("CARGO_PKG_VERSION")).into()),
             name: None,
@@ -140,6 +142,13 @@ pub(super) fn facts(
         switched_off: own.sections_off.clone(),
         ..PromptFacts::default()
     })
+}
+
+/// Returns the date in the user's time zone.
+fn today(host: &Host, setup: &Setup) -> Arc<str> {
+    let now = jiff::Timestamp::from_millisecond(Host::now_ms()).unwrap_or_default();
+    let now = now.to_zoned(user_zone(host, setup));
+    now.strftime("%Y-%m-%d").to_string().into()
 }
 
 /// A key that another contract knows is no slip of the finger.

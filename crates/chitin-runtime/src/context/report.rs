@@ -2,8 +2,9 @@
 
 use super::sent::RequestParts;
 use super::tally::{HistoryFigures, RecallFigures, RequestFigures, Tally, ToolFigures};
-use super::{FileSource, Reckoning, TokenCounting, TurnContext, TurnRequest, WhichTurn};
+use super::{Reckoning, TokenCounting, TurnContext, TurnRequest, WhichTurn};
 use crate::error::RuntimeError;
+use crate::factory::AgentFactory;
 use crate::host::Host;
 use crate::setup::{Setup, shown};
 use chitin_context::degrade::Degraded;
@@ -92,10 +93,9 @@ impl ContextReport {
         }
     }
 
-    /// Counts the context of a session's next turn.
+    /// Counts the context of a session's next turn. The agent's context engine is asked.
     pub fn of_session(
-        host: &Host,
-        setup: &Setup,
+        factory: &AgentFactory,
         session: &str,
         model: Option<&str>,
         served: bool,
@@ -106,13 +106,9 @@ impl ContextReport {
             served,
             ..TurnRequest::default()
         };
-        let context = request.context(host, setup, FileSource::Disk)?;
-        Ok(Self::new(
-            &request,
-            TokenCounting::Estimate,
-            host,
-            setup,
-            &context,
-        ))
+        let context = factory.context(&request)?;
+        let (host, setup) = (&factory.host, &factory.setup);
+        let tokens = TokenCounting::Estimate;
+        Ok(Self::new(&request, tokens, host, setup, &context))
     }
 }

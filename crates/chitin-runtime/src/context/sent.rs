@@ -11,7 +11,7 @@ use chitin_agent::clock::Clock;
 use chitin_agent::clock::SystemClock;
 use chitin_agent::history::MessageStamp;
 use chitin_agent::history::is_marked;
-use chitin_agent::turn::{HistoryInputs, ResetAsk, SentHistory, sent_history};
+use chitin_agent::turn::{HistoryInputs, NextRequest, ResetAsk, SentHistory, next_request};
 use chitin_context::Role;
 use chitin_model::wire::{self, Wire};
 use chitin_model::{Request, Retention};
@@ -30,8 +30,18 @@ pub struct RequestParts {
     pub wire: &'static dyn Wire,
     /// The conversation so far.
     pub history: History,
-    /// The user's message with the notices around it, or the notices alone; none if there is neither.
+    /// The user's message with the notices around it, or the notices alone; none if there is neither, and none if a context
+    /// engine put something else in its place, which is then part of the history.
     pub message: Option<String>,
+}
+
+/// What a context engine lets the model see.
+#[derive(Debug, Clone)]
+pub struct ChosenMessages {
+    /// The conversation so far.
+    pub history: History,
+    /// Whether the user's message follows it as it is.
+    pub keeps_message: bool,
 }
 
 /// The conversation so far.
@@ -50,11 +60,15 @@ pub enum History {
 impl RequestParts {
     /// Finds out what a turn sends besides its system prompt. Nothing is started or written.
     pub fn find(request: &TurnRequest, host: &Host, setup: &Setup, context: &TurnContext) -> Self {
-        let history = History::find(host, setup, context);
+        let message = request.message.as_deref();
+        let history = History::find(host, setup, context, message);
+        let is_sent = context.chosen.as_ref().is_none_or(|one| one.keeps_message);
         Self {
             definitions: Definitions::find(host, setup, context),
             wire: wire_of(&context.model, host, setup),
-            message: sent_message(request.message.as_deref(), &history, host, setup, context),
+            message: is_sent
+                .then(|| sent_message(message, &history, host, setup, context))
+                .flatten(),
             history,
         }
     }
@@ -132,7 +146,7 @@ pub(super) fn session_id(host: &Host, setup: &Setup, session: &str) -> String {
 }
 
 /// Opens the sessions of an agent, if there is a place for them. Nothing is read yet.
-fn store(host: &Host, setup: &Setup) -> Option<FileStore> {
+pub(super) fn store(host: &Host, setup: &Setup) -> Option<FileStore> {
     let directory = FileStore::directory_of(&chitin_home(host)?, setup.agent.as_str());
     let rules = &setup.contract().runtime.transcript;
     Some(FileStore::new(directory, rules, RandomIds))
@@ -189,11 +203,12 @@ fn end_with(message: &mut String, line: Option<String>) {
 }
 
 impl History {
-    /// Reads what the next turn of a context's session sends again.
-    pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
-        match store(host, setup) {
-            Some(store) => Self::read(&store, host, setup, context),
-            None => Self::New,
+    /// Reads what the next turn of a context's session sends again. Where an engine chose, it is what that one let through.
+    pub fn find(host: &Host, setup: &Setup, context: &TurnContext, message: Option<&str>) -> Self {
+        match (&context.chosen, store(host, setup)) {
+            (Some(chosen), _) => chosen.history.clone(),
+            (None, Some(store)) => Self::read(&store, host, setup, context, message),
+            (None, None) => Self::New,
         }
     }
 
@@ -203,23 +218,42 @@ impl History {
         host: &Host,
         setup: &Setup,
         context: &TurnContext,
+        message: Option<&str>,
     ) -> Self {
-        Self::of(store, host, setup, context)
-            .unwrap_or_else(|error| Self::Unreadable(error.to_string()))
+        if let Some(chosen) = &context.chosen {
+            return chosen.history.clone();
+        }
+        match NextMessages::read(store, host, setup, context, message) {
+            Ok(next) => next.history(context),
+            Err(error) => Self::Unreadable(error.to_string()),
+        }
     }
+}
 
-    fn of(
+/// The messages of a session's next request.
+pub(super) struct NextMessages {
+    pub(super) request: NextRequest,
+    /// The session that is continued; empty when a new one begins.
+    pub(super) session_id: String,
+    /// What to call an empty history.
+    nothing: History,
+}
+
+impl NextMessages {
+    /// Reads the session that a context is about.
+    pub(super) fn read(
         store: &dyn SessionStore,
         host: &Host,
         setup: &Setup,
         context: &TurnContext,
+        message: Option<&str>,
     ) -> Result<Self, StoreError> {
         let session = &context.session;
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let now_ms = SystemClock.now_ms();
         let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
-        let (branch, nothing) = match store.find(session)? {
-            None => (Branch::default(), Self::New),
+        let (branch, session_id, nothing) = match store.find(session)? {
+            None => (Branch::default(), String::new(), History::New),
             Some(entry)
                 if is_stale(&ResetAsk {
                     session_key: session,
@@ -227,9 +261,9 @@ impl History {
                     now_ms,
                 }) =>
             {
-                (Branch::default(), Self::Expired)
+                (Branch::default(), String::new(), History::Expired)
             }
-            Some(_) => (store.read(session)?, Self::New),
+            Some(entry) => (store.read(session)?, entry.session_id, History::New),
         };
         let provider = context.model.id().split_once('/');
         let api = models::api_of_model(context.model.id(), host, setup);
@@ -244,17 +278,53 @@ impl History {
                 .and_then(|window| u64::try_from(window).ok()),
             now_ms,
         };
-        let mut sent = sent_history(&branch, &inputs, &context.context);
+        // Without a message the request is made as if there were one: it counts among the turns that are kept.
+        let words = message.unwrap_or_default();
+        Ok(Self {
+            request: next_request(&branch, &inputs, &context.context, words),
+            session_id,
+            nothing,
+        })
+    }
+
+    /// Returns what stands before the user's message.
+    fn history(mut self, context: &TurnContext) -> History {
+        let messages = &mut self.request.messages;
+        messages.pop_if(|last| matches!(last, Message::User(_)));
+        let messages = std::mem::take(messages);
+        self.history_of(messages, context)
+    }
+
+    /// Returns what an engine lets the model see.
+    pub(super) fn chosen(
+        mut self,
+        mut messages: Vec<Message>,
+        context: &TurnContext,
+    ) -> ChosenMessages {
+        let given = self.request.messages.pop();
+        let keeps_message = given.is_some() && messages.last() == given.as_ref();
+        if keeps_message {
+            messages.pop();
+        }
+        ChosenMessages {
+            history: self.history_of(messages, context),
+            keeps_message,
+        }
+    }
+
+    fn history_of(self, mut messages: Vec<Message>, context: &TurnContext) -> History {
         let is_user = |message: &&mut Message| matches!(message, Message::User(_));
-        if let Some(Message::User(first)) = sent.messages.iter_mut().find(is_user)
+        if let Some(Message::User(first)) = messages.iter_mut().find(is_user)
             && let Content::Text(text) = &mut first.content
         {
             end_with(text, context.context.beside_user(Role::FirstMessage));
         }
-        Ok(if sent.messages.is_empty() {
-            nothing
-        } else {
-            Self::Kept(sent)
+        if messages.is_empty() {
+            return self.nothing;
+        }
+        History::Kept(SentHistory {
+            messages,
+            compaction_due: self.request.compaction_due,
         })
     }
 }

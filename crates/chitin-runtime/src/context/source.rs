@@ -78,9 +78,11 @@ impl ContextSource for WorkspaceSource {
                     model: ask.model.to_owned(),
                     named: self.model_named,
                     tools: tools.collect(),
+                    session_id: ask.session_id,
                     channel: ask.occasion.channel.as_deref().map(Arc::from),
                     extra: ask.occasion.extra.clone(),
                     memory: ask.memory,
+                    is_told: &|notice| ask.is_told(notice),
                 }),
             )
             .map_err(|error| said(&error))?;

@@ -11,7 +11,7 @@ mod tool;
 pub use output::{Collector, Excerpt};
 pub use tool::{ExecLimits, ExecTool};
 
-pub(crate) use arguments::{read, schema};
+pub(crate) use arguments::read;
 pub(crate) use ending::{describe, details};
 
 use std::sync::Arc;

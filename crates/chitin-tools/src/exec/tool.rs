@@ -1,11 +1,12 @@
 //! The tool.
 
-use super::{Redact, describe, details, read, schema};
+use super::{Redact, describe, details, read};
 use crate::approval::{Gate, Held, Question};
 use crate::process::{Job, Jobs, Unfinished};
 use crate::sandbox::{
     Cause, ErrorOutput, Refusal, Request, Sandbox, SandboxLevel, SandboxReport, is_loader_variable,
 };
+use crate::schema::spec_on_file;
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_protocol::settings::ExecSettings;
 use chitin_protocol::tool::ToolSpec;
@@ -31,6 +32,8 @@ const LONGEST_COMMAND: usize = 1 << 20;
 const TICK: Duration = Duration::from_millis(200);
 /// How much is reported at once.
 const REPORTED: usize = 2048;
+
+crate::schema_on_file!(Arguments, "arguments.json");
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -111,7 +114,7 @@ impl std::fmt::Debug for ExecTool {
 impl ExecTool {
     /// Returns what a model is told of the tool.
     pub fn definition() -> ToolSpec {
-        schema::<Arguments>(NAME, DESCRIPTION)
+        spec_on_file(NAME, DESCRIPTION, PARAMETERS)
     }
 
     /// Makes the tool. Without a registry, because the `process` tool is not there, every command runs to its end.

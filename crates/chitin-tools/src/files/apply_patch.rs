@@ -7,7 +7,7 @@ use super::kind::{Kind, SNIFFED, kind};
 use super::patch::{FileChange, parse_patch};
 use super::space::{FileOptions, Problem, Settled, Space};
 use super::task::{Leave, with_space};
-use crate::schema::{arguments, spec};
+use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
@@ -16,6 +16,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+crate::schema_on_file!(Arguments, "apply_patch.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +43,7 @@ impl ApplyPatchTool {
                            follow. A change begins with `@@`, if needed with a line that stands above it; its lines begin with \
                            a blank (kept), `-` (removed) or `+` (added). A unified diff works as well.";
         Self {
-            spec: spec::<Arguments>("apply_patch", description),
+            spec: spec_on_file("apply_patch", description, PARAMETERS),
             options,
         }
     }

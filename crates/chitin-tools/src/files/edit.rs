@@ -5,7 +5,7 @@ use super::kind::{Kind, SNIFFED, kind};
 use super::replace::{Places, Replacement, replace};
 use super::space::{FileOptions, Problem, Space};
 use super::task::{Leave, with_space};
-use crate::schema::{arguments, spec};
+use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
@@ -14,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+crate::schema_on_file!(Arguments, "edit.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -91,7 +93,7 @@ impl EditTool {
         let description = "Replaces pieces of a text file. Each old text must be in the file exactly once. Line ends and \
                            everything around stay as they are.";
         Self {
-            spec: spec::<Arguments>("edit", description),
+            spec: spec_on_file("edit", description, PARAMETERS),
             options,
         }
     }

@@ -4,7 +4,7 @@ use super::space::{FileOptions, Place, Problem, Space};
 use super::task::{Leave, with_space};
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
-use crate::schema::{arguments, spec};
+use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::guard::{EntryKind, Links};
@@ -21,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 /// How many names are shown when nothing else is asked for, and at most.
 const USUAL: usize = 500;
 const MOST: usize = 5000;
+
+crate::schema_on_file!(Arguments, "list.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +57,7 @@ impl ListTool {
         let description = "Shows what is in a directory, with sizes; directories end in `/`, links in `@`. With `pattern` it \
                            finds files by their names, anywhere below, and leaves out what `.gitignore` names.";
         Self {
-            spec: spec::<Arguments>(name, description),
+            spec: spec_on_file(name, description, PARAMETERS),
             options,
         }
     }

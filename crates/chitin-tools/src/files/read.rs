@@ -4,7 +4,7 @@ use super::kind::{Kind, SNIFFED, kind};
 use super::space::{FileOptions, Place, Problem};
 use super::task::{Leave, with_space};
 use crate::output::{Controls, clean};
-use crate::schema::{arguments, spec};
+use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -25,6 +25,8 @@ const NOTE_BYTES: usize = 256;
 
 /// So much of a file is looked through to count its lines.
 const MOST_COUNTED: u64 = 256 * 1024 * 1024;
+
+crate::schema_on_file!(Arguments, "read.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,7 +58,7 @@ impl ReadTool {
             options.read_lines
         );
         Self {
-            spec: spec::<Arguments>("read", &description),
+            spec: spec_on_file("read", &description, PARAMETERS),
             options,
         }
     }

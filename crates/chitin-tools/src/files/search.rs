@@ -6,7 +6,7 @@ use super::space::{FileOptions, Place, Problem, Space};
 use super::task::{Leave, with_space};
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
-use crate::schema::{arguments, spec};
+use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::guard::{EntryKind, Links, Oversized, ReadPolicy};
@@ -35,6 +35,8 @@ const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
 /// An expression that takes more memory is refused.
 const EXPRESSION_BYTES: usize = 4 * 1024 * 1024;
+
+crate::schema_on_file!(Arguments, "search.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -78,7 +80,7 @@ impl SearchTool {
         let description = "Finds lines in text files, as `path:line: text`. What `.gitignore` names is left out, and files that \
                            are no text.";
         Self {
-            spec: spec::<Arguments>("search", description),
+            spec: spec_on_file("search", description, PARAMETERS),
             options,
         }
     }

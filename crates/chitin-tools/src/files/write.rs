@@ -3,7 +3,7 @@
 use super::change::{created_parents, take_back_parents};
 use super::space::FileOptions;
 use super::task::{Leave, with_space};
-use crate::schema::{arguments, spec};
+use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
@@ -12,6 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+
+crate::schema_on_file!(Arguments, "write.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +38,7 @@ impl WriteTool {
         let description = "Writes a file whole: makes it, or replaces all that it held. To change a part of a file, use \
                            `edit` or `apply_patch`.";
         Self {
-            spec: spec::<Arguments>("write", description),
+            spec: spec_on_file("write", description, PARAMETERS),
             options,
         }
     }

@@ -113,10 +113,7 @@ impl Connection {
                         last_words: Some(last_words),
                         oversized,
                     }),
-                    Err(error) => Err(match last_words.hear().await {
-                        Some(words) => format!("{}; it said: {words}", not_begun(&error)),
-                        None => not_begun(&error),
-                    }),
+                    Err(error) => Err(last_words.explain(not_begun(&error)).await),
                 }
             }
             ServerTransport::Http { url, headers } => {
@@ -204,12 +201,8 @@ impl Connection {
     }
 
     async fn explain(&self, error: &ServiceError) -> String {
-        let words = match &self.last_words {
-            Some(words) => words.hear().await,
-            None => None,
-        };
-        match words {
-            Some(words) => format!("{}; it said: {words}", lost(error)),
+        match &self.last_words {
+            Some(words) => words.explain(lost(error)).await,
             None => lost(error),
         }
     }

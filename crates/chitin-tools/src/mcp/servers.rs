@@ -5,6 +5,7 @@ use super::config::{ServerConfig, ServerTransport};
 use super::connection::{CallError, Connection, Delivered, RemoteTool};
 use super::names::{server_name, tool_name};
 use super::outcome::{Answer, outcome};
+use super::stdio::NOT_STARTED;
 use crate::exec::Redact;
 use crate::sandbox::Sandbox;
 use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
@@ -142,6 +143,9 @@ impl McpServers {
                 Err(reason) => {
                     found.unavailable += 1;
                     let remedy = match server.config.transport {
+                        ServerTransport::Stdio { .. } if reason.starts_with(NOT_STARTED) => {
+                            "Check the `command` in its settings, and that the program is installed."
+                        }
                         ServerTransport::Stdio { .. } => "Run its command in a shell to see more.",
                         ServerTransport::Http { .. } => {
                             "Check that it runs and that its `url` is right."

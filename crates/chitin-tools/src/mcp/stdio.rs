@@ -2,7 +2,7 @@
 
 use super::config::ServerTransport;
 use super::servers::McpSurroundings;
-use crate::sandbox::{AsyncParts, ErrorOutput, Request, SandboxLevel};
+use crate::sandbox::{AsyncParts, Cause, Ended, ErrorOutput, Request, SandboxLevel};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,6 +14,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much of what the helper says is kept.
 const KEPT: usize = 64 << 10;
 const PIPE: usize = 64 << 10;
+
+/// What the reason begins with why a program never ran.
+pub(super) const NOT_STARTED: &str = "it could not be started";
 
 /// What a program of the user's own needs of his environment.
 const PASSED: [&str; 4] = ["HOME", "LOGNAME", "USER", "SHELL"];
@@ -30,17 +33,37 @@ pub(super) struct Stdio {
 pub(super) struct LastWords(Arc<Mutex<Vec<u8>>>);
 
 impl LastWords {
-    /// Waits a little for the last words of a server that is gone.
-    pub(super) async fn hear(&self) -> Option<String> {
+    /// Says why a server that is gone is gone, after waiting a little for its last words. `reason` is how it showed.
+    pub(super) async fn explain(&self, reason: String) -> String {
+        let Some(ended) = self.ended().await else {
+            return reason;
+        };
+        let said = ended.message.trim();
+        if ended.cause == Cause::NotStarted {
+            return format!("{NOT_STARTED}: {said}");
+        }
+        let how = match (ended.code, ended.signal) {
+            (Some(code), _) => format!(" (exit code {code})"),
+            (None, Some(signal)) => format!(" (signal {signal})"),
+            (None, None) => String::new(),
+        };
+        if said.is_empty() {
+            format!("{reason}{how}")
+        } else {
+            format!("{reason}{how}; it said: {said}")
+        }
+    }
+
+    async fn ended(&self) -> Option<Ended> {
         for _ in 0..25 {
             let said = self
                 .0
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone();
-            if let Some(words) = AsyncParts::last_words(&said) {
-                let words = words.trim().to_owned();
-                return (!words.is_empty()).then_some(words);
+            let ended = AsyncParts::ended(&said);
+            if ended.is_some() {
+                return ended;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

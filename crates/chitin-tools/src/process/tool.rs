@@ -3,7 +3,8 @@
 use super::job::{Input, Job, Unfinished, bounded};
 use super::registry::Jobs;
 use crate::approval::Gate;
-use crate::exec::{describe, details, read, schema};
+use crate::exec::{describe, details, read};
+use crate::schema::spec_on_file;
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
@@ -27,6 +28,8 @@ const LINES: usize = 200;
 const AROUND: usize = 256;
 /// The most that can be typed at once.
 const LONGEST_INPUT: usize = 256 << 10;
+
+crate::schema_on_file!(Arguments, "arguments.json");
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -77,7 +80,7 @@ impl std::fmt::Debug for ProcessTool {
 impl ProcessTool {
     /// Returns what a model is told of the tool.
     pub fn definition() -> ToolSpec {
-        schema::<Arguments>(NAME, DESCRIPTION)
+        spec_on_file(NAME, DESCRIPTION, PARAMETERS)
     }
 
     /// Makes the tool for the registry that `exec` fills. What is typed into a job is screened by the gate's rules.

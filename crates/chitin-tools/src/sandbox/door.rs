@@ -44,6 +44,13 @@ pub(super) fn beginning_with(directory: &Path, prefix: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Opens what a descriptor of this process writes to, which must be a pipe, once more.
+pub(super) fn opened_again(descriptor: i32) -> io::Result<fs::File> {
+    fs::OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/self/fd/{descriptor}"))
+}
+
 /// Returns the processes of the machine with their parents, as far as they can be seen.
 #[cfg(target_os = "linux")]
 pub(super) fn processes() -> Vec<(i32, i32)> {

@@ -33,6 +33,7 @@ pub use running::{Ending, Request, Running, Sink};
 pub use wire::{Cause, ErrorOutput};
 
 pub(crate) use running::AsyncParts;
+pub(crate) use wire::Ended;
 
 /// The first argument that makes the binary a sandbox helper.
 pub const HELPER_ARGUMENT: &str = "__sandbox";

@@ -232,12 +232,12 @@ impl AsyncParts {
         Ok(Self { child, first_frame })
     }
 
-    /// Reads the last words of the supervisor out of what it said.
-    pub(crate) fn last_words(said: &[u8]) -> Option<String> {
+    /// Reads how the command ended out of what the supervisor said.
+    pub(crate) fn ended(said: &[u8]) -> Option<Ended> {
         said.split(|byte| *byte == b'\n')
             .filter_map(|line| serde_json::from_slice::<Status>(line).ok())
             .find_map(|status| match status {
-                Status::Ended(ended) => Some(ended.message),
+                Status::Ended(ended) => Some(ended),
                 Status::Started { .. } | Status::Ready { .. } => None,
             })
     }

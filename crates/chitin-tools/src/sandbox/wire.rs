@@ -50,6 +50,8 @@ pub(crate) struct Apply {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) workdir: PathBuf,
     pub(crate) errors: ErrorOutput,
+    /// The descriptor that is the command's output, where it is not the usual one.
+    pub(crate) output: Option<i32>,
 }
 
 /// What the kernel granted.

@@ -224,19 +224,23 @@ async fn a_cancelled_call_ends_soon_and_keeps_what_was_printed() {
     let bench = Bench::new();
     let marker = format!("42{}.7", std::process::id());
     let cancel = CancellationToken::new();
-    let stop = cancel.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+    let (stop, waiting) = (cancel.clone(), marker.clone());
+    let stopping = tokio::spawn(async move {
+        // It sleeps, so it has printed: only the name of that process has the marker.
+        while !is_running(&waiting) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         stop.cancel();
+        Instant::now()
     });
-    let began = Instant::now();
-    let command = json!({"command": format!("echo partial; sleep {marker}")});
+    let shell = format!("4$((1+1)){}.7", std::process::id());
+    let command = json!({"command": format!("echo partial; sleep {shell}")});
     let outcome = bench
         .call_until(&bench.exec, command, &cancel, "main")
         .await;
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(stopping.await.unwrap().elapsed() < Duration::from_secs(5));
     assert!(outcome.is_error && text(&outcome).starts_with("partial\n"));
-    assert!(!is_running(&marker));
+    assert!(!is_running(&marker) && !is_running(&shell));
 }
 
 #[tokio::test]

@@ -75,6 +75,9 @@ pub enum Part {
 /// Extension files in which the first line of a name wins, so the strongest workspace stands first.
 const STRONGEST_FIRST: [&str; 2] = ["RUNTIME.md", "MCP.md"];
 
+/// Extension files that hold for an agent whichever of its workspaces they are in.
+const EACH_HOLDS: [&str; 2] = ["PERMISSIONS.md", "CHANNELS.md"];
+
 /// Merges definitions into one. `None` when there is none to merge.
 pub fn compose(definitions: &[AgentDefinition], precedence: Precedence) -> Option<Composition> {
     let mut strongest_first: Vec<&AgentDefinition> = definitions.iter().collect();
@@ -137,6 +140,41 @@ pub fn compose(definitions: &[AgentDefinition], precedence: Precedence) -> Optio
         definition,
         provenance,
     })
+}
+
+/// Merges the definition of an agent with those of the workspaces that are composed with it, the strongest first, as its turns
+/// do: its own rules stand first, each workspace's `PERMISSIONS.md` and `CHANNELS.md` hold, and the other extension files are
+/// its own alone.
+pub fn compose_agent(own: AgentDefinition, others: &[AgentDefinition]) -> AgentDefinition {
+    if others.is_empty() {
+        return own;
+    }
+    let definitions: Vec<AgentDefinition> = std::iter::once(&own).chain(others).cloned().collect();
+    let Some(composed) = compose(&definitions, Precedence::FirstWins) else {
+        return own;
+    };
+    let mut agent = composed.definition;
+    let all = |text: &dyn Fn(&'_ AgentDefinition) -> String| {
+        let texts: Vec<String> = definitions.iter().map(text).collect();
+        let texts = definitions.iter().zip(texts.iter().map(String::as_str));
+        joined(Part::OperatingRules, texts, &mut Vec::new())
+    };
+    agent.operating_rules = all(&|one| one.operating_rules.clone()).unwrap_or_default();
+    agent.system_prompt = system_prompt(Sections {
+        identity: &agent.identity,
+        persona: &agent.persona,
+        user_profile: &agent.user_profile,
+        operating_rules: &agent.operating_rules,
+    });
+    let mut extensions = own.extensions;
+    for name in EACH_HOLDS {
+        let of = |one: &AgentDefinition| one.extensions.get(name).unwrap_or_default().to_owned();
+        if let Some(text) = all(&of) {
+            extensions.set(name, text);
+        }
+    }
+    agent.extensions = extensions;
+    agent
 }
 
 fn roots(definitions: &[&AgentDefinition]) -> Vec<PathBuf> {

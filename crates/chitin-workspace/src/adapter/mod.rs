@@ -32,7 +32,7 @@ mod skills;
 pub(crate) mod text;
 
 pub use compat::{EXTENSION_FILES, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME, title_of};
-pub use compose::{Composition, Part, Precedence, Provenance, compose};
+pub use compose::{Composition, Part, Precedence, Provenance, compose, compose_agent};
 pub use definition::{AgentDefinition, Extensions, SkillPath, Warning};
 pub(crate) use files::TextFile;
 pub use lazy::{DefinitionError, LazyDefinition};

@@ -13,7 +13,7 @@ use super::skills::{SkillDepth, discover};
 use super::text::{is_blank, lines, trim};
 use crate::contract::Contract;
 use crate::guard::Root;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Claims a directory with an `AGENTS.md` directly in it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,25 +36,17 @@ impl OpenClawAdapter {
             skill_depth: SkillDepth::new(depth),
         }
     }
-}
 
-impl WorkspaceAdapter for OpenClawAdapter {
-    fn supports(&self, root: &Path) -> bool {
-        Root::open(root).is_ok_and(|root| stands(&root, Path::new(MARKER_FILE)))
+    /// Reads a directory that need not have an `AGENTS.md`, such as one that is composed with another.
+    pub fn read(&self, directory: &Path) -> Result<AgentDefinition, AdapterError> {
+        let (path, root) = open(directory, OPENCLAW_NAME)?;
+        Ok(self.read_files(path, &root))
     }
 
-    fn load(&self, root: &Path) -> Result<AgentDefinition, AdapterError> {
-        let (path, root) = open(root, OPENCLAW_NAME)?;
-        if !stands(&root, Path::new(MARKER_FILE)) {
-            return Err(AdapterError::InvalidArgument {
-                path,
-                adapter: OPENCLAW_NAME.to_owned(),
-                reason: format!("there is no `{MARKER_FILE}` in it"),
-            });
-        }
+    fn read_files(self, path: PathBuf, root: &Root) -> AgentDefinition {
         let mut warnings = Vec::new();
         let mut read =
-            |name: &str| TextFile::read(&root, Path::new(name)).text_or_empty(&mut warnings);
+            |name: &str| TextFile::read(root, Path::new(name)).text_or_empty(&mut warnings);
         let identity = read(IDENTITY_FILE);
         let persona = read(PERSONA_FILE);
         let user_profile = read(USER_FILE);
@@ -66,8 +58,8 @@ impl WorkspaceAdapter for OpenClawAdapter {
                 extensions.set(name, text);
             }
         }
-        let skill_paths = discover(&root, self.skill_depth, &mut warnings);
-        Ok(AgentDefinition {
+        let skill_paths = discover(root, self.skill_depth, &mut warnings);
+        AgentDefinition {
             name: explicit_name(&identity).map_or_else(|| directory_name(&path), str::to_owned),
             adapter_name: OPENCLAW_NAME.to_owned(),
             system_prompt: system_prompt(Sections {
@@ -84,7 +76,25 @@ impl WorkspaceAdapter for OpenClawAdapter {
             skill_paths,
             extensions,
             warnings,
-        })
+        }
+    }
+}
+
+impl WorkspaceAdapter for OpenClawAdapter {
+    fn supports(&self, root: &Path) -> bool {
+        Root::open(root).is_ok_and(|root| stands(&root, Path::new(MARKER_FILE)))
+    }
+
+    fn load(&self, root: &Path) -> Result<AgentDefinition, AdapterError> {
+        let (path, root) = open(root, OPENCLAW_NAME)?;
+        if !stands(&root, Path::new(MARKER_FILE)) {
+            return Err(AdapterError::InvalidArgument {
+                path,
+                adapter: OPENCLAW_NAME.to_owned(),
+                reason: format!("there is no `{MARKER_FILE}` in it"),
+            });
+        }
+        Ok(self.read_files(path, &root))
     }
 
     fn name(&self) -> &str {

@@ -8,6 +8,7 @@ mod budgets;
 mod builtin;
 mod catalogue;
 mod describe;
+mod known;
 mod openclaw_2026_8;
 mod prompt;
 mod prompt_builtin;
@@ -26,9 +27,10 @@ pub use catalogue::{
     WindowShare,
 };
 pub use describe::{Difference, Row, describe, differences};
+pub use known::{KnownDifference, known_differences};
 pub use prompt::{
-    BootstrapNotice, PromptPart, PromptPlace, PromptRules, RecallGuidance, RuntimeLineRule,
-    SectionKey, SectionModes, SectionRule, SectionWhen,
+    BootstrapNotice, DelegationRule, PromptPart, PromptPlace, PromptRules, RecallGuidance,
+    RuntimeLineRule, SectionKey, SectionModes, SectionRule, SectionWhen,
 };
 pub use skills::{
     BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, LinkedRoots, NameOrder,

@@ -15,8 +15,21 @@ pub struct PromptRules {
     pub recall: RecallGuidance,
     /// What the line about program, machine and model says, and where it stands.
     pub runtime_line: RuntimeLineRule,
+    /// Whether that line names the session, by its key and id.
+    pub runtime_line_session: bool,
+    /// How readily work is handed on to subagents when the configuration says nothing.
+    pub delegation: DelegationRule,
     /// How a run is told that the workspace is still to be set up (W20, W50).
     pub bootstrap: BootstrapNotice,
+}
+
+impl PromptRules {
+    /// Tells whether a section says which day it is.
+    pub fn tells_date(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts
+            .any(|part| matches!(part, PromptPart::Section(rule) if rule.when == SectionWhen::Date))
+    }
 }
 
 /// One entry of a prompt; it serializes as a short text for people.
@@ -201,6 +214,16 @@ pub enum RuntimeLineRule {
     Dated,
     /// Below that section, between marks, so that it can be moved.
     Apart,
+}
+
+/// How readily work is handed on to subagents when the configuration says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DelegationRule {
+    /// When it is useful.
+    Suggested,
+    /// In the main session whenever it is possible, elsewhere when it is useful.
+    PreferredInMain,
 }
 
 /// How a run is told that the workspace is still to be set up.

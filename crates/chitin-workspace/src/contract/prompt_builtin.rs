@@ -1,8 +1,8 @@
 //! The sections of the built-in contracts.
 
 use super::prompt::{
-    BootstrapNotice, PromptPart, PromptPlace, PromptRules, RecallGuidance, RuntimeLineRule,
-    SectionKey as Key, SectionModes, SectionRule, SectionWhen as When,
+    BootstrapNotice, DelegationRule, PromptPart, PromptPlace, PromptRules, RecallGuidance,
+    RuntimeLineRule, SectionKey as Key, SectionModes, SectionRule, SectionWhen as When,
 };
 use SectionModes::{Both, Full, Minimal};
 
@@ -193,6 +193,8 @@ impl PromptRules {
         ],
         recall: RecallGuidance::Short,
         runtime_line: RuntimeLineRule::Plain,
+        runtime_line_session: false,
+        delegation: DelegationRule::Suggested,
         bootstrap: BootstrapNotice::CommitReminder,
     };
     /// Recorded in 2026.4.23.
@@ -231,6 +233,8 @@ impl PromptRules {
         ],
         recall: RecallGuidance::Short,
         runtime_line: RuntimeLineRule::Plain,
+        runtime_line_session: false,
+        delegation: DelegationRule::Suggested,
         bootstrap: BootstrapNotice::BeforeUser,
     };
     /// Recorded in 2026.8.2; the section on the companion was read in its sources.
@@ -280,6 +284,8 @@ impl PromptRules {
         ],
         recall: RecallGuidance::WithSessions,
         runtime_line: RuntimeLineRule::Plain,
+        runtime_line_session: true,
+        delegation: DelegationRule::PreferredInMain,
         bootstrap: BootstrapNotice::Section,
     };
     /// Recorded in 2026.9.6; the section on the side chat was read in its sources.
@@ -348,6 +354,8 @@ impl PromptRules {
         ],
         recall: RecallGuidance::WithSessions,
         runtime_line: RuntimeLineRule::Apart,
+        runtime_line_session: true,
+        delegation: DelegationRule::PreferredInMain,
         bootstrap: BootstrapNotice::Section,
     };
     /// Ours: the order of 2026.4, with fewer sections; what can change from turn to turn stands below the boundary.
@@ -378,6 +386,8 @@ impl PromptRules {
         ],
         recall: RecallGuidance::Short,
         runtime_line: RuntimeLineRule::Dated,
+        runtime_line_session: false,
+        delegation: DelegationRule::Suggested,
         bootstrap: BootstrapNotice::Silent,
     };
     /// The bridge: nothing of our own; its composition is an adapter's work.
@@ -385,6 +395,8 @@ impl PromptRules {
         parts: &[PROJECT_CONTEXT],
         recall: RecallGuidance::Short,
         runtime_line: RuntimeLineRule::Dated,
+        runtime_line_session: false,
+        delegation: DelegationRule::Suggested,
         bootstrap: BootstrapNotice::Silent,
     };
 }

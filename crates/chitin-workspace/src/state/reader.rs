@@ -5,11 +5,14 @@ use super::conversation::Message;
 use super::entry::Entry;
 use super::name::{Name, NameError};
 use crate::adapter::{Sections, TextFile, Warning, system_prompt};
-use crate::guard::{ReadError, Root, WriteError};
+use crate::guard::{Links, ReadError, Root, WriteError};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+
+/// How many agents are looked at.
+const MAX_AGENTS: usize = 1_000;
 
 /// Why state was not read or not written. Nothing was changed.
 #[derive(Debug, Error)]
@@ -155,6 +158,22 @@ impl State {
     /// Returns the notes of a day, oldest first.
     pub fn notes(&self, owner: Owner<'_>, day: Date) -> Result<Vec<Entry>, StateError> {
         Ok(Entry::parse_all(&self.text(&owner.notes_file(day))?))
+    }
+
+    /// Returns the other agents that keep something about the same user here.
+    pub fn other_agents(&self, owner: Owner<'_>) -> Result<Vec<String>, StateError> {
+        let own = owner.directory();
+        let agents = own.parent().unwrap_or(&own);
+        let entries = match self.root.list(agents, &Links::Refuse, MAX_AGENTS) {
+            Ok(entries) => entries,
+            Err(ReadError::Missing { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let names = entries.into_iter().map(|entry| entry.name.into_string());
+        let mut names: Vec<String> = names.filter_map(Result::ok).collect();
+        names.retain(|name| *name != owner.agent.as_str() && Name::agent(name).is_ok());
+        names.sort_unstable();
+        Ok(names)
     }
 
     /// Returns a conversation.

@@ -3,14 +3,15 @@
 use crate::error::CliError;
 use crate::printer::{Paint, Render};
 use chitin_runtime::contracts::find;
-use chitin_workspace::contract::{self, Difference, Row};
+use chitin_workspace::contract::{self, Difference, KnownDifference, Row};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 
 /// List the built-in contracts, explain one, or show how two differ.
 ///
-/// A contract says which files a runtime loads, in which order, with which limits, filters and markers.
+/// A contract says which files a runtime loads, in which order, with which limits, filters and markers. For the contract of a release, its
+/// explanation ends with what is meant to differ from that release, and why.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin contracts
@@ -37,6 +38,8 @@ pub(crate) enum Report {
         contract: &'static str,
         summary: &'static str,
         fields: Vec<Row>,
+        #[serde(rename = "knownDifferences")]
+        known: Vec<&'static KnownDifference>,
     },
     Two {
         left: &'static str,
@@ -73,6 +76,7 @@ impl Args {
                     contract: contract.name,
                     summary: contract.summary,
                     fields: contract::describe(contract),
+                    known: contract::known_differences(contract),
                 })
             }
             (Some(left), Some(right)) => {
@@ -106,6 +110,7 @@ impl Render for Report {
                 contract,
                 summary,
                 fields,
+                known,
             } => {
                 writeln!(out, "{}: {summary}\n", paint.bold(contract))?;
                 for row in fields
@@ -115,7 +120,7 @@ impl Render for Report {
                     writeln!(out, "{} = {}", paint.bold(&row.path), show(&row.value))?;
                     writeln!(out, "    {}", paint.dim(&row.meaning))?;
                 }
-                Ok(())
+                show_known(known, out, paint)
             }
             Self::Two {
                 left,
@@ -147,6 +152,24 @@ impl Render for Report {
             }
         }
     }
+}
+
+/// Lists what is meant to differ from the release.
+fn show_known(known: &[&KnownDifference], out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+    if !known.is_empty() {
+        writeln!(
+            out,
+            "\n{}",
+            paint.bold("Known differences from the release")
+        )?;
+    }
+    for one in known {
+        writeln!(out, "{}", paint.bold(one.key))?;
+        writeln!(out, "    the release: {}", one.release)?;
+        writeln!(out, "    ours: {}", one.ours)?;
+        writeln!(out, "    {}", paint.dim(&format!("why: {}", one.reason)))?;
+    }
+    Ok(())
 }
 
 fn show(value: &Value) -> String {

@@ -7,21 +7,16 @@ use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{self, Finder, NetworkArgs, count, short, size};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{
-    Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, OwnLayers, Reuse,
-    RulesFile, WorkspaceOptions, build, build_profile, build_source, pack_workspace,
+    Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, OwnLayers, Reuse, build,
 };
 use chitin_pack::compat::LOCK_FILE;
-use chitin_pack::definition::{Entry, Identity, is_name, portable};
+use chitin_pack::definition::Entry;
 use chitin_pack::layer::{LayerKind, MB};
 use chitin_pack::packages::Lock;
 use chitin_pack::secrets::refuse_secrets;
 use chitin_pack::store::{Export, Store, write_archive, write_layout};
 use chitin_pack::{Digest, Warning};
-use chitin_runtime::Host;
-use chitin_runtime::Setup;
-use chitin_runtime::context::Claim;
-use chitin_runtime::{name_of_directory, shown};
-use chitin_workspace::adapter::NATIVE_NAME;
+use chitin_runtime::{Host, PackRequest, Setup, shown};
 use chitin_workspace::guard::Root;
 use serde::Serialize;
 use serde_json::json;
@@ -234,45 +229,12 @@ impl Args {
                 shown(other, host)
             ));
         }
-        let identity = self.identity(&setup.directory)?;
-        if self.source {
-            let source = json!({
-                "name": identity.name, "version": identity.version, "description": identity.description,
-            });
-            return Ok(build_source(
-                &setup.directory,
-                &source,
-                &self.options(host),
-                store,
-            )?);
-        }
-        let rules_file = if self.stax {
-            // The format of others is a map of names; no adapter is asked.
-            setup.check_directory(host)?;
-            RulesFile::Agents
+        let request = self.request(host);
+        Ok(if self.source {
+            setup.pack_source(&request, store)?
         } else {
-            rules_file(&setup, host)?
-        };
-        let options = WorkspaceOptions {
-            rules_file,
-            build: self.options(host),
-            memory_file: if self.memory_file {
-                MemoryFile::Pack
-            } else {
-                MemoryFile::Leave
-            },
-            own_layers: if self.stax {
-                OwnLayers::Leave
-            } else {
-                OwnLayers::Pack
-            },
-        };
-        Ok(pack_workspace(
-            &setup.directory,
-            &identity,
-            &options,
-            store,
-        )?)
+            setup.pack(host, &request, store)?
+        })
     }
 
     fn project(
@@ -317,38 +279,28 @@ impl Args {
             },
             &printer.notes(),
         )?;
-        let Some(loaded) = &setup.configuration.openclaw else {
-            return Err(CliError::new(
-                Kind::User,
-                "There is no `openclaw.json` to take a profile from.",
-            )
-            .hint("`chitin config` says where it is looked for"));
-        };
-        let profile = json!({
-            "name": self.name.as_deref().unwrap_or("openclaw-profile"),
-            "version": self.version,
-            "profileType": "openclaw",
-            "openclaw": portable(&loaded.value),
-        });
-        Ok(build_profile(&profile, &self.options(host), store)?)
+        Ok(setup.pack_profile(&self.request(host), store)?)
     }
 
-    fn identity(&self, directory: &Path) -> Result<Identity, CliError> {
-        let name = match &self.name {
-            Some(name) => name.clone(),
-            None => named_after(directory)?,
-        };
-        Ok(Identity {
-            description: self
-                .description
-                .clone()
-                .unwrap_or_else(|| format!("The agent {}.", name_of_directory(directory))),
-            name,
+    fn request(&self, host: &Host) -> PackRequest {
+        PackRequest {
+            name: self.name.clone(),
             version: self.version.clone(),
+            description: self.description.clone(),
             author: self.author.clone(),
             license: self.license.clone(),
-            ..Identity::default()
-        })
+            memory_file: if self.memory_file {
+                MemoryFile::Pack
+            } else {
+                MemoryFile::Leave
+            },
+            own_layers: if self.stax {
+                OwnLayers::Leave
+            } else {
+                OwnLayers::Pack
+            },
+            build: self.options(host),
+        }
     }
 
     fn options(&self, host: &Host) -> BuildOptions {
@@ -401,52 +353,6 @@ impl Args {
             write_layout(&path, &export)?;
         }
         Ok(Some(path))
-    }
-}
-
-/// Asks the registry of adapters which file holds the agent's operating rules. What a plugin makes of a directory is text
-/// of its own, and would not come back as the files that it was made of.
-pub(crate) fn rules_file(setup: &Setup, host: &Host) -> Result<RulesFile, CliError> {
-    match setup.claim(host)? {
-        Claim::Workspace => Ok(RulesFile::Agents),
-        Claim::Adapter(definition) if definition.adapter_name == NATIVE_NAME => {
-            Ok(RulesFile::Readme)
-        }
-        Claim::Adapter(definition) => {
-            let message = format!(
-                "`{}` cannot be packed: the adapter `{}` of a plugin reads it, and what the adapter makes of the directory is not a file in it.",
-                shown(&setup.directory, host),
-                plain(&definition.adapter_name, '\u{fffd}')
-            );
-            Err(CliError::new(Kind::User, message)
-                .hint("`--source` packs all of the directory as it is")
-                .hint("an `AGENTS.md` and `--stax` pack it as an OpenClaw workspace"))
-        }
-    }
-}
-
-/// Makes a name of a directory's: lower case, dashes for what a name cannot hold.
-fn named_after(directory: &Path) -> Result<String, CliError> {
-    let given = directory.file_name().unwrap_or_default().to_string_lossy();
-    let mut name = String::new();
-    for character in given.chars().flat_map(char::to_lowercase) {
-        match character {
-            'a'..='z' | '0'..='9' => name.push(character),
-            _ if !name.is_empty() && !name.ends_with('-') => name.push('-'),
-            _ => {}
-        }
-    }
-    let name: String = name.chars().take(63).collect();
-    let name = name.trim_end_matches('-');
-    if is_name(name) {
-        Ok(name.to_owned())
-    } else {
-        let given = plain(&given, '\u{fffd}');
-        Err(CliError::new(
-            Kind::Usage,
-            format!("No name can be made of the directory's, `{given}`."),
-        )
-        .hint("say `--name my-agent`"))
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long)]
     permissive: bool,
 
-    /// Fail when a workspace file is not in the artifact; BOOTSTRAP.md may be absent.
+    /// Fail when AGENTS.md or TOOLS.md is not in the artifact; the other files are optional.
     #[arg(long)]
     strict: bool,
 

@@ -183,6 +183,82 @@ fn several_workspaces_are_one_agent_and_every_byte_keeps_its_file() {
 }
 
 #[test]
+fn a_composed_agent_is_shown_as_its_turns_see_it() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    env.file("harbor/PERMISSIONS.md", "message-length: 500\n");
+    env.file(
+        "harbor/skills/knots/SKILL.md",
+        "---\nname: knots\ndescription: Ties knots.\n---\nOver, under.\n",
+    );
+    env.file("team/AGENTS.md", "Speak plainly.\n");
+    env.file("team/TOOLS.md", "A radio.\n");
+    env.file(
+        "team/PERMISSIONS.md",
+        "deny: swordfish\nmessage-length: 50\n",
+    );
+    env.file("team/RUNTIME.md", "temperature: 1\n");
+    env.file(
+        "team/skills/knots/SKILL.md",
+        "---\nname: knots\n---\nUnder, over.\n",
+    );
+    env.file(
+        "team/skills/flags/SKILL.md",
+        "---\nname: flags\n---\nUp, down.\n",
+    );
+    env.file("base/SOUL.md", "Stern.\n");
+    let with = ["--with", "team", "--with", "base"];
+    let arguments = [&["agents", "show", "harbor", "--json"][..], &with].concat();
+    let shown = json(&env, &arguments);
+    let rules = shown["operatingRules"].as_str().unwrap();
+    assert_eq!(rules, "Keep the harbor.\n\nSpeak plainly.\n");
+    let extensions = &shown["extensions"];
+    assert_eq!(
+        extensions["PERMISSIONS.md"],
+        "message-length: 500\n\ndeny: swordfish\nmessage-length: 50\n",
+        "as they are asked: the agent's own first, and each holds"
+    );
+    assert!(
+        extensions.get("RUNTIME.md").is_none(),
+        "only its own counts"
+    );
+    assert_eq!(shown["persona"], "Stern.\n");
+    assert_eq!(shown["skillPaths"].as_array().unwrap().len(), 2);
+    // The order of a prompt is that of the definition, also where definitions are what is sent.
+    let atmosphere = ["context", "harbor", "--text", "--contract", "atmosphere"];
+    let prompt = text(&env, &[&atmosphere[..], &with].concat());
+    let at = |part: &str| {
+        let found = prompt.find(part);
+        assert!(found.is_some(), "{part}: {prompt}");
+        found
+    };
+    let order = [
+        "Stern.",
+        "Keep the harbor.",
+        "Speak plainly.",
+        "Over, under.",
+        "Up, down.",
+    ];
+    assert!(order.map(at).is_sorted(), "{prompt}");
+    assert!(
+        !prompt.contains("A radio.") && !prompt.contains("Under, over."),
+        "{prompt}"
+    );
+}
+
+#[test]
+fn a_composed_workspace_that_is_not_there_is_a_clear_error() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    for command in [&["agents", "show", "harbor"][..], &["context", "harbor"]] {
+        let said = plain_transcript(&env, &[command, &["--with", "nowhere"]].concat());
+        assert!(said.contains("nowhere` cannot be composed with"), "{said}");
+        assert!(said.contains("There is no such directory."), "{said}");
+        assert!(said.ends_with("[exit 3]\n"), "{said}");
+    }
+}
+
+#[test]
 fn the_rules_of_every_composed_workspace_hold() {
     let env = TestEnv::new();
     env.file("harbor/AGENTS.md", "Keep the harbor.\n");

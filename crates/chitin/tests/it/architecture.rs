@@ -1,5 +1,10 @@
-//! The arrows between crates, checked against what cargo resolves.
+//! The arrows between crates, checked against what cargo resolves, and the way of a turn through the code.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the texts are files of this repository"
+)]
 
+use std::path::Path;
 use std::process::Command;
 
 /// Every crate that a crate pulls in, without those that only its tests need.
@@ -164,5 +169,31 @@ fn there_is_one_tls_stack() {
     let names = pulled_in("chitin");
     for other in ["aws-lc-sys", "aws-lc-rs", "openssl-sys", "native-tls"] {
         assert!(!names.iter().any(|name| name == other), "{other} came in");
+    }
+}
+
+#[test]
+fn the_hops_of_the_architecture_are_in_the_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let hops: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.contains("in sixteen hops"))
+        .skip_while(|line| !line.starts_with("| 1 |"))
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(hops.len(), 16, "{hops:?}");
+    for hop in hops {
+        let place = hop.split('|').nth(2).unwrap();
+        let mut names = place.split('`').skip(1).step_by(2);
+        let file = names.next().unwrap();
+        let code = std::fs::read_to_string(root.join("crates").join(file));
+        let code = code.unwrap_or_else(|error| unreachable!("{file}: {error}"));
+        let functions: Vec<&str> = names.collect();
+        assert!(!functions.is_empty(), "{hop}");
+        for function in functions {
+            let name = function.rsplit("::").next().unwrap();
+            assert!(code.contains(&format!("fn {name}(")), "{file}: {function}");
+        }
     }
 }

@@ -314,6 +314,46 @@ fn contracts_are_listed_explained_and_compared() {
 }
 
 #[test]
+fn what_is_meant_to_differ_from_a_release_is_listed_with_its_reason() {
+    let env = TestEnv::new();
+    let keys = |name: &str| -> Vec<String> {
+        let output = chitin(&env, &["contracts", name, "--json"]);
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let known = told["knownDifferences"].as_array().unwrap().iter();
+        known
+            .map(|one| {
+                for field in ["release", "ours", "reason"] {
+                    assert!(one[field].as_str().is_some_and(|text| !text.is_empty()));
+                }
+                one["key"].as_str().unwrap().to_owned()
+            })
+            .collect()
+    };
+    let newest = keys("openclaw-2026.9");
+    assert!(newest.contains(&"runtime-facts".to_owned()), "{newest:?}");
+    assert!(!keys("openclaw-2026.4").contains(&"runtime-facts".to_owned()));
+    assert!(keys("openclaw-2026.8").contains(&"linked-workspace".to_owned()));
+    assert!(keys("canonical").is_empty());
+    let text = chitin(&env, &["contracts", "openclaw-2026.9"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(
+        text.contains("Known differences from the release\ninternal-markers\n    the release: ")
+    );
+    // The recorder explains a difference by these keys only.
+    let recorder = include_str!("../../../../tests/openclaw/compare.py");
+    let explained = recorder.split("meant(\"").skip(1);
+    let explained: Vec<&str> = explained
+        .filter_map(|call| call.split('"').nth(2))
+        .collect();
+    assert!(!explained.is_empty());
+    let releases = ["openclaw-2026.4", "openclaw-2026.8", "openclaw-2026.9"];
+    let listed: Vec<String> = releases.into_iter().flat_map(keys).collect();
+    for key in explained {
+        assert!(listed.iter().any(|known| known == key), "{key}");
+    }
+}
+
+#[test]
 fn skills_are_listed_shown_and_judged() {
     let env = TestEnv::new();
     env.files([

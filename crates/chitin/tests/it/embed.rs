@@ -1,15 +1,21 @@
 //! An embedding program gets what the command line gets.
 
 use crate::process::plain_command;
-use chitin_gateway::AgentHost;
+use chitin_agent::engine::{
+    AssembledContext, Assembly, CompactOrder, ContextEngine, EngineError, EngineInfo, Ingested,
+    Outcome, SessionRef, Summarizer,
+};
+use chitin_agent::turn::NoApprover;
+use chitin_gateway::{Address, AgentHost, Capabilities, Outgoing, Sent, Surface, SurfaceError};
 use chitin_protocol::event::TurnEvent;
+use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
-use chitin_runtime::context::TurnRequest;
+use chitin_runtime::context::{TurnRequest, terminal_capabilities};
 use chitin_runtime::serve::{ServeRequest, ServedGateway, WorkspaceApi};
 use chitin_runtime::sessions::{AgentSessions, SessionOwner};
 use chitin_runtime::{
-    AgentHandle, Configuration, Host, Notes, Runtime, RuntimeBuilder, Setup, Target, TurnMessage,
-    WorkspaceCheck,
+    AgentHandle, Configuration, ConversationRequest, Host, Notes, Runtime, RuntimeBuilder,
+    SessionChoice, Setup, Target, TurnMessage, WorkspaceCheck,
 };
 use chitin_server::{Ask, Desk};
 use chitin_store::SessionStore;
@@ -23,8 +29,9 @@ use chitin_workspace::guard::Root;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
 
 /// The environment that the binary of [`plain_command`] sees.
 fn surroundings(env: &TestEnv) -> Env {
@@ -332,4 +339,157 @@ async fn an_embedder_serves_an_agent_and_answers_about_its_workspace() {
             .starts_with("Another `chitin serve` uses"),
         "{second}"
     );
+}
+
+/// Sends the last message only, and says how many there were.
+struct LastOnly;
+
+impl ContextEngine for LastOnly {
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            id: "last-only".to_owned(),
+            name: "Last only".to_owned(),
+            version: None,
+            owns_compaction: None,
+        }
+    }
+
+    fn ingest<'a>(
+        &'a self,
+        _: SessionRef<'a>,
+        _: &'a Message,
+    ) -> BoxFuture<'a, Result<Ingested, EngineError>> {
+        Box::pin(async { Ok(Ingested { ingested: false }) })
+    }
+
+    fn assemble<'a>(
+        &'a self,
+        session: SessionRef<'a>,
+        assembly: Assembly,
+    ) -> BoxFuture<'a, Result<AssembledContext, EngineError>> {
+        Box::pin(async move {
+            // An engine may use what a runtime offers, also where the caller has none.
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            let name = session.definition().await.unwrap().name.clone();
+            let count = assembly.messages.len();
+            Ok(AssembledContext {
+                messages: assembly.messages.into_iter().skip(count - 1).collect(),
+                estimated_tokens: 0,
+                system_prompt_addition: Some(format!("{name} had {count} messages.")),
+            })
+        })
+    }
+
+    fn compact<'a>(
+        &'a self,
+        _: SessionRef<'a>,
+        _: &'a CompactOrder<'a>,
+        _: &'a dyn Summarizer,
+    ) -> BoxFuture<'a, Result<Outcome, EngineError>> {
+        Box::pin(async { Ok(Outcome::Nothing { reason: "not here" }) })
+    }
+}
+
+#[tokio::test]
+async fn the_context_of_an_embedder_is_what_its_engine_lets_through() {
+    let env = harbor();
+    env.file(
+        "home/.chitin/chitin.json5",
+        r#"{contextEngine: "last-only"}"#,
+    );
+    let model = scripted(&env, r#"{"text": "Two boats.", "times": 0}"#);
+    let runtime = builder(&env)
+        .model(model)
+        .context_engine(LastOnly)
+        .build()
+        .unwrap();
+    let agent = runtime.agent(env.path().join("harbor")).unwrap();
+    agent.turn("What lies at the quay?").await.unwrap();
+    agent.turn("And now?").await.unwrap();
+    let request = TurnRequest {
+        message: Some("Sure?".to_owned()),
+        ..TurnRequest::default()
+    };
+    let prompt = agent.context(&request).unwrap().system_prompt();
+    assert!(
+        prompt.ends_with("\n\nharbor had 5 messages."),
+        "{}",
+        &prompt[prompt.len() - 200..]
+    );
+    let report = serde_json::to_value(agent.report(&request).unwrap()).unwrap();
+    assert_eq!(report["history"]["messages"], 0);
+    assert!(report["message"]["tokens"].as_u64().unwrap() > 0);
+}
+
+/// A surface that keeps what an agent sends there.
+struct Kept {
+    capabilities: Capabilities,
+    sent: Mutex<Vec<String>>,
+}
+
+impl Surface for Kept {
+    fn id(&self) -> &'static str {
+        "embedder"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn send<'a>(
+        &'a self,
+        _: &'a Address,
+        message: &'a Outgoing,
+    ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
+        self.sent.lock().unwrap().push(message.plain.clone());
+        let message_id = message.key.clone();
+        Box::pin(std::future::ready(Ok(Sent { message_id })))
+    }
+}
+
+#[tokio::test]
+async fn an_embedder_has_the_conversation_that_run_has() {
+    let env = harbor();
+    let call = json!({"name": "message", "arguments": {
+        "action": "send", "channel": "embedder", "target": "channel:desk", "message": "Ahoy.",
+    }});
+    let script = [
+        json!({"toolCalls": [call]}).to_string(),
+        json!({"text": "Sent."}).to_string(),
+    ];
+    let model = scripted(&env, &script.join("\n"));
+    let runtime = builder(&env).model(model).build().unwrap();
+    let agent = runtime.agent(env.path().join("harbor")).unwrap();
+    let surface = Arc::new(Kept {
+        capabilities: terminal_capabilities(),
+        sent: Mutex::default(),
+    });
+    let request = ConversationRequest {
+        session: SessionChoice::Main,
+        target: Target::default(),
+        model: None,
+        thinking: None,
+        record: None,
+        approver: Arc::new(NoApprover),
+        surface: Arc::clone(&surface) as Arc<dyn Surface>,
+        verb: "embed",
+    };
+    let conversation = agent.conversation(request).await.unwrap();
+    let names: Vec<&str> = conversation
+        .agent
+        .specs()
+        .iter()
+        .map(|spec| spec.name.as_str())
+        .collect();
+    for name in ["sessions_spawn", "subagents", "message", "sessions_send"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    let (events, mut told) = tokio::sync::mpsc::channel(256);
+    let input = conversation.input("Greet them.", &[], false);
+    let turn = conversation
+        .agent
+        .turn(input, events, CancellationToken::new());
+    let (report, ()) = tokio::join!(turn, async { while told.recv().await.is_some() {} });
+    assert_eq!(report.unwrap().text, "Sent.");
+    assert_eq!(*surface.sent.lock().unwrap(), ["Ahoy."]);
 }

@@ -231,7 +231,8 @@ fn started(talk: &Talk) -> Vec<(String, String)> {
 #[test]
 fn a_trajectory_says_what_started_a_turn_and_on_which_channel() {
     let script = [
-        json!({"when": "[Subagent Task]: Count the lanterns", "times": 0, "text": "Seven lanterns."}),
+        // The child is still at work when the turn that began it ends: else its result would be told within that turn.
+        json!({"when": "[Subagent Task]: Count the lanterns", "times": 0, "text": "Seven lanterns.", "delayMs": 2_000}),
         json!({"when": "[Internal task completion event]", "times": 0, "text": "Noted."}),
         json!({"when": "Hello from the terminal", "text": "Hello."}),
         json!({"when": "Begin", "text": "Off it goes.", "toolCalls": [

@@ -142,6 +142,9 @@ fn facts_move_with_the_directory() {
     );
     fs::rename(env.path().join("harbor"), env.path().join("dock")).unwrap();
     assert_eq!(facts("dock", &[])["entries"], serde_json::json!([]));
+    let (_, said) = run(&env, &["memory", "facts", "dock", "--user", "ada"]);
+    let offer = format!("`chitin sessions adopt {} ", old.as_str().unwrap());
+    assert!(said.contains(&offer), "{said}");
     let adopt = ["sessions", "adopt", old.as_str().unwrap(), "dock", "--json"];
     let (adopted, _) = run(&env, &adopt);
     let adopted: Value = serde_json::from_str(&adopted).unwrap();

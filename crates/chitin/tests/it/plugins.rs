@@ -558,19 +558,149 @@ fn an_adapter_names_the_skills_of_its_directory() {
     assert!(!shown.contains("<name>"), "{shown}");
 }
 
+/// The system prompt and the messages of a request in Anthropic's format.
+fn system_and_messages(body: &Value) -> (String, usize) {
+    let blocks = body["system"].as_array().unwrap().iter();
+    let system = blocks.filter_map(|block| block["text"].as_str()).collect();
+    (system, body["messages"].as_array().unwrap().len())
+}
+
+/// What `--dry-run` prints: the body, and what was noted.
+fn dry_run(talk: &Talk, words: &str) -> (String, String) {
+    let dry = talk.say_with(words, &["--dry-run", "--json"]);
+    assert!(dry.status.success(), "{}", text(&dry.stderr));
+    let shown: Value = serde_json::from_slice(&dry.stdout).unwrap();
+    let body = shown["body"].as_str().unwrap().to_owned();
+    (body, text(&dry.stderr))
+}
+
 #[test]
-fn a_look_says_that_an_engine_decides() {
-    let env = examples();
-    env.file("workspace/AGENTS.md", "Keep the harbor.\n");
-    let decides = "The context engine `window` decides what of the conversation is sent";
-    for arguments in [
-        &["run", "workspace", "-m", "hi", "--dry-run"][..],
-        &["context", "workspace", "-m", "hi"],
+fn a_look_at_a_context_asks_the_engine_as_the_turn_does() {
+    let script: Vec<Value> = (0..7).map(|_| json!({"text": "Yes."})).collect();
+    let talk = Talk::new(Format::Anthropic, &script);
+    install(&talk.env, "window_engine.py");
+    let plugins = json!({"window": plugin("window_engine.py")});
+    talk.configure(json!({"plugins": plugins, "contextEngine": "window"}));
+    six_turns(&talk);
+    let words = "What is on the board?";
+    let (dry, _) = dry_run(&talk, words);
+    let look = |more: &[&str]| {
+        let arguments = [&["context", "workspace", "-m", words], more].concat();
+        let output = chitin(&talk.env, &arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (printed, noted) = look(&["--text"]);
+    let (report, _) = look(&["--json"]);
+    talk.answer(words);
+    let sent = talk.server.requests().pop().unwrap();
+    assert_eq!(dry, sent.text(), "the dry run has the bytes that are sent");
+    let (system, messages) = system_and_messages(&sent.json());
+    assert!(system.contains("that are not shown: 3."), "{system}");
+    assert!(messages < 13, "{messages}");
+    // The mark of the boundary is shown and never sent.
+    let boundary = "\n\n<!-- OPENCLAW_CACHE_BOUNDARY -->\n\n";
+    assert_eq!(printed.replacen(boundary, "", 1), system);
+    assert!(!noted.contains("context engine"), "{noted}");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["history"]["messages"], messages - 1);
+    let fragments = report["fragments"].as_array().unwrap();
+    let added = fragments.last().unwrap();
+    assert_eq!(added["origin"]["key"], "context-engine", "{added}");
+    let parts = ["total", "toolDefinitions", "history", "message"];
+    let parts = parts.map(|part| report[part]["tokens"].as_u64().unwrap());
+    assert_eq!(report["request"]["tokens"], parts.iter().sum::<u64>());
+}
+
+#[test]
+fn a_look_asks_an_engine_for_nothing_but_the_messages() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/noting.py",
+        r#"import json, os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+for line in sys.stdin:
+    request = json.loads(line)
+    with open(here + "/asked", "a") as asked: asked.write(request["method"] + "\n")
+    reply = {"result": {"protocolVersion": 1, "name": "noting", "offers": ["contextEngine"]}}
+    if request["method"] == "engine/assemble":
+        reply = {"result": {"messages": list(range(len(request["params"]["messages"])))}}
+    elif request["method"] != "initialize":
+        reply = {"error": {"code": -32601, "message": "method not found"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
+"#,
+    );
+    talk.configure(json!({"plugins": {"noting": plugin("noting.py")}, "contextEngine": "noting"}));
+    talk.answer("hello");
+    let asked = || talk.env.read("home/.chitin/plugins/asked");
+    let before = asked();
+    assert!(before.contains("engine/ingest"), "{before}");
+    let sessions = || transcript(&talk.env, &["sessions", "show", "main", "--json"]);
+    let stored = sessions();
+    dry_run(&talk, "And now?");
+    transcript(&talk.env, &["context", "workspace", "-m", "And now?"]);
+    transcript(&talk.env, &["context", "workspace"]);
+    let since = asked().split_off(before.len());
+    assert_eq!(since, "initialize\nengine/assemble\n".repeat(3));
+    assert_eq!(sessions(), stored);
+}
+
+#[test]
+fn a_look_shows_what_a_turn_uses_when_the_engine_fails() {
+    for (fails, why) in [
+        ("os._exit(9)", "exit code 9"),
+        ("time.sleep(60)", "within 1 s"),
+        ("print('{}', flush=True)", "not a JSON-RPC message"),
     ] {
-        let shown = transcript(&env, arguments);
-        assert!(shown.contains(decides), "{shown}");
+        let talk = Talk::new(Format::Anthropic, &replies());
+        talk.answer("hello");
+        talk.env.file(
+            "home/.chitin/plugins/fails.py",
+            format!(
+                r#"import json, os, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["method"] == "engine/assemble": {fails}
+    result = {{"protocolVersion": 1, "name": "fails", "offers": ["contextEngine"]}}
+    print(json.dumps({{"jsonrpc": "2.0", "id": request["id"], "result": result}}), flush=True)
+"#
+            ),
+        );
+        let mut plugin = plugin("fails.py");
+        plugin["timeoutSeconds"] = json!(1);
+        talk.configure(json!({"plugins": {"fails": plugin}, "contextEngine": "fails"}));
+        let (dry, noted) = dry_run(&talk, "And now?");
+        assert!(noted.contains("`fails` failed at assemble"), "{noted}");
+        assert!(noted.contains(why), "{noted}");
+        let arguments = ["context", "workspace", "-m", "And now?", "--json"];
+        let output = chitin(&talk.env, &arguments);
+        let noted = text(&output.stderr);
+        assert!(output.status.success(), "{noted}");
+        assert!(noted.contains(why), "{noted}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["history"]["messages"], 2);
+        talk.answer("And now?");
+        let sent = talk.server.requests().pop().unwrap();
+        assert_eq!(dry, sent.text());
     }
-    configure(&env, &json!({}));
-    let shown = transcript(&env, &["run", "workspace", "-m", "hi", "--dry-run"]);
-    assert!(!shown.contains("decides what"), "{shown}");
+}
+
+#[test]
+fn an_engine_whose_program_does_not_begin_is_said_not_to_decide() {
+    let talk = Talk::new(Format::Anthropic, &replies());
+    let plugin = json!({"command": ["python3", "-c", "raise SystemExit(7)"], "sandbox": false});
+    talk.configure(json!({"plugins": {"ghost": plugin}, "contextEngine": "ghost"}));
+    let (_, dry) = dry_run(&talk, "hello");
+    let look = transcript(&talk.env, &["context", "workspace", "-m", "hello"]);
+    let turn = talk.say("hello");
+    assert!(turn.status.success(), "{}", text(&turn.stderr));
+    for said in [dry, look, text(&turn.stderr)] {
+        // As an adapter it failed first; that nobody decides about the conversation follows from it and is said too.
+        assert!(said.contains("Other adapters are asked."), "{said}");
+        let engine = "The context engine `ghost` failed at assemble: it ";
+        assert!(said.contains(engine), "{said}");
+        assert!(said.contains("exit code 7"), "{said}");
+        assert!(said.contains("`chitin plugins try ghost`"), "{said}");
+        assert!(!said.contains("NAME"), "{said}");
+    }
 }

@@ -110,6 +110,17 @@ fn contracts() {
         }
         let _ = writeln!(page, " {} |", row.meaning);
     }
+    page += "\n## Known differences\n\nWhat is meant to differ between a contract and its release. `chitin contracts NAME` prints it too.\n\n\
+        | contract | key | the release | ours | why |\n|---|---|---|---|---|\n";
+    for contract in contract::ALL {
+        for one in contract::known_differences(contract) {
+            let _ = writeln!(
+                page,
+                "| {} | `{}` | {} | {} | {} |",
+                contract.name, one.key, one.release, one.ours, one.reason
+            );
+        }
+    }
     compare("contracts.md", &page);
 }
 

@@ -8,17 +8,14 @@ use chitin_context::catalogue::{
 };
 use chitin_context::fragment::Source;
 use chitin_workspace::contract::CatalogueRules;
+use chitin_workspace::skills::Eligibility;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The agent that a case gives a limit of its own, when it does not name one.
 const AGENT: &str = "probe";
-
-/// Above this length a recorded text is described, not quoted.
-const QUOTED_UNITS: usize = 6_000;
 
 pub(super) fn prompt(check: &Check<'_>) -> Result<Value> {
     let given = Given::read(check.input)?;
@@ -62,7 +59,39 @@ pub(super) fn prompt(check: &Check<'_>) -> Result<Value> {
             listed.counted_units,
         )
     });
-    Ok(json!({ "prompt": quoted(text, units), "chars": units }))
+    Ok(json!({ "prompt": tree::quoted(text, units), "chars": units }))
+}
+
+/// The list of skills in the request of a whole turn, with those of an installation. The release ran at the paths that the case names: how much
+/// fits depends on their length.
+pub(super) fn turn(check: &Check<'_>) -> Result<Value> {
+    let directory = tempfile::tempdir()?;
+    let root = directory.path().canonicalize()?;
+    let (set, env) = super::installed(check, &root)?;
+    let eligibility = Eligibility::new(&env, &check.input["config"], &check.contract.skills);
+    let place = |name: &str| check.input["places"][name].as_str().context("no place");
+    let (package, workspace) = (place("package")?, place("workspace")?);
+    let found = set
+        .skills
+        .iter()
+        .filter(|skill| eligibility.judge(skill).is_empty());
+    let skills: Vec<CatalogueSkill<'_>> = found
+        .map(|skill| {
+            let mut listed = CatalogueSkill::from(skill);
+            let at = |name: &str| root.join(name).to_string_lossy().into_owned();
+            let location = listed.location.replace(&at("package"), package);
+            listed.location = Cow::Owned(location.replace(&at("ws"), workspace));
+            listed
+        })
+        .collect();
+    let rules = &check.contract.skills;
+    let limits = limits(&check.input["config"], Some("main"), check.contract);
+    let window = check.input["window"].as_u64().map(usize::try_from);
+    let listed = catalogue(&skills, limits, &[], None, rules, window.transpose()?);
+    let text = listed.map_or_else(String::new, |listed| listed.text());
+    let (_, rest) = text.split_once("<available_skills>").unwrap_or_default();
+    let (entries, _) = rest.split_once("</available_skills>").unwrap_or_default();
+    Ok(json!({ "listed": entries }))
 }
 
 /// What a case gives besides skills.
@@ -156,25 +185,4 @@ fn facts(notice: &Notice) -> String {
             descriptions.unwrap_or_default()
         ),
     }
-}
-
-/// A text as the cases hold it: whole, or described when it is long.
-fn quoted(text: String, units: usize) -> Value {
-    if units <= QUOTED_UNITS {
-        return Value::String(text);
-    }
-    let all: Vec<u16> = text.encode_utf16().collect();
-    let part = |range: &[u16]| String::from_utf16_lossy(range);
-    let sum = Sha256::digest(text.as_bytes())
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
-    json!({ "$text": {
-        "length": units,
-        "sha256": sum,
-        "head": part(&all[..all.len().min(60)]),
-        "tail": part(&all[all.len().saturating_sub(160)..]),
-    } })
 }

@@ -22,6 +22,10 @@ use serde_json::Value;
 const PERSONA: &str = "persona.md";
 const IDENTITY: &str = "identity.md";
 const BOOTSTRAP: &str = "bootstrap.md";
+const TOOLS: &str = "tools.md";
+
+/// What an agent needs to be whole (E1).
+const REQUIRED: [&str; 2] = [INSTRUCTIONS, TOOLS];
 
 pub(super) fn lay_out(
     source: &Source<'_>,
@@ -48,8 +52,11 @@ pub(super) fn lay_out(
             .filter(|_| !is_readme)
     };
     if options.missing == MissingSurfaces::Refuse {
+        // Every session gets these two; without the others an agent is whole, unless the format's own word counts.
+        let is_required =
+            |surface: &str| options.layout == Layout::Stax || REQUIRED.contains(&surface);
         let missing: Vec<_> = expected()
-            .filter(|(surface, _)| !is_there(surface))
+            .filter(|(surface, _)| is_required(surface) && !is_there(surface))
             .collect();
         if !missing.is_empty() {
             return Err(PackError::new(

@@ -197,7 +197,7 @@ pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskErr
         served: true,
         ..TurnRequest::default()
     };
-    let seen = next.context(host, &factory.setup, FileSource::Disk)?;
+    let seen = next.workspace_context(host, &factory.setup, FileSource::Disk)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let mut files = Vec::new();
     for file in &view.files {

@@ -98,23 +98,27 @@ fn next(
     let before = last
         .as_ref()
         .and_then(|run| Prompt::recorded(run, &setup.directory));
+    let session_id = entry.as_ref().map(|entry| entry.session_id.clone());
     let running = last.as_ref().and_then(|run| {
         Some(RunningTurn {
             model: recorded::model(run)?,
             named: model_named || own.model.is_some(),
             tools: recorded::tools(run)?,
+            session_id: session_id.as_deref().unwrap_or_default(),
             channel: entry.and_then(|entry| entry.last_channel).map(Into::into),
             extra: before.as_ref().and_then(recorded::extra),
             memory: &[],
+            is_told: &|_| false,
         })
     });
-    let seen = turn.build(
+    let mut seen = turn.build(
         &mut ContextCache::fresh(),
         host,
         setup,
         FileSource::Disk,
         running,
     )?;
+    factory.ask_engine(&turn, &mut seen)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let directory = &setup.directory;
     let mut shown = json!({
@@ -123,6 +127,9 @@ fn next(
         "files": files(&seen, &view, directory),
         "budget": budget(&view),
     });
+    if !seen.notes.is_empty() {
+        shown["notes"] = json!(seen.notes);
+    }
     let beside = Beside::next(host, factory, &seen, last.as_ref());
     beside.put(
         &mut shown,

@@ -30,7 +30,7 @@ pub(super) fn look(
     };
     let full = directory.join(&relative);
     let look = |files: FileSource<'_>| {
-        let seen = turn.context(host, setup, files)?;
+        let seen = turn.workspace_context(host, setup, files)?;
         let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
         Ok::<_, DeskError>((seen, view))
     };

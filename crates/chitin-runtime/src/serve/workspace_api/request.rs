@@ -39,7 +39,7 @@ impl Beside {
         };
         let mut count = counter(&seen.model);
         let wire = wire_of(&seen.model, host, setup);
-        let history = History::read(&*factory.store, host, setup, seen);
+        let history = History::read(&*factory.store, host, setup, seen, None);
         Self {
             tools: ToolFigures::new(&definitions, wire, setup, &mut count),
             history: HistoryFigures::new(&history, setup, &mut count),

@@ -57,6 +57,12 @@ fn become_command(apply: &Apply) -> Result<(), String> {
         rustix::process::setrlimit(Resource::Data, limit)
             .map_err(|error| said("memory can't be limited")(error.into()))?;
     }
+    if let Some(output) = apply.output {
+        let output =
+            super::super::door::opened_again(output).map_err(said("there is no output"))?;
+        rustix::stdio::dup2_stdout(&output)
+            .map_err(|error| said("there is no output")(error.into()))?;
+    }
     close_the_rest();
     std::env::set_current_dir(&apply.workdir).map_err(said("the directory can't be entered"))?;
     let facts = restrict(apply)?;

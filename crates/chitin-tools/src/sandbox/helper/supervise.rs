@@ -7,6 +7,7 @@ use super::super::{HELPER_ARGUMENT, door};
 use super::{APPLY, tree};
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use std::io::{BufReader, Read, Write};
+use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -38,10 +39,10 @@ pub(super) fn run() -> ExitCode {
     };
     tree::adopt_orphans();
     let ended = match start(&launch) {
-        Ok(child) => {
+        Ok(started) => {
             // The output is the command's. A second holder would keep it open after the command closed it.
             let _ = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
-            watch(child, control, &launch)
+            watch(started, control, &launch)
         }
         Err(message) => not_started(message),
     };
@@ -58,7 +59,14 @@ fn not_started(message: String) -> Ended {
     }
 }
 
-fn start(launch: &Launch) -> Result<Child, String> {
+/// The inner process.
+struct Started {
+    child: Child,
+    /// The descriptor that is the command's output, where it is not the usual one.
+    output: Option<i32>,
+}
+
+fn start(launch: &Launch) -> Result<Started, String> {
     let mut command = match (launch.level, &launch.bwrap) {
         (SandboxLevel::Bwrap, Some(program)) => {
             let mut command = Command::new(program);
@@ -75,25 +83,42 @@ fn start(launch: &Launch) -> Result<Child, String> {
     if door::kind(&launch.workdir) != Some(door::Kind::Directory) {
         return Err(format!("`{}` is not a directory", launch.workdir.display()));
     }
-    command
+    // `bwrap` stays beside the command, twice, and keeps its own output open; it lets go of every further descriptor. So the
+    // command's output is one of those.
+    let output = match launch.level {
+        SandboxLevel::Bwrap => {
+            let output = rustix::io::dup(rustix::stdio::stdout());
+            Some(output.map_err(|error| format!("there is no output: {error}"))?)
+        }
+        SandboxLevel::Landlock | SandboxLevel::None => None,
+    };
+    let child = command
         .args([HELPER_ARGUMENT, APPLY])
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::piped())
-        .stdout(Stdio::inherit())
+        .stdout(match output {
+            Some(_) => Stdio::null(),
+            None => Stdio::inherit(),
+        })
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("`{}`: {error}", command.get_program().to_string_lossy()))
+        .map_err(|error| format!("`{}`: {error}", command.get_program().to_string_lossy()))?;
+    Ok(Started {
+        child,
+        output: output.map(|output| output.as_raw_fd()),
+    })
 }
 
-fn watch(mut child: Child, control: impl Read + Send + 'static, launch: &Launch) -> Ended {
+fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch) -> Ended {
+    let Started { mut child, output } = started;
     let deadline = launch
         .timeout_ms
         .map(|timeout| Instant::now() + Duration::from_millis(timeout));
     say(&Status::Started { pid: child.id() });
     let (events, inbox) = channel();
     let (feed, fodder) = sync_channel(WAITING_FRAMES);
-    let first = serde_json::to_vec(&apply(launch)).unwrap_or_default();
+    let first = serde_json::to_vec(&apply(launch, output)).unwrap_or_default();
     if let Some(stdin) = child.stdin.take() {
         thread::spawn(move || write_input(stdin, &first, &fodder));
     }
@@ -162,7 +187,7 @@ pub(super) const FAILED: &str = "chitin-sandbox failed: ";
 /// What a line of the inner helper begins with when it is ready.
 pub(super) const READY: &str = "chitin-sandbox ready: ";
 
-fn apply(launch: &Launch) -> Apply {
+fn apply(launch: &Launch, output: Option<i32>) -> Apply {
     let inner = launch.level == SandboxLevel::Bwrap;
     Apply {
         level: launch.level,
@@ -172,6 +197,7 @@ fn apply(launch: &Launch) -> Apply {
         environment: launch.environment.clone(),
         workdir: launch.workdir.clone(),
         errors: launch.errors,
+        output,
     }
 }
 

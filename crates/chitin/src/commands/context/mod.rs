@@ -14,6 +14,7 @@ use crate::args::{TargetArgs, Tokens, TurnArgs};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
+use chitin_runtime::AgentFactory;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::report::ContextReport;
@@ -132,13 +133,12 @@ impl Args {
 
 /// Shows the table of a running conversation.
 pub(crate) fn show(
-    host: &Host,
-    setup: &Setup,
+    factory: &AgentFactory,
     session: &str,
     model: &str,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let report = ContextReport::of_session(host, setup, session, Some(model), false)?;
+    let report = ContextReport::of_session(factory, session, Some(model), false)?;
     say_notes(&report, printer);
     printer.result(&report)
 }

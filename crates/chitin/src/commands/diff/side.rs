@@ -1,7 +1,6 @@
 //! One side of a comparison.
 
 use crate::commands::context::Comparison;
-use crate::commands::pack::rules_file;
 use crate::error::{CliError, Kind};
 use crate::ship::{Finder, with_packages};
 use chitin_pack::artifact::Artifact;
@@ -169,7 +168,7 @@ fn workspace_at(word: &str, host: &Host) -> Result<Option<Directory>, CliError> 
         return Ok(None);
     }
     let setup = Setup::find(host, &path.as_path().into(), &Notes::none())?;
-    let rules_file = rules_file(&setup, host)?;
+    let rules_file = setup.rules_file(host)?;
     let rules = match rules_file {
         RulesFile::Agents => WORKSPACE,
         RulesFile::Readme => NATIVE_RULES_FILE,

@@ -4,7 +4,7 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, tame};
-use chitin_runtime::{Host, Setup};
+use chitin_runtime::{Host, Setup, shown};
 use chitin_workspace::state::{Entry, Owner, Promotion, Stamp, State, StateError, StateWriter};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -96,12 +96,22 @@ pub(super) fn run(args: &FactsArgs, host: &Host, printer: &Printer) -> Result<Ex
         Some(day) => (owner.notes_file(day), state.notes(owner, day)),
         None => (owner.facts_file(), state.facts(owner)),
     };
+    let entries = entries.map_err(failed)?;
+    if entries.is_empty() {
+        // A directory that was moved or renamed is another agent; what it kept lies under the former one.
+        for other in state.other_agents(owner).map_err(failed)? {
+            let (user, directory) = (tame(&args.user), shown(&setup.directory, host));
+            printer.note(&format!(
+                "the agent `{other}` keeps facts about `{user}` in this directory; `chitin sessions adopt {other} {directory}` copies them"
+            ));
+        }
+    }
     printer.result(&Report {
         user: args.user.clone(),
         agent: agent.to_owned(),
         file,
         added,
-        entries: entries.map_err(failed)?,
+        entries,
     })
 }
 

@@ -38,7 +38,7 @@ struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    hint: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -103,7 +103,7 @@ async fn row(set: &PluginSet, name: &str, settings: &PluginSettings) -> Row {
         Err(fault) => {
             row.state = State::Failed;
             row.problem = Some(fault.to_string());
-            row.hint = Some(fault.hint());
+            row.hint = Some(fault.hint(name));
         }
     }
     row
@@ -150,7 +150,7 @@ impl Render for Listed {
             if let Some(problem) = &row.problem {
                 writeln!(out, "    problem  {}", plain(problem, ' '))?;
             }
-            if let Some(hint) = row.hint {
+            if let Some(hint) = &row.hint {
                 writeln!(out, "    {}", paint.dim(&format!("hint: {hint}")))?;
             }
         }

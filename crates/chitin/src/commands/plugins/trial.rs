@@ -56,7 +56,7 @@ struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    hint: Option<String>,
 }
 
 pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
@@ -166,6 +166,17 @@ fn described(definition: &AgentDefinition) -> String {
     )
 }
 
+/// Says what to do about a fault: what others are told to do is being done here.
+fn hint(fault: &PluginFault) -> String {
+    match fault {
+        PluginFault::Died { .. } | PluginFault::ClosedOutput { .. } => {
+            "Run its command in a shell and write requests to it, as docs/reference/plugin-protocol.md has them.".to_owned()
+        }
+        PluginFault::BackingOff { .. } => "Mend what failed before.".to_owned(),
+        fault => fault.hint(""),
+    }
+}
+
 impl Step {
     fn of<T>(
         method: &'static str,
@@ -190,7 +201,7 @@ impl Step {
                 answer: None,
                 value: Value::Null,
                 problem: Some(fault.to_string()),
-                hint: Some(fault.hint()),
+                hint: Some(hint(&fault)),
             },
         }
     }
@@ -209,7 +220,7 @@ impl Render for Tried {
                 (None, problem) => {
                     let problem = problem.as_deref().unwrap_or("no answer");
                     writeln!(out, "{method} {}", paint.bad(&plain(problem, ' ')))?;
-                    if let Some(hint) = step.hint {
+                    if let Some(hint) = &step.hint {
                         writeln!(out, "{:<18} {}", "", paint.dim(&format!("hint: {hint}")))?;
                     }
                 }

@@ -1,7 +1,7 @@
 //! One turn, or one after the other.
 
+use super::news;
 use super::wiring::Wiring;
-use super::{Args, news};
 use crate::commands::{context, sessions};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
@@ -46,9 +46,12 @@ pub(super) async fn compact(
     let cancel = wiring.interrupts.begin_turn();
     let mut stream = printer.stream();
     let (compacted, shown) = tokio::join!(
-        wiring
-            .agent
-            .compact_session(&wiring.session, words, sender, cancel.clone()),
+        wiring.conversation.agent.compact_session(
+            &wiring.conversation.session,
+            words,
+            sender,
+            cancel.clone()
+        ),
         screen.show(&mut events, &wiring.gate, &mut stream),
     );
     shown?;
@@ -64,24 +67,26 @@ pub(super) async fn compact(
 }
 
 /// Talks until the user leaves.
-pub(super) async fn talk(
-    args: &Args,
-    mut wiring: Wiring,
-    printer: &Printer,
-) -> Result<Exit, CliError> {
+pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, CliError> {
     let mut screen = screen(&wiring, printer);
-    let sessions = wiring.store.list().unwrap_or_default();
-    let candidates = wiring.agent.parts().models.iter();
+    let sessions = wiring.conversation.factory.store.list().unwrap_or_default();
+    let candidates = wiring.conversation.agent.parts().models.iter();
     let known = Known {
         sessions: sessions.into_iter().map(|(key, _)| key).collect(),
         models: candidates.map(Candidate::full_name).collect(),
     };
-    let mut editor = Editor::new(Some(wiring.state.join("history")), known);
-    let model = &wiring.agent.parts().models[0];
+    let mut editor = Editor::new(
+        Some(wiring.conversation.factory.state.join("history")),
+        known,
+    );
+    let model = &wiring.conversation.agent.parts().models[0];
     printer.note(&format!(
         "{} · {} · {} · /help lists what can be typed",
-        plain(&name_of_directory(&wiring.setup.directory), ' '),
-        wiring.session,
+        plain(
+            &name_of_directory(&wiring.conversation.factory.setup.directory),
+            ' '
+        ),
+        wiring.conversation.session,
         model.full_name()
     ));
     let mut afresh = wiring.afresh;
@@ -107,17 +112,19 @@ pub(super) async fn talk(
                 Ok(())
             }
             Input::Command(Slash::Sessions { key: Some(key) }) => {
-                chitin_runtime::context::session_key(&key, &wiring.setup)
+                chitin_runtime::context::session_key(&key, &wiring.conversation.factory.setup)
                     .map_err(CliError::from)
                     .map(|key| {
                         printer.note(&format!("From here on: {key}"));
-                        wiring.session = key;
+                        wiring.conversation.session = key;
                         news = wiring.news();
                     })
             }
             Input::Command(Slash::Model { name: Some(name) }) => wiring
-                .take_model(args, &name)
+                .conversation
+                .select_model(&name)
                 .await
+                .map_err(CliError::from)
                 .map(|()| printer.note(&format!("From here on: {name}"))),
             Input::Command(command) => show(&wiring, command, printer).await,
             Input::Misused { usage } => {
@@ -145,11 +152,10 @@ pub(super) async fn talk(
 async fn show(wiring: &Wiring, command: Slash, printer: &Printer) -> Result<(), CliError> {
     match command {
         Slash::Context => {
-            let model = wiring.agent.parts().models[0].full_name();
+            let model = wiring.conversation.agent.parts().models[0].full_name();
             context::show(
-                &wiring.host,
-                &wiring.setup,
-                &wiring.session,
+                &wiring.conversation.factory,
+                &wiring.conversation.session,
                 &model,
                 printer,
             )?;
@@ -158,16 +164,20 @@ async fn show(wiring: &Wiring, command: Slash, printer: &Printer) -> Result<(), 
             compact(wiring, words.as_deref(), printer).await?;
         }
         Slash::Model { .. } => {
-            for candidate in &wiring.agent.parts().models {
+            for candidate in &wiring.conversation.agent.parts().models {
                 printer.note(&candidate.full_name());
             }
         }
         Slash::Sessions { .. } => {
-            sessions::show(&wiring.host, &wiring.setup, printer)?;
+            sessions::show(
+                &wiring.conversation.factory.host,
+                &wiring.conversation.factory.setup,
+                printer,
+            )?;
         }
         Slash::Status => printer.note(&status(wiring)?),
         Slash::Tools => {
-            for tool in wiring.agent.specs() {
+            for tool in wiring.conversation.agent.specs() {
                 printer.note(&tool.name);
             }
         }
@@ -178,15 +188,20 @@ async fn show(wiring: &Wiring, command: Slash, printer: &Printer) -> Result<(), 
 
 fn status(wiring: &Wiring) -> Result<String, CliError> {
     let entry = wiring
+        .conversation
+        .factory
         .store
-        .find(&wiring.session)
+        .find(&wiring.conversation.session)
         .map_err(|error| stored(&error))?;
     let Some(entry) = entry else {
-        return Ok(format!("{}: nothing was said yet", wiring.session));
+        return Ok(format!(
+            "{}: nothing was said yet",
+            wiring.conversation.session
+        ));
     };
     Ok(format!(
         "{}: {} tokens in the window, cost so far {}, {} summaries",
-        wiring.session,
+        wiring.conversation.session,
         entry
             .total_tokens
             .map_or_else(|| words::UNKNOWN.to_owned(), words::tokens),
@@ -199,7 +214,7 @@ fn screen(wiring: &Wiring, printer: &Printer) -> Screen {
     Screen::new(
         printer,
         wiring.thoughts,
-        crate::terminal::width(&wiring.host),
+        crate::terminal::width(&wiring.conversation.factory.host),
     )
 }
 
@@ -216,7 +231,11 @@ async fn turn(
     let input = wiring.input(words, afresh);
     let mut stream = printer.stream();
     // The index of sessions is read here and kept: a turn then finds it read. What that and the start took is not needed again.
-    let _ = wiring.store.find(&wiring.session);
+    let _ = wiring
+        .conversation
+        .factory
+        .store
+        .find(&wiring.conversation.session);
     crate::memory::give_back();
     let shown = async {
         let shown = screen.show(&mut events, &wiring.gate, &mut stream).await;
@@ -227,7 +246,13 @@ async fn turn(
         }
         shown
     };
-    let (report, shown) = tokio::join!(wiring.agent.turn(input, sender, cancel.clone()), shown);
+    let (report, shown) = tokio::join!(
+        wiring
+            .conversation
+            .agent
+            .turn(input, sender, cancel.clone()),
+        shown
+    );
     shown?;
     report.map_err(|error| failed(&error))
 }

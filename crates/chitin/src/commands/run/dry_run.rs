@@ -31,6 +31,7 @@ pub(super) async fn print(
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     let DryRun { prepared, notes } = wiring
+        .conversation
         .agent
         .dry_run(&wiring.input(words, wiring.afresh))
         .await

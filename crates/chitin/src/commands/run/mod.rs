@@ -111,7 +111,7 @@ impl Args {
                 "`--dry-run` needs something to say.",
             )
             .hint("`chitin run -m hi --dry-run`")),
-            None => runtime.block_on(chat::talk(self, wiring, printer)),
+            None => runtime.block_on(chat::talk(wiring, printer)),
         };
         // A tool that does not end must not keep the process.
         runtime.shutdown_background();

@@ -18,7 +18,9 @@ const WAITING: usize = 256;
 impl Wiring {
     /// Begins to listen to turns that runs of this session lead to.
     pub(super) fn news(&self) -> Subscription {
-        self.gateway.subscribe(Topic::Session(self.session.clone()))
+        self.conversation
+            .gateway
+            .subscribe(Topic::Session(self.conversation.session.clone()))
     }
 }
 
@@ -29,7 +31,7 @@ pub(super) async fn show(
     screen: &mut Screen,
     printer: &Printer,
 ) -> Result<(), CliError> {
-    let at_work = wiring.gateway.busy().len();
+    let at_work = wiring.conversation.gateway.busy().len();
     if at_work == 0 {
         return Ok(());
     }
@@ -47,9 +49,9 @@ pub(super) async fn show(
                 }
                 () = tokio::time::sleep(LOOK) => {
                     if cancel.is_cancelled() {
-                        wiring.gateway.stop(&wiring.session);
+                        wiring.conversation.gateway.stop(&wiring.conversation.session);
                     }
-                    if wiring.gateway.busy().is_empty() {
+                    if wiring.conversation.gateway.busy().is_empty() {
                         return;
                     }
                 }
@@ -77,7 +79,7 @@ pub(super) async fn show_so_far(
             () = std::future::ready(()), if !is_telling => return Ok(()),
             () = tokio::time::sleep(LOOK) => {
                 // A turn that broke off has no last event.
-                is_telling = !wiring.gateway.busy().is_empty();
+                is_telling = !wiring.conversation.gateway.busy().is_empty();
                 continue;
             }
         };

@@ -172,6 +172,7 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
     talk.configure(json!({"mcp": {"servers": {
         "gone": {"url": format!("http://127.0.0.1:{}/mcp", free_port())},
         "missing": {"command": "no-such-program"},
+        "dies": {"command": "sh", "args": ["-c", "echo no database >&2; exit 3"]},
     }}}));
     let output = talk.say("Hello");
     let errors = text(&output.stderr);
@@ -190,10 +191,19 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
     );
     assert!(errors.contains("Check that it runs"), "{errors}");
     assert!(
-        errors.contains("the program `no-such-program` was not found"),
+        errors.contains("it could not be started: the program `no-such-program` was not found"),
         "{errors}"
     );
-    assert!(errors.contains("Run its command in a shell"), "{errors}");
+    assert!(
+        errors.contains("Check the `command` in its settings"),
+        "{errors}"
+    );
+    assert!(
+        errors.contains(
+            "`dies` is not available: it ended before it answered (exit code 3); it said: no database. Run its command in a shell"
+        ),
+        "{errors}"
+    );
     for raw in ["os error", "error sending request", "Transport ["] {
         assert!(!errors.contains(raw), "{raw}: {errors}");
     }

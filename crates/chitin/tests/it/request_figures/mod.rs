@@ -36,6 +36,23 @@ fn number(value: &Value) -> u64 {
 }
 
 #[test]
+fn a_misspelt_model_gets_suggestions() {
+    let env = small();
+    let arguments = [
+        "context",
+        "workspace",
+        "--model",
+        "anthropic/claude-sonet-55",
+    ];
+    let shown = chitin(&env, &arguments);
+    let said = text(&shown.stderr);
+    assert!(
+        said.contains("Did you mean `anthropic/claude-sonnet-5-5` or"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_model_that_no_table_knows_stops_nothing() {
     let env = small();
     let unknown = "nobody/knows-this-1";
@@ -171,6 +188,13 @@ fn tools_that_are_not_known_are_said_and_make_the_figures_a_lower_bound() {
     assert_eq!(json["request"]["complete"], false);
     assert_eq!(json["toolDefinitions"]["unknown"], json!(["telescope"]));
     assert_eq!(json["toolDefinitions"]["mcpServers"], 1);
+    // Those of `openclaw.json` are started by a run, too.
+    env.file(
+        "home/.openclaw/openclaw.json",
+        json!({"mcp": {"servers": {"loft": {"command": "no-such-program"}}}}).to_string(),
+    );
+    let json = report(&env, &[]);
+    assert_eq!(json["toolDefinitions"]["mcpServers"], 2);
 }
 
 #[test]

@@ -229,3 +229,32 @@ fn an_agent_that_used_its_bootstrap_up_is_whole() {
     let by_the_map = chitin(&env, &["unpack", "agent", "other", "--strict", "--stax"]);
     assert_eq!(by_the_map.status.code(), Some(5), "{by_the_map:?}");
 }
+
+#[test]
+fn strict_asks_for_the_files_that_every_session_gets_and_no_more() {
+    let env = TestEnv::new();
+    env.file("agent/AGENTS.md", "Keep the harbor.\n");
+    env.file("agent/TOOLS.md", "A radio.\n");
+    json(&chitin(&env, &["pack", "agent", "--json"]));
+    let unpacked = json(&chitin(
+        &env,
+        &["unpack", "agent", "back", "--strict", "--json"],
+    ));
+    // What OpenClaw makes of the absent ones is still said.
+    let warnings = unpacked["warnings"].as_array().unwrap();
+    let named = |file: &str| warnings.iter().any(|one| one["target"] == file);
+    assert!(named("HEARTBEAT.md") && named("SOUL.md"), "{unpacked}");
+    assert_eq!(env.read("back/TOOLS.md"), "A radio.\n");
+    let by_the_map = chitin(&env, &["unpack", "agent", "other", "--strict", "--stax"]);
+    assert_eq!(by_the_map.status.code(), Some(5), "{by_the_map:?}");
+
+    env.file("half/AGENTS.md", "Keep the harbor.\n");
+    json(&chitin(&env, &["pack", "half", "--json"]));
+    let refused = chitin(&env, &["unpack", "half", "never", "--strict"]);
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        said.contains("TOOLS.md") && !said.contains("SOUL.md"),
+        "{said}"
+    );
+}

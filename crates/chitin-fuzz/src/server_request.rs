@@ -1,4 +1,4 @@
-//! What strangers send to the server: paths, queries, and requests in OpenAI's shape.
+//! What strangers send to the server: paths, queries, and requests in `OpenAI`'s shape.
 
 use crate::novelty;
 use chitin_server::openai::{ChatRequest, Role};

@@ -1,6 +1,6 @@
 //! Runs the targets on a stable compiler: seeds first, then changed inputs for as long as is asked.
 //!
-//! `cargo run --release --manifest-path fuzz/Cargo.toml -- [--seconds N] [--seed N] [--input FILE] [TARGET...]`
+//! `cargo run --profile fuzz -p chitin-fuzz -- [--seconds N] [--seed N] [--input FILE] [TARGET...]`
 #![expect(
     clippy::disallowed_methods,
     reason = "seeds are read and findings are written by this program for its developers"
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// Where seeds lie and findings go.
+const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
 
 /// An input that takes longer than this counts as a hang.
 const HANG_SECONDS: u64 = 20;
@@ -145,9 +148,7 @@ fn feed(target: &Target, options: &Options) -> Result<(), PathBuf> {
 }
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("seeds")
-        .join(name);
+    let directory = Path::new(FILES).join("seeds").join(name);
     let mut files: Vec<PathBuf> = fs::read_dir(directory)
         .into_iter()
         .flatten()
@@ -177,9 +178,7 @@ static BEGAN: AtomicU64 = AtomicU64::new(0);
 
 impl Run {
     fn new(target: &Target) -> Self {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("artifacts")
-            .join(target.name);
+        let directory = Path::new(FILES).join("artifacts").join(target.name);
         let in_flight_path = directory.join(format!("in-flight-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("the directory for artifacts can be written");
         let in_flight = fs::File::create(&in_flight_path).expect("artifacts can be written");

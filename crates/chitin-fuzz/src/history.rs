@@ -83,7 +83,9 @@ fn assert_paired(messages: &[Message]) {
             }
             Message::Assistant(_) | Message::User(_) | Message::Other(_) => {
                 assert!(wanted.is_empty(), "a call without its result");
-                let blocks = message.content().map(|content| content.blocks());
+                let blocks = message
+                    .content()
+                    .map(chitin_protocol::message::Content::blocks);
                 wanted.extend(
                     blocks
                         .unwrap_or_default()

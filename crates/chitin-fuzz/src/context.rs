@@ -16,7 +16,7 @@ use chitin_workspace::snapshot::{Content, Record, RecordState};
 use std::sync::Arc;
 
 /// What holds for every context; the tests of the crate check it too.
-#[path = "../../crates/chitin-context/tests/it/promises.rs"]
+#[path = "../../chitin-context/tests/it/promises.rs"]
 mod promises;
 
 /// What rules and cuts look for.

@@ -110,7 +110,11 @@ pub fn run(data: &[u8]) {
 /// What is suggested names no file of the machine without saying so, and no key is told.
 fn check_suggestion(text: &str) {
     let found = suggest(&LiveText::Text(text.into()));
-    novelty::note((found.model.is_some(), found.max_tokens.is_some(), found.notes.len().min(4)));
+    novelty::note((
+        found.model.is_some(),
+        found.max_tokens.is_some(),
+        found.notes.len().min(4),
+    ));
     if let Some(Ok(name)) = found.full_name() {
         assert!(name == "offline" || name.contains('/'), "{name:?}");
     }
@@ -122,11 +126,20 @@ fn check_permissions(text: &str) {
         Err(error) => {
             assert!(!error.to_string().is_empty());
             novelty::note(std::mem::discriminant(&error.problem));
-            assert!(error.position.line <= text.len() + 1, "a line behind the end");
+            assert!(
+                error.position.line <= text.len() + 1,
+                "a line behind the end"
+            );
             return;
         }
     };
-    assert!(permissions.policies.iter().all(|policy| !policy.lines.is_empty()), "a policy of no line");
+    assert!(
+        permissions
+            .policies
+            .iter()
+            .all(|policy| !policy.lines.is_empty()),
+        "a policy of no line"
+    );
     for policy in &permissions.policies {
         novelty::note(policy.rule.kind());
     }
@@ -145,7 +158,11 @@ fn check_permissions(text: &str) {
             if permissions.screen_answer(message) != Decision::Admit {
                 assert_ne!(admitted, Decision::Admit, "what is denied was let in");
                 let internal = permissions.decide_internal(request, &usage);
-                assert_ne!(internal, Decision::Admit, "what is denied was let in from inside");
+                assert_ne!(
+                    internal,
+                    Decision::Admit,
+                    "what is denied was let in from inside"
+                );
             }
         }
         let _ = permissions.screen_answer(message);

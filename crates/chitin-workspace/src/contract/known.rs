@@ -1,0 +1,101 @@
+//! What is meant to differ between a contract and the release that it follows, with the reason.
+//!
+//! `chitin contracts NAME` prints it, and `scripts/record-openclaw` explains a difference only by a key that is listed here.
+
+use super::Contract;
+use serde::Serialize;
+
+/// Something that a release does and its contract does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KnownDifference {
+    /// Its name for programs.
+    pub key: &'static str,
+    /// What the release does.
+    pub release: &'static str,
+    /// What we do instead.
+    pub ours: &'static str,
+    /// Why.
+    pub reason: &'static str,
+    #[serde(skip)]
+    contracts: &'static [&'static str],
+}
+
+const A: &str = "openclaw-2026.4";
+const B8: &str = "openclaw-2026.8";
+const B: &str = "openclaw-2026.9";
+const ALL_RELEASES: &[&str] = &["openclaw-2026.2", A, B8, B];
+
+/// All of them; each names its contracts.
+const KNOWN: &[KnownDifference] = &[
+    KnownDifference {
+        key: "internal-markers",
+        release: "leaves marks for its own use in the request: the cache boundary, comments around the halves of the system prompt",
+        ours: "no such mark is sent",
+        reason: "they mean nothing to a model and cost tokens",
+        contracts: ALL_RELEASES,
+    },
+    KnownDifference {
+        key: "boundary-in-file",
+        release: "sends a line of a workspace file that reads like its cache boundary",
+        ours: "that line is taken out, wherever it is",
+        reason: "a file must not be able to move the place where caching ends",
+        contracts: ALL_RELEASES,
+    },
+    KnownDifference {
+        key: "own-sections",
+        release: "describes itself in sections of its own words, also on documentation, updates and tools that only it has",
+        ours: "sections of the same name and place in our words; those on what we do not have are left out",
+        reason: "each program describes itself, and sentences of another program are not carried over",
+        contracts: ALL_RELEASES,
+    },
+    KnownDifference {
+        key: "own-tools",
+        release: "offers its own tools, with its own notes in their results",
+        ours: "ours",
+        reason: "a definition of a tool is the interface of the program that runs it",
+        contracts: ALL_RELEASES,
+    },
+    KnownDifference {
+        key: "machine-facts",
+        release: "names host, Node.js version and default model in the line about the runtime",
+        ours: "program, system and model",
+        reason: "each program describes itself; a host name is nobody else's business",
+        contracts: ALL_RELEASES,
+    },
+    KnownDifference {
+        key: "cache-breakpoints",
+        release: "without its plugin for Anthropic, sends the system prompt there as one block and marks the last tool; with it, as ours",
+        ours: "two blocks, the first marked up to where the prompt changes from turn to turn; no mark at the tools",
+        reason: "the recorded requests are those of the plugin, and with one block every new date is a whole new prompt to pay for",
+        contracts: &[A],
+    },
+    KnownDifference {
+        key: "runtime-facts",
+        release: "adds a message of its own after the user's, about commands and subagents that run",
+        ours: "no such message; `process` and `subagents` answer when they are asked",
+        reason: "facts of its runtime, in its words",
+        contracts: &[B8, B],
+    },
+    KnownDifference {
+        key: "linked-workspace",
+        release: "reads files that are links if the workspace itself is reached through a link, and refuses them otherwise",
+        ours: "they are refused in both cases",
+        reason: "an oversight of the release, mended in 2026.9",
+        contracts: &[B8],
+    },
+    KnownDifference {
+        key: "unrecorded-rules",
+        release: "has rules of configuration, memory, queues and history of its own",
+        ours: "those of 2026.9",
+        reason: "they were not recorded apart",
+        contracts: &[B8],
+    },
+];
+
+/// Returns what is meant to differ between a contract and its release; nothing for contracts that follow none.
+pub fn known_differences(contract: &Contract) -> Vec<&'static KnownDifference> {
+    let known = KNOWN.iter();
+    known
+        .filter(|one| one.contracts.contains(&contract.name))
+        .collect()
+}
