@@ -4,9 +4,31 @@ use crate::commands::Command;
 use crate::exit_code::Exit;
 use crate::printer::OutputArgs;
 use chitin_pack::ExitKind;
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use std::fmt::Write;
 use std::process::ExitCode;
+
+/// The commands as the list of all commands shows them: a heading, and what belongs below it.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Run an agent", &["init", "run", "sessions", "memory"]),
+    (
+        "See what the model gets",
+        &["context", "check", "skills", "trace", "contracts"],
+    ),
+    (
+        "Ship it",
+        &[
+            "pack", "unpack", "inspect", "diff", "sign", "verify", "push", "pull", "login",
+            "logout", "cache",
+        ],
+    ),
+    ("Serve it", &["serve", "channels", "pairing"]),
+    (
+        "Look after it",
+        &["agents", "config", "plugins", "doctor", "help"],
+    ),
+];
 
 /// Boots, runs, explains and ships AI agents straight from an OpenClaw workspace directory.
 #[derive(Debug, Parser)]
@@ -23,6 +45,46 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+impl Cli {
+    /// Reads the command line.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let mut command = command();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// Returns the definition of the command line, with its commands listed by group. `clap` knows headings for options only.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let mut listed = String::new();
+    for (heading, names) in GROUPS {
+        let _ = writeln!(listed, "{heading}:");
+        for name in names {
+            let about = command
+                .find_subcommand(name)
+                .and_then(|one| one.get_about());
+            let about = about.map_or_else(|| HELP.to_owned(), ToString::to_string);
+            let _ = writeln!(listed, "  {name:<10} {about}");
+        }
+        listed.push('\n');
+    }
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}\n\n{EXAMPLES}"
+    ))
+}
+
+/// What `chitin help` does; `clap` adds that command later.
+const HELP: &str = "Show the help of a command";
+
+/// What to type first.
+const EXAMPLES: &str = "Examples:
+  chitin init my-agent            Create a workspace
+  chitin run my-agent -m hello    Send one message; works offline, without a key
+  chitin context my-agent         Show what the model would get
+  chitin serve my-agent           Open the web page and the HTTP API
+";
 
 /// Prints help, version or a usage error, and returns the exit code that goes with it.
 pub(crate) fn explain_usage(error: &clap::Error) -> ExitCode {
@@ -46,7 +108,22 @@ fn ships() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        grouped.sort_unstable();
+        let command = Cli::command();
+        let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+        let mut known: Vec<&str> = visible.map(clap::Command::get_name).collect();
+        known.push("help");
+        known.sort_unstable();
+        assert_eq!(grouped, known);
+    }
 
     #[test]
     fn a_verb_is_described_by_the_same_line_in_the_list_and_in_its_own_help() {

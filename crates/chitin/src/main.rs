@@ -14,7 +14,6 @@ mod serve;
 mod ship;
 mod terminal;
 
-use clap::Parser;
 use exit_code::Exit;
 use std::process::ExitCode;
 
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
     {
         return chitin_tools::sandbox::helper(std::env::args_os());
     }
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::read() {
         Ok(cli) => cli,
         Err(error) => return cli::explain_usage(&error),
     };

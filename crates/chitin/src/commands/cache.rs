@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Look at the local store of artifacts, check it, or make room.
+/// Show, verify and prune the local artifact store.
 ///
 /// The store is an OCI image layout in Chitin's home. It holds what was packed and pulled; deleting it loses nothing that
 /// is in a registry or in a workspace.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 
-/// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
+/// Find problems in a workspace: secrets, hidden instructions, risky skills, broken links.
 ///
 /// Exits with 1 if there are errors. A finding is let pass by `<!-- chitin: allow CODE reason -->` on its line or the line
 /// before.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 
-/// List the built-in contracts, explain one, or show how two differ.
+/// List the built-in contracts, explain one, or compare two.
 ///
 /// A contract says which files a runtime loads, in which order, with which limits, filters and markers. For the contract of a release, its
 /// explanation ends with what is meant to differ from that release, and why.

@@ -9,7 +9,7 @@ use chitin_runtime::{Host, Notes, Setup, chitin_home};
 use serde::Serialize;
 use std::fmt;
 
-/// Find out what would keep an agent from running here: configuration, permissions, port, sandbox, model, chat networks.
+/// Diagnose problems: configuration, permissions, port, sandbox, model, channels.
 ///
 /// Nothing is changed, and nobody sees anything of it: networks and the model's provider are only asked whether they are there and know us.
 #[derive(Debug, clap::Args)]

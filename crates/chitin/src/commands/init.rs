@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Make a workspace, or complete one: writes only the files that are absent.
+/// Create a workspace, or add the files that are missing.
 ///
 /// Nothing is overwritten and nothing is deleted. A workspace that had files and has lost them all is not seeded again
 /// unless you say `--reseed`: what is gone may be worth looking for.

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
 
-/// Show what is in an artifact: name, version, layers, files, signatures.
+/// Show an artifact's name, version, layers, files and signatures.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin inspect my-agent:1.2.0

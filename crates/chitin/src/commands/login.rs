@@ -14,7 +14,7 @@ use std::io::{IsTerminal, Read};
 /// The longest password.
 const MOST_PASSWORD: u64 = 64 * 1024;
 
-/// Keep a user name and password for a registry.
+/// Log in to a registry.
 ///
 /// They are kept in `registries.json` in Chitin's home, readable by you alone, and sent to that registry only. Credentials
 /// that Docker keeps are found without this.
@@ -44,7 +44,7 @@ pub(crate) struct LoginArgs {
     network: NetworkArgs,
 }
 
-/// Forget the user name and password that are kept for a registry.
+/// Log out of a registry.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   chitin logout registry.example")]

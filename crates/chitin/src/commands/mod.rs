@@ -46,62 +46,62 @@ pub(crate) const SHIPPING: [&str; 11] = [
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// List the configured agents with their workspaces, or say who gets a message and why.
+    /// List agents and their workspaces, show one, or explain which one gets a message.
     Agents(agents::Args),
-    /// Look at the local store of artifacts, check it, or make room.
+    /// Show, verify and prune the local artifact store.
     Cache(cache::Args),
-    /// List the chat networks that an agent can be reached on, keep their tokens, or try them.
+    /// List chat channels, store their tokens, and test the connection.
     Channels(channels::Args),
-    /// Check a workspace: refused and cut files, broken links, secrets, hidden instructions, risky skills.
+    /// Find problems in a workspace: secrets, hidden instructions, risky skills, broken links.
     Check(check::Args),
-    /// Show the configuration, say where a value comes from, or check the files.
+    /// Show and validate the configuration, or explain where a value comes from.
     Config(config::Args),
-    /// Show exactly what the model gets: files, order, sizes, cuts, refusals, tokens, the cache boundary.
+    /// Show exactly what the model gets: files, sizes, tokens, truncation, cache boundary.
     Context(Box<context::Args>),
-    /// List the built-in contracts, explain one, or show how two differ.
+    /// List the built-in contracts, explain one, or compare two.
     Contracts(contracts::Args),
-    /// Compare two artifacts, or an artifact and a directory: layers, files, and what changes for the model.
+    /// Compare two artifacts, or an artifact and a directory.
     Diff(diff::Args),
-    /// Find out what would keep an agent from running here: configuration, permissions, port, sandbox, model, chat networks.
+    /// Diagnose problems: configuration, permissions, port, sandbox, model, channels.
     Doctor(doctor::Args),
     /// Export a recorded session by its key, as `chitin trace export` does.
     #[command(hide = true)]
     ExportTrajectory(trace::ExportTrajectoryArgs),
-    /// Make a workspace, or complete one: writes only the files that are absent.
+    /// Create a workspace, or add the files that are missing.
     Init(init::Args),
-    /// Show what is in an artifact: name, version, layers, files, signatures.
+    /// Show an artifact's name, version, layers, files and signatures.
     Inspect(inspect::Args),
-    /// Keep a user name and password for a registry.
+    /// Log in to a registry.
     Login(login::LoginArgs),
-    /// Forget the user name and password that are kept for a registry.
+    /// Log out of a registry.
     Logout(login::LogoutArgs),
-    /// Search an agent's memory, show a piece of it, or look after the index.
+    /// Search an agent's memory, show an entry, or manage the index.
     Memory(memory::Args),
-    /// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
+    /// Pack a workspace into a reproducible artifact.
     Pack(Box<pack::Args>),
-    /// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
+    /// Access control: pairing requests, allowlists, owners.
     Pairing(pairing::Args),
-    /// List the plugins with what each offers, or try one out.
+    /// List plugins with what each offers, or try one.
     Plugins(plugins::Args),
-    /// Bring an artifact and its signatures from a registry into the local store.
+    /// Pull an artifact and its signatures from a registry.
     Pull(pull::Args),
-    /// Send an artifact and its signatures to a registry.
+    /// Push an artifact and its signatures to a registry.
     Push(push::Args),
-    /// Talk to the agent in a directory: interactive, or one turn with `-m`.
+    /// Talk to the agent in a directory, or send one message with `-m`.
     Run(Box<run::Args>),
-    /// Run the gateway: agents over HTTP and WebSocket, and to clients of OpenAI.
+    /// Run the gateway: web page, HTTP, WebSocket, chat channels, OpenAI-compatible API.
     Serve(serve::Args),
-    /// List an agent's sessions, show one, take one out, bring one in, or tidy up.
+    /// List, show, export, import and prune an agent's sessions.
     Sessions(sessions::Args),
-    /// Sign an artifact with an ed25519 key, or make such a key.
+    /// Sign an artifact with an ed25519 key, or create a key.
     Sign(sign::Args),
-    /// List an agent's skills, show one, or check all of them.
+    /// List, show and check an agent's skills.
     Skills(skills::Args),
-    /// Look at recorded turns: list them, show one event by event, export one, replay one against an edited workspace.
+    /// List, show, export and replay recorded turns.
     Trace(trace::Args),
-    /// Lay an artifact out as a workspace, or as the layout of another runtime.
+    /// Unpack an artifact as a workspace, or for another runtime.
     Unpack(Box<unpack::Args>),
-    /// Check every byte of an artifact, and its signatures against the keys you trust.
+    /// Verify an artifact's contents and signatures.
     Verify(verify::Args),
 }
 

@@ -24,7 +24,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Pack a workspace into an artifact: exact, the same on every machine, ready to sign and push.
+/// Pack a workspace into a reproducible artifact.
 ///
 /// The seven workspace files, `skills/` and `memory/` go in, byte for byte, and in layers of Chitin's own the extension files
 /// (PERMISSIONS.md, MCP.md, CHANNELS.md, RUNTIME.md, SKILLS.md), `.agents/skills/`, and documents that the packed files link

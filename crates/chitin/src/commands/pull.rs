@@ -11,7 +11,7 @@ use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 
-/// Bring an artifact and its signatures from a registry into the local store.
+/// Pull an artifact and its signatures from a registry.
 ///
 /// Every blob is checked against its digest before it is kept; what is here already is not fetched again. A transfer that
 /// was cut goes on where it stopped, also in the next run. Packages that the agent builds on come along. `inspect`, `verify`,

@@ -10,7 +10,7 @@ use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 
-/// Send an artifact and its signatures to a registry.
+/// Push an artifact and its signatures to a registry.
 ///
 /// Only what the registry does not have is sent. The manifest arrives exactly as it is here, so the digest is the same on
 /// both sides. A transfer that was cut goes on where it stopped.

@@ -28,7 +28,7 @@ const REST: Duration = Duration::from_secs(20);
 /// The same after the start.
 const FIRST_REST: Duration = Duration::from_millis(500);
 
-/// Run the gateway: agents over HTTP and WebSocket, and to clients of OpenAI.
+/// Run the gateway: web page, HTTP, WebSocket, chat channels, OpenAI-compatible API.
 ///
 /// It listens on this machine only and wants a token, which it makes on the first start and keeps in Chitin's home. What it
 /// took in is done once, whatever happens: after a crash it goes on where it stopped. Ctrl-C lets turns finish; a second

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Sign an artifact with an ed25519 key, or make such a key.
+/// Sign an artifact with an ed25519 key, or create a key.
 ///
 /// The signature is an artifact of its own that refers to the agent: it travels with it through registries and leaves its
 /// digest alone.

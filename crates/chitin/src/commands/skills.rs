@@ -11,7 +11,7 @@ use crate::printer::{self, Printer};
 use chitin_runtime::{Host, Setup, SkillSurvey};
 use clap::Subcommand;
 
-/// List an agent's skills, show one, or check all of them.
+/// List, show and check an agent's skills.
 ///
 /// A skill is a directory with a SKILL.md. Skills come from the workspace, from the home directory, from the runtime and
 /// from configuration; of two with one name, the one that is nearer to the workspace wins.

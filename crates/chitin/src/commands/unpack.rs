@@ -19,7 +19,7 @@ use serde_json::json;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Lay an artifact out as a workspace, or as the layout of another runtime.
+/// Unpack an artifact as a workspace, or for another runtime.
 ///
 /// The whole plan is made first; then all of it happens in one step, or nothing does. Files with other content are
 /// conflicts, all listed, unless you allow overwriting. Files that have nothing to do with the artifact stay.

@@ -11,7 +11,7 @@ use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 
-/// Check every byte of an artifact, and its signatures against the keys you trust.
+/// Verify an artifact's contents and signatures.
 ///
 /// What must be signed, and by whom, stands in the policy file `trust.json5` in Chitin's home. Without a policy a signature
 /// by one of the keys given with `--trust` is required.

@@ -40,12 +40,16 @@ fn help(verbs: &[&str]) -> String {
         .join("\n")
 }
 
-/// Finds the verbs in a help text.
-fn verbs(help: &str) -> Vec<String> {
-    let commands = help.split("Commands:\n").nth(1).unwrap_or_default();
-    commands
-        .lines()
-        .take_while(|line| !line.trim().is_empty())
+/// Finds the verbs in a help text: below `Commands:`, or below the headings before `Options:` in the list of all commands.
+fn verbs(path: &[&str], help: &str) -> Vec<String> {
+    let listed = if path.is_empty() {
+        help.split("\nOptions:\n").next()
+    } else {
+        let commands = help.split("\nCommands:\n").nth(1);
+        commands.and_then(|text| text.split("\n\n").next())
+    };
+    let lines = listed.unwrap_or_default().lines();
+    lines
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|verb| *verb != "help")
@@ -61,7 +65,7 @@ fn describe(path: &[&str], page: &mut String) {
         format!("chitin {}", path.join(" "))
     };
     let _ = write!(page, "\n## {title}\n\n```text\n{text}\n```\n");
-    for verb in verbs(&text) {
+    for verb in verbs(path, &text) {
         let mut below = path.to_vec();
         below.push(&verb);
         describe(&below, page);
@@ -71,11 +75,7 @@ fn describe(path: &[&str], page: &mut String) {
 #[test]
 fn commands() {
     let mut page = "# Commands\n\nMade from the program's own help; do not edit.\n\n\
-        Exit codes: 0 it worked; 1 `check` found errors; 2 the command line is wrong; 3 something named is not there or \
-        not usable; 4 a configuration file is wrong; 5 a guard refused; 6 a model provider failed or a turn ran into a limit; 70 an internal failure; 130 stopped by Ctrl-C.\n\n\
-        The commands that ship agents (`cache`, `diff`, `inspect`, `login`, `logout`, `pack`, `pull`, `push`, `sign`, `unpack`, `verify`) end with the codes of \
-        their format: 0 it worked; 1 invalid input or usage; 2 a local file or build failed; 3 a registry failed; 4 packages could not be resolved; 5 artifact \
-        and target do not fit; 6 a signature is missing or wrong.\n"
+        [Exit codes](exit-codes.md) are on a page of their own.\n"
         .to_owned();
     describe(&[], &mut page);
     compare("commands.md", &page);

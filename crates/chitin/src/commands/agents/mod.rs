@@ -10,7 +10,7 @@ use crate::printer::Printer;
 use chitin_runtime::Host;
 use clap::Subcommand;
 
-/// List the configured agents with their workspaces, or say who gets a message and why.
+/// List agents and their workspaces, show one, or explain which one gets a message.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

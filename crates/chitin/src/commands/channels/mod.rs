@@ -12,7 +12,7 @@ use chitin_runtime::{Configuration, Host, chitin_home};
 use clap::Subcommand;
 use std::path::PathBuf;
 
-/// List the chat networks that an agent can be reached on, keep their tokens, or try them.
+/// List chat channels, store their tokens, and test the connection.
 ///
 /// A network is connected by `chitin serve` when a token was kept with `login`, or when `chitin.json5` says `channels: { discord: { enabled: true } }`.
 /// What `openclaw.json` says of it holds too, but does not connect it: where OpenClaw runs as well, people would be answered twice.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Show the configuration, say where a value comes from, or check the files.
+/// Show and validate the configuration, or explain where a value comes from.
 ///
 /// Later layers win: built in, openclaw.json, chitin.json5, environment, flags. openclaw.json is read and never written.
 #[derive(Debug, clap::Args)]

@@ -22,7 +22,7 @@ use chitin_runtime::context::{ComparedContext, FileSource, TurnContext};
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 
-/// Show exactly what the model gets: files, order, sizes, cuts, refusals, tokens, the cache boundary.
+/// Show exactly what the model gets: files, sizes, tokens, truncation, cache boundary.
 ///
 /// The table has one row per part of the prompt. `--text` is the prompt itself, to the byte. Token figures are estimates
 /// unless the model's tokenizer is published and `--tokens exact` is given.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use side::Side;
 use std::fmt;
 
-/// Compare two artifacts, or an artifact and a directory: layers, files, and what changes for the model.
+/// Compare two artifacts, or an artifact and a directory.
 ///
 /// Beside the files it shows what the model gets of the change: tokens, the first byte at which a cached prefix breaks, and
 /// what that costs. `--text` adds the lines of the prompt.

@@ -15,7 +15,7 @@ use chitin_runtime::{AgentMemory, Host, Setup, Target, chitin_home};
 use clap::Subcommand;
 use std::sync::Arc;
 
-/// Search an agent's memory, show a piece of it, or look after the index.
+/// Search an agent's memory, show an entry, or manage the index.
 ///
 /// Memory is `MEMORY.md`, the Markdown files below `memory/`, and past conversations. The index over it is a cache: it is made and
 /// kept up to date by itself, and deleting it loses nothing.

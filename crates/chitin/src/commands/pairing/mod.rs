@@ -14,7 +14,7 @@ use clap::Subcommand;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// List who waits to talk to your agents and who may; let somebody in, send them away, shut them out.
+/// Access control: pairing requests, allowlists, owners.
 ///
 /// Somebody unknown who writes to an agent on a chat network gets a code and is not heard. Give that code to `approve`, and they are heard
 /// from then on, while `chitin serve` runs, too. A code counts for an hour; after ten wrong ones all that are open count no more.

@@ -10,7 +10,7 @@ use chitin_plugin::PluginSet;
 use chitin_runtime::{Configuration, Host, Notes, plugin_set};
 use clap::Subcommand;
 
-/// List the plugins with what each offers, or try one out.
+/// List plugins with what each offers, or try one.
 ///
 /// A plugin is a program that `plugins` in `chitin.json5` names. It adds a workspace adapter or a context engine. It runs in
 /// the sandbox, with the workspace read-only, unless its settings say `sandbox: false`.

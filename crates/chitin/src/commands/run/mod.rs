@@ -19,7 +19,7 @@ use wiring::Wiring;
 /// The most that is read from a pipe as somebody's words.
 const MOST_WORDS: u64 = 10 * 1024 * 1024;
 
-/// Talk to the agent in a directory: interactive, or one turn with `-m`.
+/// Talk to the agent in a directory, or send one message with `-m`.
 ///
 /// Without a key and without a server the built-in `offline` model answers: it says what it was given and can be told to
 /// call tools, so that a whole turn can be seen at once. The conversation is kept in a session and goes on the next time.

@@ -19,7 +19,7 @@ use clap::Subcommand;
 use std::io;
 use std::path::PathBuf;
 
-/// List an agent's sessions, show one, take one out, bring one in, or tidy up.
+/// List, show, export, import and prune an agent's sessions.
 ///
 /// A session is a conversation under a key such as `agent:main:main`, kept as lines of JSON that are only ever appended to.
 /// `main` is short for the main session of the agent. OpenClaw's own sessions can be read, and are never written to.

@@ -12,7 +12,7 @@ use chitin_runtime::Host;
 use clap::Subcommand;
 use std::path::PathBuf;
 
-/// Look at recorded turns: list them, show one event by event, export one, replay one against an edited workspace.
+/// List, show, export and replay recorded turns.
 ///
 /// Every turn is recorded in its session's trajectory unless `CHITIN_TRAJECTORY=0` says otherwise. A session is named by its
 /// key or by the first characters of its id. No model is called. `chitin export-trajectory --sessionKey KEY` is another name
