@@ -10,9 +10,9 @@ use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
-use chitin_protocol::rules::{HistoryRules, OwnTurnResults};
+use chitin_protocol::rules::{HistoryRules, OwnTurnResults, TranscriptRules};
 use chitin_protocol::transcript::{Entry, EntryBody};
-use chitin_store::Branch;
+use chitin_store::{Branch, Run, Speaker, for_writing};
 use chitin_workspace::contract::Contract;
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -66,6 +66,8 @@ impl HistoryOptions {
 pub struct HistoryInputs<'a> {
     /// The contract's rules.
     pub rules: &'static HistoryRules,
+    /// What records look like; a message is sent as its record has it.
+    pub transcript: &'static TranscriptRules,
     /// How the conversation is kept short.
     pub options: &'a HistoryOptions,
     /// Who is asked.
@@ -128,6 +130,7 @@ pub(crate) struct Conversation {
     sent: Option<Assembled>,
     window: u64,
     rules: &'static HistoryRules,
+    transcript: &'static TranscriptRules,
     options: HistoryOptions,
     /// Whether the provider's cache has gone cold since the last answer, so that old results may be shortened.
     cold: bool,
@@ -145,6 +148,7 @@ impl Conversation {
         let candidate = parts.models.first();
         let inputs = HistoryInputs {
             rules: &parts.contract.runtime.history,
+            transcript: &parts.contract.runtime.transcript,
             options: &parts.history,
             provider: candidate.map_or("", |one| one.model.provider()),
             api: candidate.map(|one| one.model.api()),
@@ -164,6 +168,7 @@ impl Conversation {
             sent: None,
             window: inputs.window.unwrap_or(COMMON_WINDOW),
             rules: inputs.rules,
+            transcript: inputs.transcript,
             options: inputs.options.clone(),
             cold,
             files: None,
@@ -194,6 +199,11 @@ impl Conversation {
     pub(crate) fn open(&mut self, message: Message, now: &str) {
         let bodies = self.due_files().into_iter();
         let bodies = bodies.chain([EntryBody::Message(message)]);
+        let run = Run {
+            id: String::new(),
+            speaker: Speaker::Owner,
+        };
+        let bodies = bodies.map(|body| for_writing(body, self.transcript, &run));
         let entries = bodies.map(|body| Entry::new(String::new(), None, now.to_owned(), body));
         let entries: Vec<Entry> = entries.collect();
         self.push(&entries);

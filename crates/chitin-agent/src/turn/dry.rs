@@ -14,6 +14,8 @@ const EXPIRED: &str = "the session was last used too long ago: a new one begins"
 const COMPACTED: &str =
     "the conversation is compacted before the request is sent; this is the request without that";
 
+const NO_ID: &str = "the session is new: its id is made when the turn begins, and the line about the runtime names it then";
+
 /// A request that was not sent.
 #[derive(Debug, Clone)]
 pub struct DryRun {
@@ -88,11 +90,13 @@ impl Agent {
             messages: chosen.unwrap_or_else(|| conversation.messages()),
             tools: &self.specs,
         };
+        let is_unnamed = session_id.is_empty() && parts.contract.prompt.runtime_line_session;
         let refused = self.admit(input).err();
         let refused = refused.map(|by| sentence(RefusedPart::Message, &by));
         let notes = recalled.notes.into_iter().chain(seen.notes);
         let notes = notes
             .chain(is_stale.then(|| EXPIRED.to_owned()))
+            .chain(is_unnamed.then(|| NO_ID.to_owned()))
             .chain(is_too_long.then(|| COMPACTED.to_owned()))
             .chain(choice.failure.map(|error| error.to_string()));
         Ok(DryRun {

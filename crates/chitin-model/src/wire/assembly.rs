@@ -267,6 +267,12 @@ impl Assembly {
             return;
         };
         part.is_open = false;
+        if let Kind::Call(call) = &mut part.kind
+            && call.id.trim().is_empty()
+        {
+            // Some servers give none. Without one the result could not be told to the model, which would call again and again.
+            call.id = format!("call_{index}");
+        }
         match &part.kind {
             Kind::Text(block) if telling.text_ends => out.push(StreamEvent::TextEnd {
                 index,

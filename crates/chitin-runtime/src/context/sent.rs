@@ -269,6 +269,7 @@ impl NextMessages {
         let api = models::api_of_model(context.model.id(), host, setup);
         let inputs = HistoryInputs {
             rules: &setup.contract().runtime.history,
+            transcript: &setup.contract().runtime.transcript,
             options: &factory::history(host, setup, &own.history),
             provider: provider.map_or("", |(provider, _)| provider),
             api: Some(api),

@@ -76,6 +76,53 @@ fn a_server_that_repeats_ids_of_calls_loses_no_result() {
 }
 
 #[test]
+fn a_server_that_gives_no_ids_loses_no_result() {
+    for contract in ["canonical", "openclaw-2026.4", "openclaw-2026.9"] {
+        for id in ["", " "] {
+            let call = |path: &str| json!({"id": id, "name": "read", "arguments": {"path": path}});
+            let script = [
+                json!({"toolCalls": [call("board.md"), call("USER.md")]}),
+                json!({"toolCalls": [call("SOUL.md")]}),
+                json!({"text": "All three."}),
+            ];
+            let talk = Talk::new(Format::Completions, &script);
+            talk.configure(json!({"contract": contract}));
+            talk.answer("Read them.");
+            let label = format!("{contract} {id}");
+            let (calls, results) = ids(&sent(&talk, 2));
+            assert_eq!(calls.len(), 3, "{label}: {calls:?}");
+            let of: Vec<&String> = results.iter().map(|(id, _)| id).collect();
+            assert_eq!(of, calls.iter().collect::<Vec<_>>(), "{label}");
+            for (at, word) in ["oak: 3", "Ingrid", "Short and warm"].iter().enumerate() {
+                assert!(results[at].1.contains(word), "{label}: {results:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_prints_the_request_that_the_turn_sends() {
+    for contract in [
+        "canonical",
+        "openclaw-2026.4",
+        "openclaw-2026.9",
+        "atmosphere",
+    ] {
+        for format in [Format::Completions, Format::Anthropic] {
+            let script = ["One.", "Two."].map(|text| json!({"text": text}));
+            let talk = Talk::new(format, &script);
+            talk.configure(json!({"contract": contract}));
+            talk.answer("First");
+            let dry = talk.say_with("Second", &["--dry-run", "--json"]);
+            talk.answer("Second");
+            let dry: Value = serde_json::from_slice(&dry.stdout).unwrap();
+            let shown: Value = serde_json::from_str(dry["body"].as_str().unwrap()).unwrap();
+            assert_eq!(shown, sent(&talk, 1), "{contract} {format:?}");
+        }
+    }
+}
+
+#[test]
 fn the_time_of_its_record_stands_before_each_message_and_nothing_internal_is_sent() {
     let script = [json!({"text": "Hi."}), json!({"text": "Again."})];
     let talk = Talk::new(Format::Completions, &script);
