@@ -19,7 +19,7 @@ use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::reference::Reference;
 use crate::store::Store;
-use chitin_workspace::guard::{EntryKind, Root};
+use chitin_guard::{EntryKind, Root};
 use std::path::{Path, PathBuf};
 
 /// Longer texts mean nothing.

@@ -3,12 +3,12 @@
 use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes, named_skills};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Host, Setup};
+use chitin_guard::Root;
 use chitin_model::providers::TABLE;
 use chitin_workspace::Workspace;
 use chitin_workspace::check::{
     self, Bounds, ClaimedBy, FixError, Gathered, Input, Limits, PlannedFix, Report, SkillFile,
 };
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::{self, LoadOptions};
 use chitin_workspace::seed;
 use chitin_workspace::settings::settings;

@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::identity::{self, Identity};
 use crate::notes::Notes;
 use crate::plugins::{adapter_registry, lasting_plugin_set, plugin_set};
+use chitin_guard::{Hardlinks, Links, ReadError, Root};
 use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
@@ -16,7 +17,6 @@ use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
 use chitin_workspace::contract::{self, Contract, Layout};
-use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::{Release, ReleaseChoice, SkillPlaces};
@@ -471,7 +471,9 @@ fn given_directory(
         Some(text) if text.starts_with('~') => {
             home::user_path(text, &host.env, &contract.agents).map_err(no_home)
         }
-        _ => Ok(home::normalized(&host.env.working_directory().join(given))),
+        _ => Ok(chitin_guard::normalized(
+            &host.env.working_directory().join(given),
+        )),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which records a turn keeps (W12–W19, W55, CN6, CN10).
 
 use crate::contract::{Contract, Filtered, GroupMemory, Lightweight, LinkedMemory};
-use crate::guard::{Links, Root};
 use crate::settings::injection;
 use crate::snapshot::Record;
+use chitin_guard::{Links, Root};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::session_key::{self, ChatType};
 use serde::Serialize;

@@ -2,10 +2,10 @@
 
 use crate::contract::{Agents, Contract, DefaultDirectory};
 use crate::env::Env;
-use crate::guard::Root;
+use chitin_guard::{Root, normalized};
 use chitin_protocol::agent_id;
 use chitin_protocol::text::trim_js;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Names that OpenClaw's own files and variables have.
@@ -165,21 +165,4 @@ fn expand(text: &str, home: &Path) -> PathBuf {
     let mut path = home.as_os_str().to_owned();
     path.push(text.strip_prefix('~').unwrap_or(text));
     PathBuf::from(path)
-}
-
-/// Takes `.` and `..` out of a path by its text alone.
-pub fn normalized(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                result.pop();
-            }
-            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => {
-                result.push(component);
-            }
-        }
-    }
-    result
 }

@@ -28,7 +28,6 @@ pub mod extensions;
 pub mod extras;
 pub mod filter;
 pub mod front_matter;
-pub mod guard;
 pub mod heartbeat;
 pub mod home;
 pub mod json_path;

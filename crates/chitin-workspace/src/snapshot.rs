@@ -2,7 +2,7 @@
 
 use crate::compat;
 use crate::contract::{Contract, RefusalStyle};
-use crate::guard::Fingerprint;
+use chitin_guard::Fingerprint;
 use chitin_protocol::record::{Oversize, Refusal};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

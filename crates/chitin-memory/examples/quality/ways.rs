@@ -141,7 +141,7 @@ fn given<'a>(path: &str, text: &'a str) -> JobFile<'a> {
     JobFile {
         source: Source::Memory,
         path: path.to_owned(),
-        fingerprint: chitin_workspace::guard::Fingerprint::default(),
+        fingerprint: chitin_guard::Fingerprint::default(),
         read: Box::new(move || {
             Ok(chitin_memory::index::FileText {
                 bytes: text.as_bytes().into(),

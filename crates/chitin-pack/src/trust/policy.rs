@@ -16,8 +16,8 @@
 
 use super::key::PublicKey;
 use crate::error::{ErrorClass, PackError};
+use chitin_guard::{ReadPolicy, Root};
 use chitin_workspace::config::parse_json5;
-use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::nearest::nearest;
 use serde::Serialize;
 use serde_json::{Map, Value};

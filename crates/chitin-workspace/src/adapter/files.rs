@@ -2,7 +2,7 @@
 
 use super::definition::Warning;
 use crate::contract::{ATMOSPHERE, Contract, HardlinkRule, LinkRule};
-use crate::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use std::path::{Component, Path, PathBuf};
 

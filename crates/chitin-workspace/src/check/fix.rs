@@ -2,7 +2,7 @@
 
 use super::finding::{Finding, Fix};
 use super::gather::Bounds;
-use crate::guard::{ReadError, ReadPolicy, Root, WriteError};
+use chitin_guard::{ReadError, ReadPolicy, Root, WriteError};
 use serde::Serialize;
 use std::path::Path;
 use thiserror::Error;

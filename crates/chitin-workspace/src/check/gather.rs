@@ -3,7 +3,7 @@
 use super::names;
 use super::subject::has_extension;
 use crate::extensions::LiveText;
-use crate::guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
 use std::path::Path;
 
 /// How much of a tree is looked at.

@@ -3,7 +3,7 @@
 use super::finding::{Draft, Findings};
 use super::rules;
 use super::subject::Subject;
-use crate::guard::{Links, ReadError, Root};
+use chitin_guard::{Links, ReadError, Root};
 use chitin_protocol::record::Refusal;
 use std::ops::Range;
 use std::path::PathBuf;

@@ -40,8 +40,8 @@ pub use skills::{SkillFile, SkillProblem, skill_files};
 pub use subject::Role;
 
 use crate::contract::{Contract, ReadErrorRule};
-use crate::guard::Root;
 use crate::snapshot::Workspace;
+use chitin_guard::Root;
 use finding::{Draft, Findings};
 use serde::Serialize;
 use std::path::Path;

@@ -8,7 +8,6 @@ use super::shape::{Shape, field, names};
 use super::validate::{self, Finding, has_shape, matching};
 use super::{Issue, Severity};
 use crate::env::Env;
-use crate::guard;
 use crate::home;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
@@ -142,7 +141,7 @@ impl Command<'_> {
         };
         let is_name = !id.contains(['/', '\\']) && !id.starts_with('.');
         let installed =
-            state.is_some_and(|state| guard::exists(&state.join("extensions").join(id)));
+            state.is_some_and(|state| chitin_guard::exists(&state.join("extensions").join(id)));
         (is_name && installed) || !matching(self.value, "plugins.load.paths.*").is_empty()
     }
 
@@ -249,7 +248,7 @@ impl Command<'_> {
             };
             let home = home::plain_home(self.env);
             let place = home::path_from(text, home.as_deref(), self.env.working_directory());
-            if !guard::exists(&place) {
+            if !chitin_guard::exists(&place) {
                 let message = format!("`{text}` does not exist.");
                 found.push(Finding {
                     point: Some(path.clone()),

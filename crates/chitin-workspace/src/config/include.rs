@@ -7,7 +7,7 @@ use super::compat::{INCLUDE, NEVER_MERGED};
 use super::scan::{self, Step, dotted};
 use super::source::{ConfigFile, line_and_column};
 use super::{MAX_DEPTH, MAX_FILE_BYTES};
-use crate::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use serde_json::{Map, Value};
 use std::path::{Component, Path, PathBuf};

@@ -3,10 +3,10 @@
 mod glob;
 
 use crate::contract::{Contract, ExtraDuplicates, ExtraOrder};
-use crate::guard::{FileRead, ReadError, ReadPolicy, Root};
-use crate::home::normalized;
 use crate::load::decode;
 use crate::snapshot::{Record, RecordState};
+use chitin_guard::normalized;
+use chitin_guard::{FileRead, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::trim_js;
 use serde::Serialize;

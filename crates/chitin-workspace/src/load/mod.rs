@@ -13,8 +13,8 @@ pub use loaders::Loaders;
 pub(crate) use slot::{Observation, Reading, Slot};
 
 use crate::contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
-use crate::guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use crate::snapshot::{Record, RecordState, Workspace};
+use chitin_guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -7,7 +7,7 @@ use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
 use crate::config::ChitinSettings;
 use crate::contract::{LinkedRoots, SkillRules, SkillSource};
-use crate::guard::{EntryKind, Links, ReadError, Root};
+use chitin_guard::{EntryKind, Links, ReadError, Root};
 use chitin_protocol::record::Refusal;
 use serde_json::Value;
 use std::collections::HashMap;

@@ -7,7 +7,7 @@ use super::problem::{Severity, SkillProblem};
 use super::scan::{self, ScanContext, sentence};
 use super::skill::Skill;
 use crate::contract::{SkillFileLink, SkillSource};
-use crate::guard::{
+use chitin_guard::{
     Entry, EntryKind, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
 };
 use chitin_protocol::record::Refusal;

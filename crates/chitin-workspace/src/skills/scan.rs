@@ -9,7 +9,7 @@ use super::skill::Skill;
 use crate::contract::{
     HiddenDirectories, NestedRoot, RootFile, SkillRules, SkillSource, SourceLimit,
 };
-use crate::guard::{Entry, EntryKind, Links, ReadError, Root};
+use chitin_guard::{Entry, EntryKind, Links, ReadError, Root};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! Loading: what a directory holds, again and again, nearly free when nothing changed.
 #![expect(clippy::disallowed_methods, reason = "files are edited between loads")]
 
+use chitin_guard::{Hardlinks, Links};
 use chitin_test::TestEnv;
 use chitin_workspace::contract::{self, CANONICAL, Contract, OPENCLAW_2026_4};
-use chitin_workspace::guard::{Hardlinks, Links};
 use chitin_workspace::load::{LoadError, LoadOptions, Loader, Loaders, load};
 use chitin_workspace::snapshot::{RecordState, Workspace};
 use std::fmt::Write as _;

@@ -180,8 +180,7 @@ fn unusable_templates(error: TemplateError) -> CliError {
 
 fn git_is_there(host: &Host) -> bool {
     let path = host.env.get("PATH").unwrap_or_default();
-    std::env::split_paths(path)
-        .any(|directory| chitin_workspace::guard::is_executable(&directory.join("git")))
+    std::env::split_paths(path).any(|directory| chitin_guard::is_executable(&directory.join("git")))
 }
 
 fn git_init(directory: &Path) -> io::Result<()> {

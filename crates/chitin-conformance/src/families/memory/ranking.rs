@@ -7,6 +7,7 @@
 use crate::families::context::shortened;
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
+use chitin_guard::Root;
 use chitin_memory::answer::{self, Told};
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::cite::Citations;
@@ -15,7 +16,6 @@ use chitin_memory::rank::{self, Candidate, Hit, Part};
 use chitin_memory::read::{self, Window};
 use chitin_memory::search::{self, Answer, Ask, Found, Piece, Source};
 use chitin_protocol::rules::{MemoryRules, RankingSwitch, WithoutVectors};
-use chitin_workspace::guard::Root;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use tempfile::TempDir;

@@ -1,8 +1,8 @@
 //! Scratch directories: private, never a way out, gone when dropped, and taken over only when nobody uses them.
 #![expect(clippy::disallowed_methods, reason = "trees are looked at by hand")]
 
+use chitin_guard::{Root, WriteError, Written};
 use chitin_test::TestEnv;
-use chitin_workspace::guard::{Root, WriteError, Written};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -45,7 +45,7 @@ pub struct Root {
 
 /// A root whose descriptor was let go.
 #[derive(Debug)]
-pub(crate) struct ParkedRoot {
+pub struct ParkedRoot {
     given: PathBuf,
     id: (rustix::fs::Dev, u64),
     mode: u32,
@@ -116,7 +116,7 @@ pub(super) struct Opened {
 
 /// A file that stays open to be read on every load.
 #[derive(Debug)]
-pub(crate) struct KeptFile {
+pub struct KeptFile {
     file: OwnedFd,
     fingerprint: Fingerprint,
 }
@@ -124,7 +124,7 @@ pub(crate) struct KeptFile {
 impl KeptFile {
     /// Reads the file again and tells whether it is the one that `now` describes, and holds the known bytes, of which only
     /// the beginning is known if `prefix`. Allocates nothing.
-    pub(crate) fn reads_the_same(&self, now: &Fingerprint, known: &[u8], prefix: bool) -> bool {
+    pub fn reads_the_same(&self, now: &Fingerprint, known: &[u8], prefix: bool) -> bool {
         self.fingerprint.is_same_file(now) && open::holds(&self.file, known, prefix)
     }
 }
@@ -202,7 +202,7 @@ impl Root {
     }
 
     /// Opens the same directory again after it was let go; `None` when the path leads to another one by now.
-    pub(crate) fn reopen(parked: ParkedRoot) -> Option<Self> {
+    pub fn reopen(parked: ParkedRoot) -> Option<Self> {
         let (directory, listable) = open::directory(&parked.given).ok()?;
         let held = rustix::fs::fstat(&directory).ok()?;
         ((held.st_dev, held.st_ino, held.st_mode) == (parked.id.0, parked.id.1, parked.mode))
@@ -219,7 +219,7 @@ impl Root {
     }
 
     /// Lets go of the descriptor and keeps what is needed to find the directory again.
-    pub(crate) fn park(self) -> ParkedRoot {
+    pub fn park(self) -> ParkedRoot {
         ParkedRoot {
             given: self.given,
             id: self.id,
@@ -272,7 +272,7 @@ impl Root {
     }
 
     /// Reads a file beneath the root and keeps it open to be read again.
-    pub(crate) fn read_and_keep(
+    pub fn read_and_keep(
         &self,
         relative: &Path,
         policy: &ReadPolicy,
@@ -509,7 +509,7 @@ impl Root {
 
     /// Describes one name directly in the root, links not followed: its fingerprint, and whether it is a link. `None`
     /// when there is no such entry. Allocates nothing.
-    pub(crate) fn look(&self, name: &str) -> io::Result<Option<(Fingerprint, bool)>> {
+    pub fn look(&self, name: &str) -> io::Result<Option<(Fingerprint, bool)>> {
         match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some((
                 Fingerprint::from(&stat),
@@ -521,14 +521,14 @@ impl Root {
     }
 
     /// Tells whether the path that was given still leads to this very directory, with the same permissions.
-    pub(crate) fn is_current(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         rustix::fs::stat(&self.given).is_ok_and(|now| {
             (now.st_dev, now.st_ino, now.st_mode) == (self.id.0, self.id.1, self.mode)
         })
     }
 
     /// Fails when the directory's names may not be read.
-    pub(crate) fn check_listable(&self) -> io::Result<()> {
+    pub fn check_listable(&self) -> io::Result<()> {
         if self.listable {
             Ok(())
         } else {

@@ -208,7 +208,7 @@ impl<'a> Walker<'a> {
             };
         }
         // The rest of the link's text is taken literally: whether something is there outside is nobody's business.
-        let mut literal = crate::home::normalized(named);
+        let mut literal = crate::normalized(named);
         if let Some(text) = self.texts.last() {
             for component in &text.rest {
                 if component == ".." {

@@ -40,7 +40,7 @@ impl Root {
         if self.closed.is_empty() {
             return None;
         }
-        let path = crate::home::normalized(&self.real_path().join(relative));
+        let path = crate::normalized(&self.real_path().join(relative));
         self.closed_around(&path, &Links::Refuse)
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 impl Root {
     /// Describes a name beneath the root, links in the last component not followed; the empty path is the root itself.
-    pub(crate) fn fingerprint(&self, relative: &Path) -> Option<Fingerprint> {
+    pub fn fingerprint(&self, relative: &Path) -> Option<Fingerprint> {
         let Some(name) = relative.file_name() else {
             let stat = rustix::fs::fstat(self.descriptor()).ok()?;
             return Some(Fingerprint::from(&stat));

@@ -1,12 +1,12 @@
 //! The door to the disk: nothing from outside comes through it, whatever the tree looks like.
 #![expect(clippy::disallowed_methods, reason = "hostile trees are built by hand")]
 
-use chitin_protocol::record::Refusal;
-use chitin_test::TestEnv;
-use chitin_workspace::guard::{
+use chitin_guard::{
     Backend, EntryKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError,
     Written,
 };
+use chitin_protocol::record::Refusal;
+use chitin_test::TestEnv;
 use proptest::prelude::*;
 use std::fs;
 use std::io::Write;

@@ -31,7 +31,7 @@ impl Fingerprint {
 
     /// Tells whether a change after `now` must show: the last one is older than the finest difference between two stamps. An
     /// equal fingerprint proves nothing before that.
-    pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
+    pub fn is_settled(&self, now: SystemTime) -> bool {
         let (seconds, nanoseconds) = self.ctime;
         let (Ok(seconds), Ok(nanoseconds)) = (seconds.try_into(), nanoseconds.try_into()) else {
             return false;
@@ -69,7 +69,7 @@ impl From<&Stat> for Fingerprint {
     clippy::disallowed_methods,
     reason = "the clock of the machine is what files are stamped with"
 )]
-pub(crate) fn stamp_now() -> SystemTime {
+pub fn stamp_now() -> SystemTime {
     SystemTime::now()
 }
 
