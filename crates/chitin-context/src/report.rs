@@ -6,8 +6,8 @@ use crate::budget::{
 use crate::compat::{TRUNCATION_WARNING, is_heartbeat_prompt};
 use crate::fragment::CutCause;
 use crate::words;
+use chitin_contract::{Contract, FiguresBy, NoticePlace, TotalCause};
 use chitin_protocol::text::is_blank_js;
-use chitin_workspace::contract::{Contract, FiguresBy, NoticePlace, TotalCause};
 use chitin_workspace::settings::TruncationWarning;
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;

@@ -7,7 +7,7 @@
 use crate::recipe::Recipe;
 use crate::tree::{Words, plant, write_in};
 use crate::{novelty, scratch};
-use chitin_workspace::contract::{self, SkillRules, SkillSource};
+use chitin_contract::{SkillRules, SkillSource};
 use chitin_workspace::skills::{
     DiscoverOptions, Eligibility, Skill, SkillPlaces, discover, skill_commands,
 };
@@ -109,7 +109,7 @@ pub fn run(data: &[u8]) {
         ..SkillPlaces::default()
     };
     let env = chitin_workspace::env::Env::new(&base).with("PATH", "/bin");
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         let rules = &contract.skills;
         let set = discover(&places, &config, rules, &options);
         novelty::note((set.skills.len(), set.shadowed.len()));

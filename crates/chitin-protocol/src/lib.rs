@@ -8,7 +8,6 @@ pub mod config;
 pub mod event;
 pub mod message;
 pub mod record;
-pub mod rules;
 pub mod script;
 pub mod session_key;
 pub mod settings;

@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::identity::{self, Identity};
 use crate::notes::Notes;
 use crate::plugins::{adapter_registry, lasting_plugin_set, plugin_set};
+use chitin_contract::{Contract, Layout};
 use chitin_guard::{Hardlinks, Links, ReadError, Root};
 use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
@@ -16,7 +17,6 @@ use chitin_workspace::agents::{self, Origin};
 use chitin_workspace::config::{
     self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
 };
-use chitin_workspace::contract::{self, Contract, Layout};
 use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::{Release, ReleaseChoice, SkillPlaces};
@@ -534,7 +534,7 @@ pub fn chosen_contract(
     match (flag, said.settings(None).contract) {
         (Some(name), _) => contracts::find(name),
         (None, Some(name)) => contracts::find_named_by(&name, ErrorKind::Config),
-        (None, None) => Ok(contract::ALL[0]),
+        (None, None) => Ok(chitin_contract::ALL[0]),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which agents a configuration names, and which directory each lives in (W41, W42, CN13, CN18).
 
-use crate::contract::{Contract, DefaultAgent, OtherAgents};
 use crate::env::Env;
 use crate::home::{self, HomeError};
+use chitin_contract::{Contract, DefaultAgent, OtherAgents};
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::text::trim_js;
 use serde::Serialize;

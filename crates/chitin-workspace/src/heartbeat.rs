@@ -1,7 +1,7 @@
 //! Whether heartbeats are switched off for an agent, which takes HEARTBEAT.md away in one contract (W18).
 
 use crate::agents;
-use crate::contract::Contract;
+use chitin_contract::Contract;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Where home, state and paths that a user wrote lead to (W43, W44).
 
-use crate::contract::{Agents, Contract, DefaultDirectory};
 use crate::env::Env;
+use chitin_contract::{Agents, Contract, DefaultDirectory};
 use chitin_guard::{Root, normalized};
 use chitin_protocol::agent_id;
 use chitin_protocol::text::trim_js;

@@ -1,7 +1,7 @@
 //! What configuration says about budgets and turns, read as the contract's runtime reads it (W21, W32, W55, CN7, CN10).
 
 use crate::agents;
-use crate::contract::{Contract, UnknownInjection};
+use chitin_contract::{Contract, UnknownInjection};
 use chitin_protocol::agent_id::AgentId;
 use serde::Serialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::tokens;
-use chitin_workspace::contract::{Contract, CutRule};
+use chitin_contract::{Contract, CutRule};
 use chitin_workspace::settings::Settings;
 use chitin_workspace::snapshot::Record;
 use schemars::JsonSchema;

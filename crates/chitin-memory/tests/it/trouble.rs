@@ -5,6 +5,7 @@
 )]
 
 use crate::notebook::{Notebook, by_paragraph, find, ours, places};
+use chitin_contract::{ChunkRules, MemoryIndexRules};
 use chitin_guard::Root;
 use chitin_memory::chunk;
 use chitin_memory::index::{
@@ -12,7 +13,6 @@ use chitin_memory::index::{
     SyncJob,
 };
 use chitin_memory::search::{Finder, Source, Within};
-use chitin_protocol::rules::{ChunkRules, MemoryIndexRules};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

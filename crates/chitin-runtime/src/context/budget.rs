@@ -6,9 +6,9 @@ use crate::error::{ErrorKind, RuntimeError};
 use chitin_context::Context;
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::degrade::{Plan, Step, Which};
+use chitin_contract::{Contract, CutRule};
 use chitin_protocol::config::{BudgetUnit, PlanSetting};
 use chitin_workspace::config::ChitinSettings;
-use chitin_workspace::contract::{Contract, CutRule};
 use chitin_workspace::nearest::nearest;
 use chitin_workspace::settings::Settings;
 

@@ -153,7 +153,7 @@ fn today(host: &Host, setup: &Setup) -> Arc<str> {
 
 /// A key that another contract knows is no slip of the finger.
 fn is_known_elsewhere(key: &str) -> bool {
-    chitin_workspace::contract::ALL
+    chitin_contract::ALL
         .iter()
         .any(|contract| section_keys(&contract.prompt).any(|known| known == key))
 }

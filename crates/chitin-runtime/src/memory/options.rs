@@ -1,10 +1,10 @@
 //! What is remembered and how it is found: what `openclaw.json` says, and over it what `chitin.json5` says.
 
 use crate::setup::Setup;
-use chitin_memory::chunk::ChunkOptions;
-use chitin_protocol::rules::{
+use chitin_contract::{
     Fusion, MemoryRules, MemorySourceRules, PastConversations, PieceSizes, RankingSwitch,
 };
+use chitin_memory::chunk::ChunkOptions;
 use chitin_protocol::settings::{
     CitationSetting, MemorySettings, MemorySource, RecallPlace, Share,
 };

@@ -36,7 +36,7 @@ pub use space::FileOptions;
 pub use write::WriteTool;
 
 use crate::tool::Tool;
-use chitin_protocol::rules::ToolRules;
+use chitin_contract::ToolRules;
 use std::sync::Arc;
 
 /// Makes every tool that works on files, under the names of the contract.

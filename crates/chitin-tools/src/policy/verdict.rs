@@ -1,7 +1,7 @@
 //! What came of the layers, and why.
 
 use super::layers::LayerKind;
-use chitin_protocol::rules::ToolAlias;
+use chitin_contract::ToolAlias;
 use chitin_workspace::nearest::nearest;
 use std::collections::BTreeMap;
 

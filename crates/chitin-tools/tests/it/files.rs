@@ -5,9 +5,9 @@
 )]
 
 use crate::kit::{ROOM, call, call_with, call_within, done, failed};
+use chitin_contract::ToolRules;
 use chitin_guard::Hardlinks;
 use chitin_protocol::message::Block;
-use chitin_protocol::rules::ToolRules;
 use chitin_test::TestEnv;
 use chitin_tools::Concurrency;
 use chitin_tools::files::{

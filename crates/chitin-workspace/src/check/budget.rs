@@ -3,9 +3,9 @@
 use super::finding::{Draft, Findings};
 use super::front_matter::{FrontMatter, split};
 use super::rules;
-use crate::contract::{self, Contract, CutRule};
 use crate::settings::Settings;
 use crate::snapshot::Workspace;
+use chitin_contract::{Contract, CutRule};
 use chitin_protocol::text::{trim_end_js, utf16_len};
 
 /// How much text is let through, in UTF-16 units.
@@ -67,9 +67,9 @@ impl Limits {
 /// Returns the length of what is embedded of a text.
 pub(crate) fn embedded_length(contract: &Contract, text: &str) -> usize {
     let body = match (contract.loading.front_matter, split(text)) {
-        (contract::FrontMatter::Stripped, FrontMatter::Closed { body, .. }) => &text[body..],
-        (contract::FrontMatter::Stripped, FrontMatter::Absent | FrontMatter::Unclosed)
-        | (contract::FrontMatter::Kept, _) => text,
+        (chitin_contract::FrontMatter::Stripped, FrontMatter::Closed { body, .. }) => &text[body..],
+        (chitin_contract::FrontMatter::Stripped, FrontMatter::Absent | FrontMatter::Unclosed)
+        | (chitin_contract::FrontMatter::Kept, _) => text,
     };
     utf16_len(trim_end_js(body))
 }

@@ -39,8 +39,8 @@ pub use secrets::redact_secrets;
 pub use skills::{SkillFile, SkillProblem, skill_files};
 pub use subject::Role;
 
-use crate::contract::{Contract, ReadErrorRule};
 use crate::snapshot::Workspace;
+use chitin_contract::{Contract, ReadErrorRule};
 use chitin_guard::Root;
 use finding::{Draft, Findings};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use super::finding::{Draft, Findings};
 use super::rules;
-use crate::contract::{Contract, LowerMemory};
+use chitin_contract::{Contract, LowerMemory};
 
 /// The names that some contract loads from the top of a workspace.
 pub(crate) const BOOTSTRAP_NAMES: &[&str] = &[

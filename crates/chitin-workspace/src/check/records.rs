@@ -4,8 +4,8 @@ use super::ClaimedBy;
 use super::finding::{Draft, Findings};
 use super::rules;
 use crate::adapter::{NATIVE_NAME, NATIVE_RULES_FILE};
-use crate::contract::{Absent, Contract};
 use crate::snapshot::{RecordState, Workspace};
+use chitin_contract::{Absent, Contract};
 use chitin_protocol::record::Refusal;
 
 /// Reports files that gave no text, or not all of it.

@@ -1,7 +1,7 @@
 //! The verdict of a release's command `config validate`: what its table and rules say, less what it still reads, and what it asks of
 //! channels and plugins.
 
-use super::keys::{CommandRules, ConfigRules};
+use super::keys::{CommandRules, ReleaseKeys};
 use super::load::{LoadedConfig, placed, value_at};
 use super::scan::Step;
 use super::shape::{Shape, field, names};
@@ -9,6 +9,7 @@ use super::validate::{self, Finding, has_shape, matching};
 use super::{Issue, Severity};
 use crate::env::Env;
 use crate::home;
+use chitin_contract::ConfigRules;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
 use std::path::PathBuf;

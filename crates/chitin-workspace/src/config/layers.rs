@@ -6,8 +6,8 @@ use super::load::{LoadedConfig, steps, value_at};
 use super::own::LoadedChitinConfig;
 use super::scan::{Step, dotted};
 use super::source::{ConfigFile, find};
-use crate::contract::Contract;
 use crate::env::Env;
+use chitin_contract::Contract;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::config::{
     BudgetSetting, HardlinkSetting, LinkSetting, RefreshSetting, SmallWindowSetting,

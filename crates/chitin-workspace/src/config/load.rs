@@ -2,13 +2,13 @@
 
 use super::command::judge;
 use super::include::{IncludeError, IncludeProblem, read_with_includes};
-use super::keys::ConfigRules;
 use super::scan::{self, Step, dotted};
 use super::source::{ConfigFile, Place, find};
 use super::variables::{VariableError, substitute};
 use super::{Issue, Severity, compat};
 use crate::env::Env;
 use crate::home;
+use chitin_contract::ConfigRules;
 use chitin_guard::ReadError;
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::trim_js;

@@ -27,7 +27,6 @@ pub use channels::{channel_issues, channel_notes, place_issue};
 pub use command::judge;
 pub use include::{IncludeError, IncludeProblem, Included, read_with_includes};
 pub use issue::{Issue, Severity};
-pub use keys::ConfigRules;
 pub use layers::{ChitinSettings, Explanation, Layer, Layers, Overridden, lay_over};
 pub use load::{ConfigError, LoadedConfig, load, openclaw_config_path, read};
 pub use own::{LoadedChitinConfig, OWN_FILE, chitin_home, load_chitin_config};

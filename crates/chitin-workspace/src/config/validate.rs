@@ -3,12 +3,13 @@
 //! Paths are those of the recorded validators: an unknown key is reported at the object that holds it, everything else at
 //! the value itself, and a value that fits none of several shapes once.
 
-use super::keys::{AgentList, ConfigRules};
+use super::keys::{AgentList, ReleaseKeys};
 use super::load::value_at;
 use super::scan::{Step, dotted};
 use super::shape::{Fields, Shape, field, names};
 use super::{Issue, Severity, checks, roster};
 use crate::nearest::nearest;
+use chitin_contract::ConfigRules;
 use serde_json::{Map, Value};
 
 /// More findings than anybody reads; the rest is not looked for.

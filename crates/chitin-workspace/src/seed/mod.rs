@@ -13,7 +13,7 @@ pub use state::{
 };
 pub use templates::{ADDITIONAL_TEMPLATES, TEMPLATES, TemplateError, Templates, template};
 
-use crate::contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
+use chitin_contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
 use chitin_guard::{Links, ReadPolicy, Root, WriteError, Written};
 use std::borrow::Cow;
 use std::io;

@@ -6,7 +6,7 @@ use super::roots::{SkillPlaces, SkillRoot};
 use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
 use crate::config::ChitinSettings;
-use crate::contract::{LinkedRoots, SkillRules, SkillSource};
+use chitin_contract::{LinkedRoots, SkillRules, SkillSource};
 use chitin_guard::{EntryKind, Links, ReadError, Root};
 use chitin_protocol::record::Refusal;
 use serde_json::Value;

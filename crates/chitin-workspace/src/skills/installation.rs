@@ -3,9 +3,9 @@
 //! Without them the catalogue of a release is shorter than its own, so that entries of the user are cut later or not at all.
 
 use super::roots::SkillPlaces;
-use crate::contract::{Contract, ReleaseSkills};
 use crate::env::Env;
 use crate::home;
+use chitin_contract::{Contract, ReleaseSkills};
 use chitin_guard::{Hardlinks, Links, ReadPolicy, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

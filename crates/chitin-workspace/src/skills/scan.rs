@@ -6,7 +6,7 @@ use super::load::{self, Candidate, Found};
 use super::order::Names;
 use super::problem::{Severity, SkillProblem};
 use super::skill::Skill;
-use crate::contract::{
+use chitin_contract::{
     HiddenDirectories, NestedRoot, RootFile, SkillRules, SkillSource, SourceLimit,
 };
 use chitin_guard::{Entry, EntryKind, Links, ReadError, Root};

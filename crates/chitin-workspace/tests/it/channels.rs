@@ -1,9 +1,10 @@
 //! What is wrong inside of `channels`, by what Chitin reads of it.
 
+use chitin_contract::ConfigRules;
 use chitin_test::TestEnv;
 use chitin_workspace::config::{
-    ConfigRules, Issue, LoadedChitinConfig, Severity, channel_issues, channel_notes, load,
-    load_chitin_config, parse_json5,
+    Issue, LoadedChitinConfig, Severity, channel_issues, channel_notes, load, load_chitin_config,
+    parse_json5,
 };
 use chitin_workspace::env::Env;
 use proptest::prelude::*;

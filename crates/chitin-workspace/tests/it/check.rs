@@ -4,6 +4,7 @@
 mod secrets;
 mod text;
 
+use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_9};
 use chitin_guard::{Fingerprint, Root};
 use chitin_protocol::record::{Oversize, Refusal};
 use chitin_test::TestEnv;
@@ -12,7 +13,6 @@ use chitin_workspace::check::{
     self, Bounds, Finding, Fix, Input, PlannedFix, SkillFile, SkillProblem, gather, redact_secrets,
     text_findings,
 };
-use chitin_workspace::contract::{CANONICAL, Contract, OPENCLAW_2026_9};
 use chitin_workspace::snapshot::{Content, Record, RecordState};
 use proptest::prelude::*;
 use std::path::Path;

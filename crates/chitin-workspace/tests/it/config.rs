@@ -1,11 +1,11 @@
 //! Configuration: read as it is, judged by release, explained by layer.
 
+use chitin_contract::ConfigRules;
 use chitin_test::TestEnv;
 use chitin_workspace::config::{
-    ConfigError, ConfigRules, IncludeProblem, Issue, Layer, Layers, LoadedConfig, Severity, load,
+    ConfigError, IncludeProblem, Issue, Layer, Layers, LoadedConfig, Severity, load,
     load_chitin_config, openclaw_config_path, read_with_includes, substitute, validate,
 };
-use chitin_workspace::contract;
 use chitin_workspace::env::Env;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -152,9 +152,12 @@ fn releases_differ_in_the_keys_they_know() {
 #[test]
 fn channels_of_the_oldest_release_are_not_judged_by_later_spellings() {
     let flat = json!({"channels": {"telegram": {"chunkMode": "newline", "streaming": "partial"}}});
-    assert_eq!(paths(&flat, contract::OPENCLAW_2026_2.config), [""; 0]);
     assert_eq!(
-        paths(&flat, contract::OPENCLAW_2026_4.config),
+        paths(&flat, chitin_contract::OPENCLAW_2026_2.config),
+        [""; 0]
+    );
+    assert_eq!(
+        paths(&flat, chitin_contract::OPENCLAW_2026_4.config),
         ["channels.telegram.streaming", "channels.telegram"]
     );
 }
@@ -451,7 +454,7 @@ fn bombs_are_refused_quickly() {
     let loaded = load_at(&test, &Env::new("/"), RULES[0]).expect("loads");
     assert_eq!(loaded.issues.len(), 200);
     assert!(
-        Layers::built_in(&contract::CANONICAL)
+        Layers::built_in(&chitin_contract::CANONICAL)
             .with_openclaw(&loaded)
             .all()
             .len()
@@ -521,7 +524,7 @@ fn layers_say_where_a_value_comes_from() {
     let own = load_chitin_config(&test.home().join(".chitin"))
         .expect("loads")
         .expect("is there");
-    let files = Layers::built_in(&contract::CANONICAL)
+    let files = Layers::built_in(&chitin_contract::CANONICAL)
         .with_openclaw(&loaded)
         .with_chitin(&own);
     let told = files
@@ -575,7 +578,7 @@ fn what_a_parent_hears_of_its_children_is_said_for_all_agents_and_for_one() {
         .expect("loads")
         .expect("is there");
     assert_eq!(tell(&test, &own.issues), "");
-    let layers = Layers::built_in(&contract::CANONICAL).with_chitin(&own);
+    let layers = Layers::built_in(&chitin_contract::CANONICAL).with_chitin(&own);
     let of = |agent: &str| {
         let agent = chitin_protocol::agent_id::AgentId::normalize(agent);
         let settings = layers.settings(Some(&agent)).subagents;

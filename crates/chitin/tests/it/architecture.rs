@@ -81,12 +81,16 @@ fn and(below: &[&'static str], more: &[&'static str]) -> Vec<&'static str> {
 fn arrows_point_one_way() {
     assert_eq!(ours("chitin-protocol"), [""; 0]);
     let protocol = ["chitin-protocol"];
-    for package in ["chitin-guard", "chitin-model", "chitin-store"] {
+    for package in ["chitin-contract", "chitin-guard"] {
         assert_eq!(ours(package), protocol, "{package}");
     }
-    let guard = and(&protocol, &["chitin-guard"]);
-    assert_eq!(ours("chitin-workspace"), guard);
-    let workspace = and(&guard, &["chitin-workspace"]);
+    let contract = and(&protocol, &["chitin-contract"]);
+    for package in ["chitin-model", "chitin-store"] {
+        assert_eq!(ours(package), contract, "{package}");
+    }
+    let below_workspace = and(&contract, &["chitin-guard"]);
+    assert_eq!(ours("chitin-workspace"), below_workspace);
+    let workspace = and(&below_workspace, &["chitin-workspace"]);
     for package in [
         "chitin-context",
         "chitin-memory",

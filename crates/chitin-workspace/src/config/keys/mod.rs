@@ -7,31 +7,32 @@ mod table;
 
 use super::scan::Step;
 use super::shape::{Check, Field, Shape};
+use chitin_contract::ConfigRules;
 pub(super) use rules::{BUILT_IN_PROVIDERS, CommandRules, Earlier, SEARCH_PROVIDERS};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use table::Table;
 
 static TABLE_4: Table = Table::new(include_str!("2026.4.keys"));
 static TABLE_9: Table = Table::new(include_str!("2026.9.keys"));
 
-/// Which keys a configuration may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum ConfigRules {
-    /// Those of 2026.4.23, with the channels left open: 2026.2.9 spells many of their keys in an earlier way.
-    #[serde(rename = "2026.2")]
-    Keys2026_2,
-    /// Those of 2026.4.23.
-    #[serde(rename = "2026.4")]
-    Keys2026_4,
-    /// Those of 2026.9.6.
-    #[serde(rename = "2026.9")]
-    Keys2026_9,
+/// What each release knows, for those who judge a configuration.
+pub(super) trait ReleaseKeys {
+    /// The shape of a whole configuration.
+    fn shape(self) -> &'static Shape;
+    /// What the release asks beyond shapes: a dotted pattern, and what must hold of the values that it names.
+    fn checks(self) -> &'static [(&'static str, Check)];
+    /// What the release itself turns into the newer spelling when it reads a file.
+    fn earlier(self) -> &'static [Earlier];
+    /// What only the release's command asks.
+    fn command(self) -> &'static CommandRules;
+    /// Tells whether a value is for a plugin of the release to judge, and not for its core.
+    fn is_of_plugins(&self, path: &[Step]) -> bool;
+    /// What `agents.list` means.
+    fn agent_list(self) -> AgentList;
 }
 
-impl ConfigRules {
-    pub(super) fn shape(self) -> &'static Shape {
+impl ReleaseKeys for ConfigRules {
+    fn shape(self) -> &'static Shape {
         static KEYS_2: OnceLock<Shape> = OnceLock::new();
         static KEYS_4: OnceLock<Shape> = OnceLock::new();
         match self {
@@ -49,41 +50,37 @@ impl ConfigRules {
         }
     }
 
-    /// What the release asks beyond shapes: a dotted pattern, and what must hold of the values that it names.
-    pub(super) const fn checks(self) -> &'static [(&'static str, Check)] {
+    fn checks(self) -> &'static [(&'static str, Check)] {
         match self {
             Self::Keys2026_2 | Self::Keys2026_4 => rules::CHECKS_4,
             Self::Keys2026_9 => rules::CHECKS_9,
         }
     }
 
-    /// What the release itself turns into the newer spelling when it reads a file.
-    pub(super) const fn earlier(self) -> &'static [Earlier] {
+    fn earlier(self) -> &'static [Earlier] {
         match self {
             Self::Keys2026_2 | Self::Keys2026_4 => rules::EARLIER_4,
             Self::Keys2026_9 => rules::EARLIER_9,
         }
     }
 
-    /// What only the release's command asks.
-    pub(super) const fn command(self) -> &'static CommandRules {
+    fn command(self) -> &'static CommandRules {
         match self {
             Self::Keys2026_2 | Self::Keys2026_4 => &rules::COMMAND_4,
             Self::Keys2026_9 => &rules::COMMAND_9,
         }
     }
 
-    /// Tells whether a value is for a plugin of the release to judge, and not for its core.
-    pub(super) fn is_of_plugins(self, path: &[Step]) -> bool {
+    fn is_of_plugins(&self, path: &[Step]) -> bool {
         let is = |index: usize, name: &str| matches!(path.get(index), Some(Step::Key(key)) if key == name);
         let in_channel = is(0, "channels")
             && path.len() > 1
             && !channels::SHARED.iter().any(|(name, _)| is(1, name));
-        (self == Self::Keys2026_9 && in_channel)
+        (*self == Self::Keys2026_9 && in_channel)
             || (is(0, "plugins") && is(1, "entries") && is(3, "config"))
     }
 
-    pub(super) const fn agent_list(self) -> AgentList {
+    fn agent_list(self) -> AgentList {
         match self {
             Self::Keys2026_2 | Self::Keys2026_4 => AgentList::Known,
             Self::Keys2026_9 => AgentList::Moved,

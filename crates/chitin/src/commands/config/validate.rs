@@ -5,12 +5,12 @@ use super::{may_tell, networks};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Render};
+use chitin_contract::Contract;
 use chitin_runtime::Host;
 use chitin_runtime::{self, chosen_contract};
 use chitin_workspace::config::{
     self, ConfigError, ConfigFile, Issue, LoadedChitinConfig, OWN_FILE, Severity,
 };
-use chitin_workspace::contract::Contract;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};

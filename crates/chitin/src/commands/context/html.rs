@@ -15,7 +15,6 @@ use chitin_runtime::context::{
 use chitin_runtime::display::sentence;
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, shown};
-use chitin_workspace::contract;
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
@@ -68,7 +67,7 @@ pub(super) fn write(
             &other.label,
         ));
     }
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         if views.iter().any(|view| view.label == contract.name) {
             continue;
         }

@@ -1,6 +1,8 @@
 //! The six built-in contracts.
 
+use super::config::ConfigRules;
 use super::openclaw_2026_8::OPENCLAW_2026_8;
+use super::runtime::RuntimeRules;
 use super::{
     Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationBulk,
     ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, DigestLines, Evidence,
@@ -11,8 +13,6 @@ use super::{
     RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns, UnknownInjection,
     UnparsableKey, VanishedRule,
 };
-use crate::config::ConfigRules;
-use chitin_protocol::rules::RuntimeRules;
 use chitin_protocol::session_key::KeyGrammar;
 
 /// Every built-in contract; the first is the default.

@@ -1,18 +1,34 @@
-//! Contracts: how runtimes differ in what they make of a directory, held as data.
+//! Contracts: how runtimes differ in what they make of a directory and a conversation, held as data.
+//!
+//! In: the name of a contract. Out: its fields, as values that code asks and as rows for people. This crate decides nothing
+//! and touches nothing: no disk, no network, no clock, no environment.
 //!
 //! Code asks the [`Contract`]; it never asks which version it is. Each field is a small enum, a number or a list, with the
 //! rule of the specification it comes from. Six contracts are built in; [`describe`] turns any of them into rows for
-//! people, and two of them into a list of differences.
+//! people, and [`differences`] two of them into a list. What concerns a directory and its prompt is in this module and beside it;
+//! what concerns a running turn is [`RuntimeRules`], one file per part in `runtime/`.
+//!
+//! ```
+//! use chitin_contract::{Absent, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name, differences};
+//!
+//! let contract = by_name("openclaw-2026.9").ok_or("no such contract")?;
+//! assert!(contract.loading.files.iter().any(|file| file.name == "SOUL.md" && file.absent == Absent::Record));
+//! let differing = differences(&OPENCLAW_2026_4, &OPENCLAW_2026_9);
+//! assert!(differing.iter().any(|difference| difference.path == "config"));
+//! # Ok::<(), &str>(())
+//! ```
 
 mod budgets;
 mod builtin;
 mod catalogue;
+mod config;
 mod describe;
 mod known;
 mod openclaw_2026_8;
 mod prompt;
 mod prompt_builtin;
 mod rendering;
+mod runtime;
 mod skills;
 
 pub use budgets::{Budgets, CutRule, DigestLines, FiguresBy, NoticePlace, PairRule, TotalCause};
@@ -26,20 +42,20 @@ pub use catalogue::{
     CatalogueFitting, CatalogueRules, CountedProse, LocationNotes, RecordedLines, RecordedProse,
     WindowShare,
 };
+pub use config::ConfigRules;
 pub use describe::{Difference, Row, describe, differences};
 pub use known::{KnownDifference, known_differences};
 pub use prompt::{
     BootstrapNotice, DelegationRule, PromptPart, PromptPlace, PromptRules, RecallGuidance,
     RuntimeLineRule, SectionKey, SectionModes, SectionRule, SectionWhen,
 };
+pub use runtime::*;
 pub use skills::{
     BlankVariable, DownloadSum, FrontMatterRule, HiddenDirectories, LinkedRoots, NameOrder,
     NestedRoot, PersonalRoot, ReleaseSkills, RootFile, SessionOverlay, SkillFileLink, SkillRules,
     SkillSource, SourceLimit,
 };
 
-use crate::config::ConfigRules;
-use chitin_protocol::rules::RuntimeRules;
 use chitin_protocol::session_key::KeyGrammar;
 use schemars::JsonSchema;
 use serde::Serialize;

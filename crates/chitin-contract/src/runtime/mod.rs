@@ -1,6 +1,6 @@
 //! The part of a contract that a running agent asks: plain data, one file per part.
 //!
-//! The crates that do the work take the part that they need; the contract of the workspace crate holds all of them.
+//! The crates that do the work take the part that they need; the contract holds all of them.
 
 mod dispatch;
 mod history;

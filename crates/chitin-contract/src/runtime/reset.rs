@@ -1,7 +1,8 @@
 //! When a session starts afresh (R20).
 
+use chitin_protocol::settings::ResetMode;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// When a session starts afresh (R20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -21,18 +22,6 @@ pub struct ResetRules {
     pub reasons: ResetReasons,
     /// What is made of times that have not come yet.
     pub future_times: FutureTimes,
-}
-
-/// What makes a session start afresh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ResetMode {
-    /// A new day; if minutes of silence are configured, these too.
-    Daily,
-    /// Silence.
-    Idle,
-    /// Nothing but the user's wish.
-    None,
 }
 
 /// Whether settings of old are read.
