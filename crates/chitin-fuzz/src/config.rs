@@ -5,10 +5,10 @@
 
 use crate::tree::{make_parent, write_in, write_new};
 use crate::{novelty, scratch};
+use chitin_config::env::Env;
+use chitin_config::{Issue, Layers, LoadedConfig, load, load_chitin_config, substitute};
 use chitin_contract::ConfigRules;
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::config::{Issue, Layers, LoadedConfig, load, load_chitin_config, substitute};
-use chitin_workspace::env::Env;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 

@@ -108,7 +108,7 @@ pub fn run(data: &[u8]) {
         working_directory: tree,
         ..SkillPlaces::default()
     };
-    let env = chitin_workspace::env::Env::new(&base).with("PATH", "/bin");
+    let env = chitin_config::env::Env::new(&base).with("PATH", "/bin");
     for contract in chitin_contract::ALL {
         let rules = &contract.skills;
         let set = discover(&places, &config, rules, &options);

@@ -176,7 +176,7 @@ pub fn find_stored(store: &Store, name: &str) -> Result<Descriptor, PackError> {
         [only] => Ok(only.manifest.clone()),
         [] => {
             let known = tags.iter().map(|tag| tag.name.as_str());
-            let near = chitin_workspace::nearest::nearest(name, known);
+            let near = chitin_protocol::nearest::nearest(name, known);
             let message = format!("the store has no `{}`", name.escape_debug());
             let error = PackError::new(ErrorClass::MissingManifest, message);
             Err(match near {

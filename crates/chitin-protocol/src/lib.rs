@@ -7,6 +7,7 @@ pub mod agent_id;
 pub mod config;
 pub mod event;
 pub mod message;
+pub mod nearest;
 pub mod record;
 pub mod script;
 pub mod session_key;

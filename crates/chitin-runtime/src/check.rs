@@ -3,6 +3,7 @@
 use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes, named_skills};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Host, Setup};
+use chitin_config::settings::settings;
 use chitin_guard::Root;
 use chitin_model::providers::TABLE;
 use chitin_workspace::Workspace;
@@ -11,7 +12,6 @@ use chitin_workspace::check::{
 };
 use chitin_workspace::load::{self, LoadOptions};
 use chitin_workspace::seed;
-use chitin_workspace::settings::settings;
 use chitin_workspace::skills::{DiscoverOptions, SkillPlaces, discover};
 use serde_json::Value;
 use std::path::Path;

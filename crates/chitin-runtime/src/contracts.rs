@@ -3,7 +3,7 @@
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use chitin_contract::Contract;
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 
 /// Finds a built-in contract that the user typed, or says which there are.
 pub fn find(name: &str) -> Result<&'static Contract, RuntimeError> {

@@ -6,9 +6,9 @@ use crate::redact::Redactor;
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_contract::ToolRules;
 use chitin_protocol::message::Block;
+use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::OutputSettings;
 use chitin_protocol::tool::ToolSpec;
-use chitin_workspace::nearest::nearest;
 use serde_json::Value;
 use std::sync::Arc;
 

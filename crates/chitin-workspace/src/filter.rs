@@ -1,7 +1,7 @@
 //! Which records a turn keeps (W12–W19, W55, CN6, CN10).
 
-use crate::settings::injection;
 use crate::snapshot::Record;
+use chitin_config::settings::injection;
 use chitin_contract::{Contract, Filtered, GroupMemory, Lightweight, LinkedMemory};
 use chitin_guard::{Links, Root};
 use chitin_protocol::record::Refusal;

@@ -18,23 +18,16 @@
 //! ```
 
 pub mod adapter;
-pub mod agents;
 pub mod check;
 pub mod compat;
-pub mod config;
-pub mod env;
 pub mod extensions;
 pub mod extras;
 pub mod filter;
 pub mod front_matter;
-pub mod heartbeat;
-pub mod home;
 pub mod json_path;
 pub mod load;
-pub mod nearest;
 pub mod persona_swap;
 pub mod seed;
-pub mod settings;
 pub mod skills;
 pub mod snapshot;
 pub mod state;

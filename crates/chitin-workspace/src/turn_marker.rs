@@ -1,6 +1,6 @@
 //! The record that marks a completed first turn in a session file (W55, CN10).
 
-use crate::settings::injection;
+use chitin_config::settings::injection;
 use chitin_contract::{Contract, MarkedTurns};
 use chitin_guard::{ReadError, Root};
 use chitin_protocol::text::is_blank_js;

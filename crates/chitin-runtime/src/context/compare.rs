@@ -8,7 +8,7 @@ use chitin_context::cache::{BreakKind, Prefix, common_prefix};
 use chitin_context::view::{FileState, View, view};
 use chitin_context::{Context, Origin, Source};
 use chitin_guard::Root;
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 use serde::Serialize;
 use similar::TextDiff;
 use std::collections::HashMap;

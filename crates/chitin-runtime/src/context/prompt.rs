@@ -8,12 +8,12 @@ use crate::factory::user_zone;
 use crate::host::Host;
 use crate::memory::MemoryOptions;
 use crate::setup::Setup;
+use chitin_config::ChitinSettings;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
 use chitin_gateway::tools::cron::NAME as CRON;
+use chitin_protocol::nearest::nearest;
 use chitin_tools::memory_slot::MEMORY_TOOLS;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
-use chitin_workspace::config::ChitinSettings;
-use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::{Configuration, Host, Notes};
 use chitin_agent::journal::{self, Places, Switches, TraceError, TraceFile, TraceSummary};
 use chitin_contract::Contract;
+use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::TraceSettings;
-use chitin_workspace::nearest::nearest;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,9 @@ use chitin_guard::{
     Entry, EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
     WriteError,
 };
+use chitin_protocol::nearest::nearest;
 use chitin_protocol::record::Refusal;
 use chitin_protocol::settings::FileToolSettings;
-use chitin_workspace::nearest::nearest;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 

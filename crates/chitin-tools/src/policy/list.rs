@@ -5,7 +5,7 @@ use super::profile::group;
 use super::verdict::{Reason, UnknownEntry};
 use super::{COMPANIONS, COMPANIONS_OF};
 use chitin_contract::{ToolRules, WriteCoversPatch};
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use super::layers::LayerKind;
 use chitin_contract::ToolAlias;
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 use std::collections::BTreeMap;
 
 /// Which tools a run has, and why it lacks the others.

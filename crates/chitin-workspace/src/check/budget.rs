@@ -3,8 +3,8 @@
 use super::finding::{Draft, Findings};
 use super::front_matter::{FrontMatter, split};
 use super::rules;
-use crate::settings::Settings;
 use crate::snapshot::Workspace;
+use chitin_config::settings::Settings;
 use chitin_contract::{Contract, CutRule};
 use chitin_protocol::text::{trim_end_js, utf16_len};
 

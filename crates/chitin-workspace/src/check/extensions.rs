@@ -11,7 +11,7 @@ use crate::extensions::line::{pair, span, statements};
 use crate::extensions::permissions::{self, Pattern};
 use crate::extensions::suggestion::{self, plain};
 use crate::extensions::{channels, lookalike, mcp, runtime, skills};
-use crate::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use super::rules;
 use super::skills::SkillFile;
 use super::subject::Subject;
 use crate::extensions::line::span;
-use crate::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 use std::collections::HashSet;
 
 /// A list item that begins with a name in code, in bold or as a link names a skill, and so does a path below `skills/`.

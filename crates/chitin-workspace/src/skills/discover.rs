@@ -5,7 +5,7 @@ use super::problem::Severity;
 use super::roots::{SkillPlaces, SkillRoot};
 use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
-use crate::config::ChitinSettings;
+use chitin_config::ChitinSettings;
 use chitin_contract::{LinkedRoots, SkillRules, SkillSource};
 use chitin_guard::{EntryKind, Links, ReadError, Root};
 use chitin_protocol::record::Refusal;

@@ -3,7 +3,7 @@
 use super::compat::TRUE_BY_DEFAULT;
 use super::metadata::{Metadata, js_text};
 use super::skill::Skill;
-use crate::env::Env;
+use chitin_config::env::Env;
 use chitin_contract::{BlankVariable, SkillRules, SkillSource};
 use chitin_protocol::text::{is_blank_js, trim_js};
 use serde::Serialize;

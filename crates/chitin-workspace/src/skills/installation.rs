@@ -3,8 +3,8 @@
 //! Without them the catalogue of a release is shorter than its own, so that entries of the user are cut later or not at all.
 
 use super::roots::SkillPlaces;
-use crate::env::Env;
-use crate::home;
+use chitin_config::env::Env;
+use chitin_config::home;
 use chitin_contract::{Contract, ReleaseSkills};
 use chitin_guard::{Hardlinks, Links, ReadPolicy, Root};
 use serde_json::Value;

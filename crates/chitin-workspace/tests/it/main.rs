@@ -2,9 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bridge;
-mod channels;
 mod check;
-mod config;
 mod daily_notes;
 mod extension_files;
 mod extras;

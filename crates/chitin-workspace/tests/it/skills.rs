@@ -1,9 +1,9 @@
 //! Skills: what is read, from where, who wins, and what is said about the rest.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use chitin_config::env::Env;
 use chitin_contract::{Contract, OPENCLAW_2026_4, OPENCLAW_2026_9, SkillRules, SkillSource};
 use chitin_test::TestEnv;
-use chitin_workspace::env::Env;
 use chitin_workspace::skills::{
     AllowList, DiscoverOptions, Eligibility, Metadata, SkillPlaces, SkillSet, discover,
     find_invocation, parse_front_matter, skill_commands,

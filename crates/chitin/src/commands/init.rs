@@ -3,10 +3,10 @@
 use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::printer::{Paint, Printer, Render};
+use chitin_config::home;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::template_directory;
-use chitin_workspace::home;
 use chitin_workspace::seed::{
     self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus, TemplateError, Templates,
 };

@@ -88,7 +88,9 @@ fn arrows_point_one_way() {
     for package in ["chitin-model", "chitin-store"] {
         assert_eq!(ours(package), contract, "{package}");
     }
-    let below_workspace = and(&contract, &["chitin-guard"]);
+    let below_config = and(&contract, &["chitin-guard"]);
+    assert_eq!(ours("chitin-config"), below_config);
+    let below_workspace = and(&below_config, &["chitin-config"]);
     assert_eq!(ours("chitin-workspace"), below_workspace);
     let workspace = and(&below_workspace, &["chitin-workspace"]);
     for package in [

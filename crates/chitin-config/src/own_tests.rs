@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::shape::names;
+use crate::shape::names;
 
 /// The table that judges the file and the type that holds it must not drift apart.
 #[test]

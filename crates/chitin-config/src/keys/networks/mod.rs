@@ -7,7 +7,7 @@ mod slack;
 use super::channels::{
     CHUNK_MODE, DM_POLICY, GROUP_POLICY, HEARTBEAT, POLICY, REPLY_TO, REPLY_TO_BY_TYPE,
 };
-use crate::config::shape::{
+use crate::shape::{
     ANY_MAP, COUNT, COUNT_OR_ZERO, Field, Fields, NOT_NEGATIVE, Shape, TEXTS_OR_NUMBERS,
 };
 
@@ -151,7 +151,7 @@ const SECRET: Shape = Shape::Either(&[
 const SURFACE: Shape = Shape::Open(&[&[("enabled", Shape::Flag)]]);
 
 /// The surfaces that there are here, each judged by name only.
-pub(in crate::config) const NAMES: &[Field] = &[
+pub(crate) const NAMES: &[Field] = &[
     ("directory", SURFACE),
     ("discord", SURFACE),
     ("slack", SURFACE),
@@ -172,7 +172,7 @@ const INSIDE: &[Field] = &[
 ];
 
 /// Networks that OpenClaw can have and Chitin cannot.
-pub(in crate::config) const OTHERS: &[Field] = &[
+pub(crate) const OTHERS: &[Field] = &[
     ("a2a", Shape::Any),
     ("bluebubbles", Shape::Any),
     ("buzz", Shape::Any),
@@ -205,5 +205,5 @@ pub(in crate::config) const OTHERS: &[Field] = &[
 ];
 
 /// A configuration of which only `channels` is looked at.
-pub(in crate::config) const CHANNELS_HERE: Shape =
+pub(crate) const CHANNELS_HERE: Shape =
     Shape::Open(&[&[("channels", Shape::Partly(&[NAMES, INSIDE], &[OTHERS]))]]);

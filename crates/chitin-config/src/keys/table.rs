@@ -16,7 +16,7 @@
 //!
 //! A table is read when somebody asks for a verdict, and stays for the rest of the process like the tables that are written in Rust.
 
-use crate::config::shape::{Field, MOST, Shape, TextRule};
+use crate::shape::{Field, MOST, Shape, TextRule};
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -301,7 +301,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::keys::{TABLE_4, TABLE_9};
+    use crate::keys::{TABLE_4, TABLE_9};
 
     #[test]
     fn every_table_can_be_read() {

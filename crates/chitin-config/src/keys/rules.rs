@@ -1,13 +1,13 @@
 //! What a table of keys cannot say, release by release, and which spellings a release still reads.
 
-use crate::config::shape::{ANY_MAP, ANY_NUMBER, Check, Shape};
+use crate::shape::{ANY_MAP, ANY_NUMBER, Check, Shape};
 
 /// A spelling that the release turns into the newer one when it reads a file: the dotted pattern, and what may stand there.
-pub(in crate::config) type Earlier = (&'static str, Shape);
+pub(crate) type Earlier = (&'static str, Shape);
 
 /// What the command of a release asks of plugins and channels, which its function for configurations does not.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::config) struct CommandRules {
+pub(crate) struct CommandRules {
     /// Whether a channel that nobody knows is excused when `plugins` names it.
     pub plugins_excuse_channels: bool,
     /// Whether a plugin's path that is not there is an error; otherwise what plugins would judge is left alone.
@@ -206,7 +206,7 @@ pub(super) const EARLIER_9: &[Earlier] = &[
 ];
 
 /// Providers that 2026.9 brings; all others say where they are and what they have.
-pub(in crate::config) const BUILT_IN_PROVIDERS: &[&str] = &[
+pub(crate) const BUILT_IN_PROVIDERS: &[&str] = &[
     "amazon-bedrock",
     "amazon-bedrock-mantle",
     "anthropic",
@@ -289,7 +289,7 @@ pub(in crate::config) const BUILT_IN_PROVIDERS: &[&str] = &[
 ];
 
 /// What 2026.9 refuses in `tools.web.search` since it belongs to plugins.
-pub(in crate::config) const SEARCH_PROVIDERS: &[&str] = &[
+pub(crate) const SEARCH_PROVIDERS: &[&str] = &[
     "brave",
     "duckduckgo",
     "exa",

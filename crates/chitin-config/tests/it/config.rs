@@ -1,12 +1,12 @@
 //! Configuration: read as it is, judged by release, explained by layer.
 
-use chitin_contract::ConfigRules;
-use chitin_test::TestEnv;
-use chitin_workspace::config::{
+use chitin_config::env::Env;
+use chitin_config::{
     ConfigError, IncludeProblem, Issue, Layer, Layers, LoadedConfig, Severity, load,
     load_chitin_config, openclaw_config_path, read_with_includes, substitute, validate,
 };
-use chitin_workspace::env::Env;
+use chitin_contract::ConfigRules;
+use chitin_test::TestEnv;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write;

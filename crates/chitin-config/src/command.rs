@@ -161,7 +161,7 @@ impl Command<'_> {
                 || self.may_be_installed(id);
             if !id.is_empty() && !known.contains(&id) && !excused {
                 let mut finding = Finding::soft(&path, format!("There is no channel `{id}`."));
-                finding.hint = crate::nearest::nearest(id, known.iter().copied())
+                finding.hint = chitin_protocol::nearest::nearest(id, known.iter().copied())
                     .map(|near| format!("did you mean `{near}`?"));
                 found.push(finding);
             }

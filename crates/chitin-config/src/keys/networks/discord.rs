@@ -1,8 +1,8 @@
 //! `channels.discord`.
 
 use super::{BOTH_ELSEWHERE, EVERYWHERE, GUILDS, SECRET, WHOLE};
-use crate::config::keys::channels::{DISCORD_FIELDS, EVERY_CHANNEL};
-use crate::config::shape::{COUNT, Field, Fields, Shape};
+use crate::keys::channels::{DISCORD_FIELDS, EVERY_CHANNEL};
+use crate::shape::{COUNT, Field, Fields, Shape};
 
 const DISCORD_ACCOUNT: &[Field] = &[
     ("guilds", GUILDS),

@@ -1,12 +1,12 @@
 //! What is wrong inside of `channels`, by what Chitin reads of it.
 
-use chitin_contract::ConfigRules;
-use chitin_test::TestEnv;
-use chitin_workspace::config::{
+use chitin_config::env::Env;
+use chitin_config::{
     Issue, LoadedChitinConfig, Severity, channel_issues, channel_notes, load, load_chitin_config,
     parse_json5,
 };
-use chitin_workspace::env::Env;
+use chitin_contract::ConfigRules;
+use chitin_test::TestEnv;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -312,7 +312,7 @@ impl Layers {
     pub fn nearest(&self, path: &str) -> Option<String> {
         let all = self.all();
         let known = all.iter().map(|explanation| explanation.path.as_str());
-        crate::nearest::nearest(path, known).map(str::to_owned)
+        chitin_protocol::nearest::nearest(path, known).map(str::to_owned)
     }
 
     /// Returns the settings that hold for an agent: flags and variables first, then the agent's own, then all agents'.

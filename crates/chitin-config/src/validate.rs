@@ -8,8 +8,8 @@ use super::load::value_at;
 use super::scan::{Step, dotted};
 use super::shape::{Fields, Shape, field, names};
 use super::{Issue, Severity, checks, roster};
-use crate::nearest::nearest;
 use chitin_contract::ConfigRules;
+use chitin_protocol::nearest::nearest;
 use serde_json::{Map, Value};
 
 /// More findings than anybody reads; the rest is not looked for.

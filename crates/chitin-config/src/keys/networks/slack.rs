@@ -1,8 +1,8 @@
 //! `channels.slack`.
 
 use super::{BOTH_ELSEWHERE, EVERYWHERE, SECRET, WHOLE};
-use crate::config::keys::channels::{EVERY_CHANNEL, SLACK_FIELDS};
-use crate::config::shape::{Field, Fields, Shape};
+use crate::keys::channels::{EVERY_CHANNEL, SLACK_FIELDS};
+use crate::shape::{Field, Fields, Shape};
 
 const SLACK_ACCOUNT: &[Field] = &[
     (

@@ -1,8 +1,6 @@
 //! `channels`: what stands beside the channels themselves, and the keys of OpenClaw's Discord and Slack by name.
 
-use crate::config::shape::{
-    ANY_MAP, COUNT, COUNT_OR_ZERO, Check, Field, Shape, TEXTS, TEXTS_OR_NUMBERS,
-};
+use crate::shape::{ANY_MAP, COUNT, COUNT_OR_ZERO, Check, Field, Shape, TEXTS, TEXTS_OR_NUMBERS};
 
 /// Which tools may be used in one place.
 pub(super) const POLICY: Shape = Shape::Checked(
