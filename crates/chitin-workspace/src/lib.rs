@@ -1,9 +1,9 @@
 //! A directory in, an immutable [`Workspace`] snapshot out.
 //!
-//! In: a directory, a [`chitin_contract::Contract`] and what the caller knows of the user's environment. Out: the files that an
-//! agent boots from (present, missing, or refused and why), its skills, its adapters' definitions, and findings about all
-//! of it. This crate never prints, never reads the environment or the clock, never follows a path out of the root it was
-//! given, and pulls in no async runtime.
+//! In: a directory, a [`chitin_contract::Contract`] and what the caller knows of the user's environment. Out: the files
+//! that an agent boots from (present, missing, or refused and why), its skills, and its adapters' definitions. This crate
+//! never prints, never reads the environment or the clock, never follows a path out of the root it was given, and pulls in
+//! no async runtime.
 //!
 //! ```
 //! use chitin_contract::CANONICAL;
@@ -18,7 +18,6 @@
 //! ```
 
 pub mod adapter;
-pub mod check;
 pub mod compat;
 pub mod extensions;
 pub mod extras;

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bridge;
-mod check;
 mod daily_notes;
 mod extension_files;
 mod extras;

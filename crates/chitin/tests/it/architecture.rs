@@ -94,21 +94,23 @@ fn arrows_point_one_way() {
     assert_eq!(ours("chitin-workspace"), below_workspace);
     let workspace = and(&below_workspace, &["chitin-workspace"]);
     for package in [
+        "chitin-check",
         "chitin-context",
         "chitin-memory",
-        "chitin-pack",
         "chitin-tools",
     ] {
         assert_eq!(ours(package), workspace, "{package}");
     }
-    assert_eq!(ours("chitin-registry"), and(&workspace, &["chitin-pack"]));
+    let check = and(&workspace, &["chitin-check"]);
+    assert_eq!(ours("chitin-pack"), check);
+    assert_eq!(ours("chitin-registry"), and(&check, &["chitin-pack"]));
     let below_agent = [
         "chitin-context",
         "chitin-model",
         "chitin-store",
         "chitin-tools",
     ];
-    let below_agent = and(&workspace, &below_agent);
+    let below_agent = and(&check, &below_agent);
     assert_eq!(ours("chitin-agent"), below_agent);
     let agent = and(&below_agent, &["chitin-agent"]);
     for package in ["chitin-gateway", "chitin-plugin"] {

@@ -5,7 +5,6 @@
     reason = "the pages are files of this repository"
 )]
 
-use chitin_workspace::check;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,7 +82,7 @@ fn commands() {
 
 #[test]
 fn findings() {
-    compare("findings.md", &check::reference_markdown());
+    compare("findings.md", &chitin_check::reference_markdown());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::finding::{Draft, Findings};
 use super::gather::TextFile;
 use super::rules;
 use super::subject::Subject;
-use crate::skills::{NO_DESCRIPTION, SkillSet};
+use chitin_workspace::skills::{NO_DESCRIPTION, SkillSet};
 use std::path::Path;
 
 /// A skill as discovery found it.

@@ -1,7 +1,7 @@
 //! Secrets: what is found, what is left alone, and that nothing found is shown.
 
 use super::{HEX, MIXED, UPPER, codes, each_gives, made_up};
-use chitin_workspace::check::{Severity, redact_secrets, text_findings};
+use chitin_check::{Severity, redact_secrets, text_findings};
 
 #[test]
 fn the_keys_of_the_common_providers_are_found_and_never_shown() {

@@ -5,8 +5,8 @@ use super::finding::{Draft, Findings};
 use super::rules;
 use super::skills::SkillFile;
 use super::subject::Subject;
-use crate::extensions::line::span;
 use chitin_protocol::nearest::nearest;
+use chitin_workspace::extensions::line::span;
 use std::collections::HashSet;
 
 /// A list item that begins with a name in code, in bold or as a link names a skill, and so does a path below `skills/`.

@@ -4,15 +4,15 @@
 mod secrets;
 mod text;
 
+use chitin_check::{
+    Bounds, Finding, Fix, Input, PlannedFix, SkillFile, SkillProblem, gather, redact_secrets,
+    text_findings,
+};
 use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_9};
 use chitin_guard::{Fingerprint, Root};
 use chitin_protocol::record::{Oversize, Refusal};
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
-use chitin_workspace::check::{
-    self, Bounds, Finding, Fix, Input, PlannedFix, SkillFile, SkillProblem, gather, redact_secrets,
-    text_findings,
-};
 use chitin_workspace::snapshot::{Content, Record, RecordState};
 use proptest::prelude::*;
 use std::path::Path;
@@ -118,7 +118,7 @@ fn comments_let_findings_pass_with_a_reason() {
             ),
         )],
     );
-    let report = check::check(&Input::new(&workspace));
+    let report = chitin_check::check(&Input::new(&workspace));
     assert_eq!(
         brief(&report.findings),
         [
@@ -129,7 +129,7 @@ fn comments_let_findings_pass_with_a_reason() {
     assert_eq!(report.suppressed.len(), 1);
     assert_eq!(report.suppressed[0].reason, "a quotation");
     let ignore = ["ch706".to_owned(), "CH003".to_owned()];
-    let report = check::check(&Input {
+    let report = chitin_check::check(&Input {
         ignore: &ignore,
         ..Input::new(&workspace)
     });
@@ -154,7 +154,7 @@ fn files_that_gave_no_text_say_why_and_what_to_do() {
             ("BOOTSTRAP.md", RecordState::Missing),
         ],
     );
-    let report = check::check(&Input::new(&workspace));
+    let report = chitin_check::check(&Input::new(&workspace));
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     AGENTS.md warning CH106 Without `AGENTS.md` the directory is not recognised as an OpenClaw workspace.
     IDENTITY.md info CH104 `IDENTITY.md` is missing; the model is told so.
@@ -164,7 +164,7 @@ fn files_that_gave_no_text_say_why_and_what_to_do() {
     ");
     let refused = report.findings.iter().find(|f| f.code == "CH101").unwrap();
     assert!(refused.remedy.contains("trustedRoots"));
-    let absent = check::check(&Input::new(&Workspace::absent("/w", &CANONICAL)));
+    let absent = chitin_check::check(&Input::new(&Workspace::absent("/w", &CANONICAL)));
     assert_eq!(
         brief(&absent.findings),
         [". error CH105 `/w` does not exist."]
@@ -180,7 +180,7 @@ fn bytes_and_permissions_are_looked_at_too() {
         &CANONICAL,
         vec![("AGENTS.md", RecordState::Present(Arc::new(bytes)))],
     );
-    let report = check::check(&Input {
+    let report = chitin_check::check(&Input {
         directory_mode: Some(0o1777),
         ..Input::new(&workspace)
     });
@@ -211,7 +211,7 @@ fn budgets_count_what_is_embedded() {
             ("BOOTSTRAP.md", present(&"x".repeat(9_000))),
         ],
     );
-    let report = check::check(&Input::new(&workspace));
+    let report = chitin_check::check(&Input::new(&workspace));
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     . warning CH303 All files have 62399 units, 2399 more than the 60000 of all together; the cut begins in `BOOTSTRAP.md`.
     AGENTS.md warning CH301 `AGENTS.md` has 12001 units, 1 more than the 12000 of one file; its middle is cut.
@@ -225,7 +225,7 @@ fn budgets_count_what_is_embedded() {
             ("USER.md", present(&"x".repeat(4_001))),
         ],
     );
-    let report = check::check(&Input::new(&other));
+    let report = chitin_check::check(&Input::new(&other));
     assert_eq!(
         brief(&report.findings),
         [
@@ -252,7 +252,7 @@ fn names_are_taken_letter_by_letter() {
     ]
     .map(str::to_owned)
     .to_vec();
-    let report = check::check(&Input {
+    let report = chitin_check::check(&Input {
         names: &names,
         ..Input::new(&workspace)
     });
@@ -280,7 +280,7 @@ fn links_are_looked_up_in_the_workspace() {
         [broken](docs/no.md) ![image](pic.png)\n[ref]: missing.md \"T\"\n[^1]: a footnote\n[up](../outside.md) [link](out) [home](~/x.md)\n\
         [x]: this is prose\n";
     let workspace = snapshot(&CANONICAL, vec![("AGENTS.md", present(text))]);
-    let report = check::check(&Input {
+    let report = chitin_check::check(&Input {
         root: Some(&root),
         ..Input::new(&workspace)
     });
@@ -319,7 +319,7 @@ fn skills_say_what_discovery_found() {
             ..SkillFile::default()
         },
     ];
-    let report = check::check(&Input {
+    let report = chitin_check::check(&Input {
         skills: &skills,
         ..Input::new(&workspace)
     });
@@ -341,7 +341,7 @@ fn an_unedited_template_is_named_once() {
         ],
     );
     let templates = [("IDENTITY.md", template)];
-    let report = check::check(&Input {
+    let report = chitin_check::check(&Input {
         templates: &templates,
         ..Input::new(&workspace)
     });
@@ -407,10 +407,10 @@ fn fixes_change_bytes_and_permissions_and_nothing_else() {
         code: "CH202",
         fix,
     };
-    check::apply(&root, &fix("AGENTS.md", Fix::StripByteOrderMark)).unwrap();
+    chitin_check::apply(&root, &fix("AGENTS.md", Fix::StripByteOrderMark)).unwrap();
     assert_eq!(env.read("workspace/AGENTS.md"), "# Rules\r\n");
     let before = root.permissions(Path::new("AGENTS.md")).unwrap();
-    check::apply(
+    chitin_check::apply(
         &root,
         &fix("AGENTS.md", Fix::RemovePermissions { bits: 0o777 }),
     )
@@ -419,12 +419,12 @@ fn fixes_change_bytes_and_permissions_and_nothing_else() {
         root.permissions(Path::new("AGENTS.md")),
         Some(before & !0o022)
     );
-    check::apply(
+    chitin_check::apply(
         &root,
         &fix("SOUL.md", Fix::RemovePermissions { bits: 0o022 }),
     )
     .unwrap_err();
-    check::apply(&root, &fix("../x", Fix::RemovePermissions { bits: 0o022 })).unwrap_err();
+    chitin_check::apply(&root, &fix("../x", Fix::RemovePermissions { bits: 0o022 })).unwrap_err();
 }
 
 #[test]
@@ -443,9 +443,9 @@ fn more_than_a_hundred_findings_in_a_file_are_counted() {
 
 #[test]
 fn every_rule_is_explained_and_has_its_own_code() {
-    let page = check::reference_markdown();
+    let page = chitin_check::reference_markdown();
     let mut last = "";
-    for rule in check::RULES {
+    for rule in chitin_check::RULES {
         assert!(rule.code > last, "{} stands after {last}", rule.code);
         assert!(
             !rule.explanation.is_empty() && rule.remedy.ends_with('.'),
@@ -500,7 +500,7 @@ proptest! {
         }
         let passing = format!("<!-- chitin: allow CH601,CH604 {secret}{tail} -->\n{text}");
         let workspace = snapshot(&CANONICAL, vec![("AGENTS.md", present(&passing))]);
-        let shown = serde_json::to_string(&check::check(&Input::new(&workspace))).unwrap();
+        let shown = serde_json::to_string(&chitin_check::check(&Input::new(&workspace))).unwrap();
         prop_assert!(!detected || !shown.contains(&body[..12]), "{shown}");
     }
 }

@@ -169,7 +169,7 @@ fn discord(text: &str, token: &Range<usize>) -> Option<Secret> {
 
 /// The first part of a Discord token is a number in decimal, encoded.
 fn is_encoded_number(part: &str) -> bool {
-    crate::check::base64::decode(part)
+    crate::base64::decode(part)
         .is_some_and(|bytes| bytes.len() >= 17 && bytes.iter().all(u8::is_ascii_digit))
 }
 

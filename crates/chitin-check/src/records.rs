@@ -3,10 +3,10 @@
 use super::ClaimedBy;
 use super::finding::{Draft, Findings};
 use super::rules;
-use crate::adapter::{NATIVE_NAME, NATIVE_RULES_FILE};
-use crate::snapshot::{RecordState, Workspace};
 use chitin_contract::{Absent, Contract};
 use chitin_protocol::record::Refusal;
+use chitin_workspace::adapter::{NATIVE_NAME, NATIVE_RULES_FILE};
+use chitin_workspace::snapshot::{RecordState, Workspace};
 
 /// Reports files that gave no text, or not all of it.
 pub(crate) fn check(

@@ -3,10 +3,10 @@
 use super::finding::{Draft, Findings};
 use super::front_matter::{FrontMatter, split};
 use super::rules;
-use crate::snapshot::Workspace;
 use chitin_config::settings::Settings;
 use chitin_contract::{Contract, CutRule};
 use chitin_protocol::text::{trim_end_js, utf16_len};
+use chitin_workspace::snapshot::Workspace;
 
 /// How much text is let through, in UTF-16 units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use super::rules;
 use super::skills::SkillFile;
 use super::skills_file;
 use super::subject::Subject;
-use crate::extensions::line::{pair, span, statements};
-use crate::extensions::permissions::{self, Pattern};
-use crate::extensions::suggestion::{self, plain};
-use crate::extensions::{channels, lookalike, mcp, runtime, skills};
 use chitin_protocol::nearest::nearest;
+use chitin_workspace::extensions::line::{pair, span, statements};
+use chitin_workspace::extensions::permissions::{self, Pattern};
+use chitin_workspace::extensions::suggestion::{self, plain};
+use chitin_workspace::extensions::{channels, lookalike, mcp, runtime, skills};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! Long encoded blocks in prose.
 
-use crate::check::base64;
-use crate::check::finding::{Draft, Findings, Severity};
-use crate::check::rules;
-use crate::check::subject::{Subject, word_start};
+use crate::base64;
+use crate::finding::{Draft, Findings, Severity};
+use crate::rules;
+use crate::subject::{Subject, word_start};
 use std::ops::Range;
 
 /// Shorter runs are identifiers, hashes and signatures.

@@ -1,11 +1,11 @@
 //! Phrases of prompt injection, and files that are to be read and obeyed by themselves.
 
 use super::comments::comments;
-use crate::check::finding::{Draft, Findings};
-use crate::check::names;
-use crate::check::phrases::{Hit, Meaning};
-use crate::check::rules;
-use crate::check::subject::{Role, Subject, word_start};
+use crate::finding::{Draft, Findings};
+use crate::names;
+use crate::phrases::{Hit, Meaning};
+use crate::rules;
+use crate::subject::{Role, Subject, word_start};
 
 /// Words of lines that warn of such phrases instead of using them.
 const WARNING_WORDS: &[&str] = &[

@@ -1,9 +1,9 @@
 //! Characters that show nothing, or that change the order in which others show.
 
-use crate::check::finding::{Draft, Findings};
-use crate::check::rules;
-use crate::check::secrets::redact_secrets;
-use crate::check::subject::Subject;
+use crate::finding::{Draft, Findings};
+use crate::rules;
+use crate::secrets::redact_secrets;
+use crate::subject::Subject;
 use std::ops::Range;
 
 /// What an invisible character is used for.

@@ -2,8 +2,8 @@
 
 use super::names;
 use super::subject::has_extension;
-use crate::extensions::LiveText;
 use chitin_guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_workspace::extensions::LiveText;
 use std::path::Path;
 
 /// How much of a tree is looked at.

@@ -1,9 +1,9 @@
 //! Comments that give orders.
 
-use crate::check::finding::{Draft, Findings};
-use crate::check::phrases::Meaning;
-use crate::check::rules;
-use crate::check::subject::Subject;
+use crate::finding::{Draft, Findings};
+use crate::phrases::Meaning;
+use crate::rules;
+use crate::subject::Subject;
 use std::ops::Range;
 
 /// A comment that does not end within this many bytes is looked at no further.
@@ -38,7 +38,7 @@ pub(super) fn comments(subject: &Subject<'_>) -> Vec<Range<usize>> {
         let limit = bytes.len().min(start + MAX_COMMENT);
         let end = memchr::memmem::find(&bytes[start..limit], b"-->")
             .map_or(limit, |length| start + length + 3);
-        let end = crate::check::subject::floor_boundary(subject.text, end);
+        let end = crate::subject::floor_boundary(subject.text, end);
         found.push(start..end);
     }
     found

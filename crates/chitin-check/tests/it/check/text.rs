@@ -1,7 +1,7 @@
 //! What a single text gives: commands, hidden orders, form, placeholders.
 
 use super::{HEX, each_gives, made_up};
-use chitin_workspace::check::{Fix, Severity, text_findings};
+use chitin_check::{Fix, Severity, text_findings};
 
 #[test]
 fn commands_that_fetch_and_run_are_errors_in_skills() {

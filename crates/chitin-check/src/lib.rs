@@ -2,7 +2,19 @@
 //!
 //! In: a snapshot, the other texts of its directory, what discovery says of its skills. Out: a [`Report`]. Every rule is a
 //! small function that looks at one thing; the table [`RULES`] says what each means. Nothing here changes a file except
-//! [`apply`], and no finding ever shows a secret.
+//! [`apply`], runs what it reads or opens a connection, and no finding ever shows a secret.
+//!
+//! ```
+//! use chitin_check::{Input, check};
+//! use chitin_contract::CANONICAL;
+//! use chitin_workspace::load::{LoadOptions, load};
+//!
+//! # let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor"));
+//! let workspace = load(directory, &CANONICAL, &LoadOptions::default())?;
+//! let report = check(&Input::new(&workspace));
+//! assert!(report.findings.is_empty());
+//! # Ok::<(), chitin_workspace::load::LoadError>(())
+//! ```
 
 mod allow;
 mod base64;
@@ -39,9 +51,9 @@ pub use secrets::redact_secrets;
 pub use skills::{SkillFile, SkillProblem, skill_files};
 pub use subject::Role;
 
-use crate::snapshot::Workspace;
 use chitin_contract::{Contract, ReadErrorRule};
 use chitin_guard::Root;
+use chitin_workspace::snapshot::Workspace;
 use finding::{Draft, Findings};
 use serde::Serialize;
 use std::path::Path;
