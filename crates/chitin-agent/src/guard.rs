@@ -3,13 +3,13 @@
 //! In: a message, a reply or the arguments of a tool call. Out: an admission, or a refusal that names the rule. Every way
 //! to an agent passes here, because the turn asks; whoever embeds an agent can hand in rules of its own.
 
+use chitin_guard::ReadPolicy;
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::extensions::permissions::{
     self, Decision, FILE, Permissions, PermissionsError, Request, Usage,
 };
 use chitin_workspace::extensions::{LiveFile, LiveText};
-use chitin_workspace::guard::ReadPolicy;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashMap;

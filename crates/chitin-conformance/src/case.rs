@@ -5,7 +5,7 @@
 )]
 
 use anyhow::{Context, Result};
-use chitin_workspace::contract::{self, Contract};
+use chitin_contract::Contract;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,10 +47,10 @@ impl Check<'_> {
 
 /// The releases that were recorded, and the contracts that hold them.
 const RECORDED: [(&str, &Contract); 4] = [
-    ("2026.2.9", &contract::OPENCLAW_2026_2),
-    ("2026.4.23", &contract::OPENCLAW_2026_4),
-    ("2026.8.2", &contract::OPENCLAW_2026_8),
-    ("2026.9.6", &contract::OPENCLAW_2026_9),
+    ("2026.2.9", &chitin_contract::OPENCLAW_2026_2),
+    ("2026.4.23", &chitin_contract::OPENCLAW_2026_4),
+    ("2026.8.2", &chitin_contract::OPENCLAW_2026_8),
+    ("2026.9.6", &chitin_contract::OPENCLAW_2026_9),
 ];
 
 impl Case {
@@ -69,8 +69,8 @@ impl Case {
             .collect();
         if recorded.is_empty() {
             let contract = match self.family.as_str() {
-                "bridge" => &contract::ATMOSPHERE,
-                _ => &contract::CANONICAL,
+                "bridge" => &chitin_contract::ATMOSPHERE,
+                _ => &chitin_contract::CANONICAL,
             };
             return vec![Check {
                 case: self,

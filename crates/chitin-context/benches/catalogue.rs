@@ -1,7 +1,7 @@
 //! How long it takes to list five thousand skills: as discovery gives them, in any order, and when they do not fit.
 
 use chitin_context::catalogue::{Catalogue, CatalogueLimits, CatalogueSkill, catalogue};
-use chitin_workspace::contract::{CANONICAL, Contract, by_name};
+use chitin_contract::{CANONICAL, Contract, by_name};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::LazyLock;

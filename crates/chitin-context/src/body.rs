@@ -1,8 +1,8 @@
 //! The text of one file on its way into the prompt: a few pieces, cut and measured without copying.
 
 use crate::fragment::{Piece, Size, Source, Text};
+use chitin_contract::PairRule;
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
-use chitin_workspace::contract::PairRule;
 use std::ops::Range;
 
 /// A text in pieces, with its length as the contract counts it.

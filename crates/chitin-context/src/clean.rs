@@ -5,8 +5,8 @@ use crate::body::Body;
 use crate::budget::ContextFile;
 use crate::compat::{HEARTBEAT_TITLE, is_heartbeat_prompt};
 use crate::order::ends_in;
+use chitin_contract::{HeartbeatPrompt, Rendering};
 use chitin_protocol::text::{is_js_whitespace, trim_js};
-use chitin_workspace::contract::{HeartbeatPrompt, Rendering};
 use memchr::memmem;
 use std::ops::Range;
 

@@ -6,9 +6,9 @@ use crate::files::{Files, Outcome};
 use crate::fragment::{Fragment, Origin, Role};
 use crate::maker::Maker;
 use crate::render::{Blocks, blocks_with, conversation_block, conversation_notice};
-use chitin_workspace::contract::{ContinuationBulk, Layout};
+use chitin_config::settings::injection;
+use chitin_contract::{ContinuationBulk, Layout};
 use chitin_workspace::filter::{ContextMode, Filter, NotKept, TurnFacts};
-use chitin_workspace::settings::injection;
 
 /// The files that stand in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]

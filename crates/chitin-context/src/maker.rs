@@ -5,7 +5,7 @@ use crate::body::Body;
 use crate::budget::{ContextFile, CutFile, Limits, cut};
 use crate::clean::cleaned;
 use crate::sections::{Placed, PromptFacts};
-use chitin_workspace::contract::{Contract, Rendering};
+use chitin_contract::{Contract, Rendering};
 use chitin_workspace::snapshot::Record;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The order of files in the prompt, which is not the order in which they are loaded (W33, CN8).
 
 use crate::budget::ContextFile;
-use chitin_workspace::contract::{PromptOrder, Rendering};
+use chitin_contract::{PromptOrder, Rendering};
 use chitin_workspace::skills::Names;
 use std::cell::LazyCell;
 use std::cmp::Ordering;

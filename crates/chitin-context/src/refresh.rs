@@ -3,9 +3,9 @@
 //! `live`: on the next turn. `session`: what the session began with stays until it is reset or compacted, so that an
 //! agent's own edit of `MEMORY.md` does not rewrite the prefix that the provider has cached. Users ask for both.
 
+use chitin_contract::{Contract, Freshness};
 use chitin_protocol::config::RefreshSetting;
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::{Contract, Freshness};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;

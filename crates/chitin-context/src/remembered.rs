@@ -4,7 +4,7 @@ use crate::body::Body;
 use crate::budget::{ContextFile, CutFile, LimitUnit, Limits};
 use crate::maker::{Fresh, Maker};
 use crate::sections::{Placed, PromptFacts};
-use chitin_workspace::contract::{Contract, Rendering};
+use chitin_contract::{Contract, Rendering};
 use chitin_workspace::snapshot::{Content, Record, RecordState};
 use std::path::PathBuf;
 use std::sync::Arc;

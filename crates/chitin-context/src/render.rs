@@ -7,7 +7,7 @@ use crate::fragment::{CacheClass, Decision, Fragment, Origin, Piece, Role, Size}
 use crate::maker::{Fresh, Maker};
 use crate::order::{ends_in, sort};
 use crate::words;
-use chitin_workspace::contract::Rendering;
+use chitin_contract::Rendering;
 use std::sync::Arc;
 
 /// The file that may change with every turn, in lower case.

@@ -6,9 +6,9 @@ use crate::budget::{
 use crate::compat::{TRUNCATION_WARNING, is_heartbeat_prompt};
 use crate::fragment::CutCause;
 use crate::words;
+use chitin_config::settings::TruncationWarning;
+use chitin_contract::{Contract, FiguresBy, NoticePlace, TotalCause};
 use chitin_protocol::text::is_blank_js;
-use chitin_workspace::contract::{Contract, FiguresBy, NoticePlace, TotalCause};
-use chitin_workspace::settings::TruncationWarning;
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;
 use std::fmt::Write as _;

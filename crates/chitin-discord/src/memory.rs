@@ -1,6 +1,6 @@
 //! How far an account was, so that a restart goes on there: Discord sends again what came in between, for some minutes.
 
-use chitin_workspace::guard::{ReadPolicy, Root};
+use chitin_guard::{ReadPolicy, Root};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,9 @@
 //! What a child says, on its way to its parent: nothing in it ends the block or leaves the fence.
 
 use crate::novelty;
+use chitin_contract::{ALL, ResultFence};
 use chitin_gateway::announce::{CompletionEvent, block, turn};
 use chitin_gateway::compat;
-use chitin_protocol::rules::ResultFence;
-use chitin_workspace::contract::ALL;
 
 /// What a child would say to get out.
 pub const DICTIONARY: &[&str] = &[

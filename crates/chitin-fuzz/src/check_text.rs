@@ -1,7 +1,7 @@
 //! The checker's rules for one text, and the redaction of secrets.
 
 use crate::novelty;
-use chitin_workspace::check::{MAX_FINDINGS_PER_FILE, redact_secrets, rule, text_findings};
+use chitin_check::{MAX_FINDINGS_PER_FILE, redact_secrets, rule, text_findings};
 
 /// What the rules look for.
 pub const DICTIONARY: &[&str] = &[

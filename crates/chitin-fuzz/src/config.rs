@@ -5,12 +5,10 @@
 
 use crate::tree::{make_parent, write_in, write_new};
 use crate::{novelty, scratch};
+use chitin_config::env::Env;
+use chitin_config::{Issue, Layers, LoadedConfig, load, load_chitin_config, substitute};
+use chitin_contract::ConfigRules;
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::config::{
-    ConfigRules, Issue, Layers, LoadedConfig, load, load_chitin_config, substitute,
-};
-use chitin_workspace::contract;
-use chitin_workspace::env::Env;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -116,7 +114,7 @@ pub fn run(data: &[u8]) {
     if let Ok(Some(own)) = load_chitin_config(&directory) {
         own.issues.iter().for_each(check_issue);
         novelty::note(("own", own.issues.len().min(4)));
-        let layers = Layers::built_in(&contract::CANONICAL).with_chitin(&own);
+        let layers = Layers::built_in(&chitin_contract::CANONICAL).with_chitin(&own);
         let _ = (
             layers.all(),
             layers.settings(Some(&AgentId::normalize("ops"))),
@@ -197,7 +195,7 @@ fn check(loaded: &LoadedConfig, directory: &Path, env: &Env) {
         !shown.contains(SECRET),
         "a file outside the directory was read"
     );
-    let layers = Layers::built_in(&contract::OPENCLAW_2026_4)
+    let layers = Layers::built_in(&chitin_contract::OPENCLAW_2026_4)
         .with_openclaw(loaded)
         .with_environment(env);
     for explanation in layers.all() {

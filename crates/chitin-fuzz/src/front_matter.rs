@@ -1,7 +1,7 @@
 //! Front matter of skills by every contract, and what is left when it is taken off.
 
 use crate::novelty;
-use chitin_workspace::contract::{self, SkillRules};
+use chitin_contract::SkillRules;
 use chitin_workspace::front_matter::{is_unclosed, strip};
 use chitin_workspace::skills::{
     CommandParts, Invocation, Metadata, commands_from_parts, find_invocation, parse_front_matter,
@@ -72,9 +72,9 @@ pub fn run(data: &[u8]) {
     check_strip(&text);
     let fenced = format!("---\n{text}\n---\nbody\n");
     check_strip(&fenced);
-    for (at, contract) in contract::ALL.into_iter().enumerate() {
+    for (at, contract) in chitin_contract::ALL.into_iter().enumerate() {
         // Contracts share sets of rules; each set is read once.
-        let known = contract::ALL[..at]
+        let known = chitin_contract::ALL[..at]
             .iter()
             .any(|earlier| earlier.skills == contract.skills);
         if !known {

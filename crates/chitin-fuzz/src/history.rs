@@ -5,8 +5,8 @@ use chitin_agent::history::{
     Assembling, Author, FailedResults, PlanOptions, Written, messages_for_model, plan_compaction,
     prefix_changes, repair,
 };
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::{Block, Message};
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::{Entry, EntryBody};
 

@@ -1,10 +1,10 @@
 //! Memory as text: how it is cut, what of it is shown, and what a question asks for.
 
 use crate::novelty;
+use chitin_contract::MemoryRules;
 use chitin_memory::chunk::{self, Chunk, ChunkOptions};
 use chitin_memory::read::{self, Window};
 use chitin_memory::words;
-use chitin_protocol::rules::MemoryRules;
 
 /// What notes and questions are made of.
 pub const DICTIONARY: &[&str] = &[

@@ -3,10 +3,10 @@
 //! The first three bytes choose the wire format, the contract and the size of the pieces; the rest is the answer.
 
 use crate::novelty;
+use chitin_contract::ProviderRules;
 use chitin_model::stream::StreamEvent;
 use chitin_model::{Api, wire};
 use chitin_protocol::message::{AssistantMessage, Block, Content};
-use chitin_protocol::rules::ProviderRules;
 use std::collections::HashMap;
 
 /// What answers are made of.

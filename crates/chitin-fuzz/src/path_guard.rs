@@ -3,7 +3,7 @@
 use crate::recipe::Recipe;
 use crate::tree::{Words, plant, write_in};
 use crate::{novelty, scratch};
-use chitin_workspace::guard::{Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use chitin_guard::{Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use std::path::{Path, PathBuf};
 
 /// Recipes are bytes, so there are no words.

@@ -1,7 +1,7 @@
 //! The extension files: permissions, tool servers, channels, model settings.
 
 use crate::novelty;
-use chitin_workspace::env::Env;
+use chitin_config::env::Env;
 use chitin_workspace::extensions::permissions::{
     Decision, Pattern, Request, TimeWindow, Usage, Zone, parse,
 };

@@ -2,9 +2,9 @@
 
 use crate::novelty;
 use crate::recipe::Recipe;
+use chitin_contract::ALL;
 use chitin_gateway::route::{Inbound, Peer, Routing, Verdict};
 use chitin_protocol::session_key::ChatType;
-use chitin_workspace::contract::ALL;
 use serde_json::{Value, json};
 
 /// What bindings are made of.

@@ -7,7 +7,7 @@
 use crate::recipe::Recipe;
 use crate::tree::{Words, plant, write_in};
 use crate::{novelty, scratch};
-use chitin_workspace::contract::{self, SkillRules, SkillSource};
+use chitin_contract::{SkillRules, SkillSource};
 use chitin_workspace::skills::{
     DiscoverOptions, Eligibility, Skill, SkillPlaces, discover, skill_commands,
 };
@@ -108,8 +108,8 @@ pub fn run(data: &[u8]) {
         working_directory: tree,
         ..SkillPlaces::default()
     };
-    let env = chitin_workspace::env::Env::new(&base).with("PATH", "/bin");
-    for contract in contract::ALL {
+    let env = chitin_config::env::Env::new(&base).with("PATH", "/bin");
+    for contract in chitin_contract::ALL {
         let rules = &contract.skills;
         let set = discover(&places, &config, rules, &options);
         novelty::note((set.skills.len(), set.shadowed.len()));

@@ -1,10 +1,10 @@
 //! What an agent says, cut for every surface.
 
 use crate::novelty;
+use chitin_contract::OutboundRules;
 use chitin_gateway::silent::{SilentGate, spoken};
 use chitin_gateway::text::settings::{BlockChunking, BreakPreference};
 use chitin_gateway::text::{Format, Limits, Mode, pieces};
-use chitin_protocol::rules::OutboundRules;
 
 /// What Markdown is made of, and what means silence.
 pub const DICTIONARY: &[&str] = &[

@@ -5,8 +5,8 @@
 )]
 
 use crate::{novelty, scratch};
+use chitin_contract::TranscriptRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::TranscriptRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::{
     Begin, FileStore, LockMode, NewEntry, Note, RandomIds, Reach, SessionStore, StoreError,

@@ -1,7 +1,6 @@
 //! The marker of a completed first turn, looked for in the end of a session file.
 
 use crate::novelty;
-use chitin_workspace::contract;
 use chitin_workspace::turn_marker::{compat, has_marker};
 
 /// What session files are made of.
@@ -35,7 +34,7 @@ pub fn run(data: &[u8]) {
     );
     let marked = [data, last_line.as_bytes()].concat();
     let longer = [data, b"\n \r\n"].concat();
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         let whole = has_marker(data, true, contract);
         let torn = has_marker(data, false, contract);
         novelty::note((whole, torn));

@@ -1,7 +1,7 @@
 //! How long it takes to cut a hundred kilobytes of Markdown for each surface, beside copying them.
 
+use chitin_contract::OutboundRules;
 use chitin_gateway::text::{Format, Limits, pieces};
-use chitin_protocol::rules::OutboundRules;
 use std::sync::LazyLock;
 
 static TEXT: LazyLock<String> = LazyLock::new(|| {

@@ -6,7 +6,7 @@
 use crate::silent::SilentGate;
 use crate::surface::Again;
 use crate::text::{Piece, previews};
-use chitin_protocol::rules::OutboundRules;
+use chitin_contract::OutboundRules;
 use std::time::Duration;
 
 /// How much there must be for a first message.

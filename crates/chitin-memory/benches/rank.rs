@@ -1,8 +1,8 @@
 //! What a search costs beside SQLite: 200 candidates by words and 200 by vectors, scored, merged and put in order.
 
+use chitin_contract::MemoryRules;
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
 use chitin_memory::search::{Ask, FindError, Finder, Found, Piece, Source, Within, search};
-use chitin_protocol::rules::MemoryRules;
 
 const CANDIDATES: i64 = 200;
 const WORDS: [&str; 24] = [

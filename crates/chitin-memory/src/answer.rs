@@ -4,7 +4,7 @@ use crate::cite::{self, Citations};
 use crate::read::{MemoryReadError, ReadWindow};
 use crate::search::{Answer, Mode, shown};
 use crate::{chunk, compat, rank};
-use chitin_protocol::rules::{
+use chitin_contract::{
     AnswerCorpus, AnswerMode, AnswerOrder, CuratedFiles, MemoryRules, WindowAnswer,
 };
 use serde_json::{Map, Value, json};

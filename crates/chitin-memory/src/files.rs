@@ -7,10 +7,8 @@ mod extra;
 pub use extra::{ExtraPath, relative};
 
 use crate::compat;
-use chitin_protocol::rules::MemoryFileRules;
-use chitin_workspace::guard::{
-    EntryKind, FileRead, Fingerprint, Looked, ReadError, ReadPolicy, Root,
-};
+use chitin_contract::MemoryFileRules;
+use chitin_guard::{EntryKind, FileRead, Fingerprint, Looked, ReadError, ReadPolicy, Root};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

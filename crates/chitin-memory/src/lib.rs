@@ -4,7 +4,7 @@
 //! deleting it loses nothing), [`search`] asks it in words and in [`vector`]s and puts the answers in order by [`rank`].
 //! [`read`] shows a window of a file, [`cite`] says where something stands, [`archive`] makes text of past conversations.
 //!
-//! What differs between releases is data: [`chitin_protocol::rules::MemoryRules`].
+//! What differs between releases is data: [`chitin_contract::MemoryRules`].
 
 pub mod answer;
 pub mod archive;

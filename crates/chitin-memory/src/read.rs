@@ -2,10 +2,10 @@
 
 use crate::compat;
 use crate::files::{self, ExtraPath};
+use chitin_contract::{FinalLine, MemoryReadRules, ReadRefusal, ReadStatusRule};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
-use chitin_protocol::rules::{FinalLine, MemoryReadRules, ReadRefusal, ReadStatusRule};
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix};
-use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use serde::Serialize;
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use crate::error::ModelError;
 use crate::request::{Api, Request};
 use crate::stream::StreamEvent;
 use bytes::Bytes;
-use chitin_protocol::rules::ProviderRules;
+use chitin_contract::ProviderRules;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use std::sync::Arc;

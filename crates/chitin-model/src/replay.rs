@@ -9,7 +9,7 @@ use crate::recording::{Exchange, Step};
 use crate::request::{Api, Request};
 use crate::scripted::failure;
 use crate::stream::StreamEvent;
-use chitin_protocol::rules::ProviderRules;
+use chitin_contract::ProviderRules;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! What a model is asked, in no provider's words.
 
+use chitin_contract::ProviderRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::ProviderRules;
 use chitin_protocol::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -19,7 +19,7 @@ use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::reference::Reference;
 use crate::store::Store;
-use chitin_workspace::guard::{EntryKind, Root};
+use chitin_guard::{EntryKind, Root};
 use std::path::{Path, PathBuf};
 
 /// Longer texts mean nothing.
@@ -176,7 +176,7 @@ pub fn find_stored(store: &Store, name: &str) -> Result<Descriptor, PackError> {
         [only] => Ok(only.manifest.clone()),
         [] => {
             let known = tags.iter().map(|tag| tag.name.as_str());
-            let near = chitin_workspace::nearest::nearest(name, known);
+            let near = chitin_protocol::nearest::nearest(name, known);
             let message = format!("the store has no `{}`", name.escape_debug());
             let error = PackError::new(ErrorClass::MissingManifest, message);
             Err(match near {

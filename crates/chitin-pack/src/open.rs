@@ -2,9 +2,9 @@
 
 use crate::error::{ErrorClass, PackError};
 use crate::materialize::{self, Contents, Options, Plan};
+use chitin_contract::Contract;
+use chitin_guard::{NewMode, Root, Scratch, WriteError};
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::Contract;
-use chitin_workspace::guard::{NewMode, Root, Scratch, WriteError};
 use chitin_workspace::load::{LoadOptions, load};
 use std::path::Path;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
 use crate::store::Store;
-use chitin_workspace::check::{Finding, secret_findings};
+use chitin_check::{Finding, secret_findings};
 use std::io::Read;
 
 /// Of a larger file only the beginning is looked at: nobody writes a key behind sixteen megabytes of notes.

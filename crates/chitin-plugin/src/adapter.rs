@@ -4,10 +4,10 @@ use crate::fault::PluginFault;
 use crate::plugin::Plugin;
 use crate::process::{Call, told};
 use crate::protocol::{self, Offer, method};
+use chitin_guard::Root;
 use chitin_workspace::adapter::{
     AdapterError, AgentDefinition, DEFAULT_PRIORITY, WorkspaceAdapter,
 };
-use chitin_workspace::guard::Root;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 use crate::fault::PluginFault;
 use crate::host::PluginHost;
 use chitin_agent::compat::LEGACY_ENGINE;
+use chitin_guard::{EntryKind, Root};
 use chitin_protocol::settings::PluginSettings;
 use chitin_workspace::adapter::AdapterRegistry;
-use chitin_workspace::guard::{EntryKind, Root};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -3,15 +3,15 @@
 use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes, named_skills};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Host, Setup};
+use chitin_check::{
+    Bounds, ClaimedBy, FixError, Gathered, Input, Limits, PlannedFix, Report, SkillFile,
+};
+use chitin_config::settings::settings;
+use chitin_guard::Root;
 use chitin_model::providers::TABLE;
 use chitin_workspace::Workspace;
-use chitin_workspace::check::{
-    self, Bounds, ClaimedBy, FixError, Gathered, Input, Limits, PlannedFix, Report, SkillFile,
-};
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::{self, LoadOptions};
 use chitin_workspace::seed;
-use chitin_workspace::settings::settings;
 use chitin_workspace::skills::{DiscoverOptions, SkillPlaces, discover};
 use serde_json::Value;
 use std::path::Path;
@@ -72,7 +72,7 @@ impl WorkspaceCheck {
             .iter()
             .filter_map(|record| record.path.strip_prefix(&setup.directory).ok()?.to_str())
             .collect();
-        let mut gathered = check::gather(&root, &loaded, &Bounds::default());
+        let mut gathered = chitin_check::gather(&root, &loaded, &Bounds::default());
         gathered.read_extensions(&root, &load::read_policy(contract, &setup.options));
         let places = SkillPlaces {
             named,
@@ -86,7 +86,7 @@ impl WorkspaceCheck {
             &contract.skills,
             &DiscoverOptions::of(&own),
         );
-        let skills = check::skill_files(&set, &setup.directory, &gathered.files);
+        let skills = chitin_check::skill_files(&set, &setup.directory, &gathered.files);
         // Limits of the user's own are the context's business, which knows tokens and plans.
         let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
         let (limits, shortened) = if reckons_by_own {
@@ -109,7 +109,7 @@ impl WorkspaceCheck {
     /// Returns the findings, without those of the rules to ignore.
     pub fn report(&self, ignore: &[String]) -> Report {
         let root = &self.root;
-        check::check(&Input {
+        chitin_check::check(&Input {
             root: Some(root),
             files: &self.gathered.files,
             names: &self.gathered.names,
@@ -132,7 +132,7 @@ impl WorkspaceCheck {
 
     /// Makes a change that a finding plans. What was loaded before is stale then.
     pub fn fix(&self, planned: &PlannedFix) -> Result<(), FixError> {
-        check::apply(&self.root, planned)
+        chitin_check::apply(&self.root, planned)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_workspace::contract::{self, Contract};
-use chitin_workspace::nearest::nearest;
+use chitin_contract::Contract;
+use chitin_protocol::nearest::nearest;
 
 /// Finds a built-in contract that the user typed, or says which there are.
 pub fn find(name: &str) -> Result<&'static Contract, RuntimeError> {
@@ -12,8 +12,8 @@ pub fn find(name: &str) -> Result<&'static Contract, RuntimeError> {
 
 /// Finds a built-in contract; the kind of the error says who named it.
 pub fn find_named_by(name: &str, kind: ErrorKind) -> Result<&'static Contract, RuntimeError> {
-    contract::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = contract::ALL.iter().map(|c| c.name).collect();
+    chitin_contract::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = chitin_contract::ALL.iter().map(|c| c.name).collect();
         let shown = plain(name, '\u{fffd}');
         let error = RuntimeError::new(kind, format!("There is no contract called `{shown}`."));
         let error = match nearest(name, names.iter().copied()) {

@@ -1,8 +1,8 @@
 //! The process's surroundings, read once and handed down as values.
 
 use crate::error::{ErrorKind, RuntimeError};
+use chitin_config::env::Env;
 use chitin_model::http::{OWN_AUTHORITIES, Trust};
-use chitin_workspace::env::Env;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.

@@ -5,10 +5,10 @@
 
 use crate::host::Host;
 use crate::setup::Configuration;
+use chitin_config::agents;
+use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::agent_id::AgentId;
 use chitin_workspace::adapter::explicit_name;
-use chitin_workspace::agents;
-use chitin_workspace::guard::{ReadPolicy, Root};
 use serde::Serialize;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::runtime_file;
 use crate::setup::Setup;
 use chitin_agent::turn::Candidate;
+use chitin_config::agents;
 use chitin_context::models::{self, Model, Prices};
 use chitin_model::providers::{
     ResolveError, ResolvedModel, Sources, api_of, local_models, pick_default, resolve,
@@ -14,7 +15,6 @@ use chitin_model::providers::{
 use chitin_model::{Api, ModelError, RecordModel, Retention};
 use chitin_protocol::config::Price;
 use chitin_protocol::message::{CostShares, Usage};
-use chitin_workspace::agents;
 use chitin_workspace::extensions::suggestion::Suggestion;
 use secrecy::SecretString;
 use serde_json::{Map, Value};

@@ -4,11 +4,11 @@ use crate::error::RuntimeError;
 use crate::host::Host;
 use crate::notes::Notes;
 use crate::setup::{Configuration, chitin_home, own_config, state_roots};
+use chitin_config::{LoadedChitinConfig, OWN_FILE};
+use chitin_contract::{Contract, Layout};
+use chitin_guard::Fingerprint;
 use chitin_plugin::{PluginHost, PluginSet};
 use chitin_workspace::adapter::{AdapterRegistry, OpenClawAdapter, WorkspaceAdapter};
-use chitin_workspace::config::{LoadedChitinConfig, OWN_FILE};
-use chitin_workspace::contract::{Contract, Layout};
-use chitin_workspace::guard::Fingerprint;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -8,9 +8,9 @@ use crate::notes::Notes;
 use crate::setup::{Setup, Target};
 use chitin_agent::engine::ContextEngine;
 use chitin_agent::turn::NoApprover;
+use chitin_config::env::Env;
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::adapter::WorkspaceAdapter;
-use chitin_workspace::env::Env;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -3,13 +3,13 @@
 use crate::display::{plain, sentence};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Host, Setup, chitin_home};
+use chitin_config::home;
 use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::nearest::nearest;
 use chitin_store::{
     FileStore, Inspection, OpenClawSessions, RandomIds, Reach, SessionEntry, SessionStore,
     StoreError,
 };
-use chitin_workspace::home;
-use chitin_workspace::nearest::nearest;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;

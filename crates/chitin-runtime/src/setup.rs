@@ -6,18 +6,16 @@ use crate::host::Host;
 use crate::identity::{self, Identity};
 use crate::notes::Notes;
 use crate::plugins::{adapter_registry, lasting_plugin_set, plugin_set};
+use chitin_config::agents::{self, Origin};
+use chitin_config::home;
+use chitin_config::{ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig};
+use chitin_contract::{Contract, Layout};
+use chitin_guard::{Hardlinks, Links, ReadError, Root};
 use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
 use chitin_protocol::settings::{PluginSettings, ProviderSettings, ServerSettings};
 use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, OpenClawAdapter, compose_agent};
-use chitin_workspace::agents::{self, Origin};
-use chitin_workspace::config::{
-    self, ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig,
-};
-use chitin_workspace::contract::{self, Contract, Layout};
-use chitin_workspace::guard::{Hardlinks, Links, ReadError, Root};
-use chitin_workspace::home;
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::{Release, ReleaseChoice, SkillPlaces};
 use serde_json::{Map, Value, json};
@@ -136,7 +134,7 @@ impl Configuration {
         }
         let file = config_file(host, contract)?;
         // Keys are judged by `config validate` and `doctor` alone: no start waits for it.
-        let openclaw = config::read(&file, &host.env).map_err(|e| unusable(&e))?;
+        let openclaw = chitin_config::read(&file, &host.env).map_err(|e| unusable(&e))?;
         if let Some(loaded) = &openclaw {
             if !loaded.issues.is_empty() {
                 notes.note(&format!(
@@ -471,7 +469,9 @@ fn given_directory(
         Some(text) if text.starts_with('~') => {
             home::user_path(text, &host.env, &contract.agents).map_err(no_home)
         }
-        _ => Ok(home::normalized(&host.env.working_directory().join(given))),
+        _ => Ok(chitin_guard::normalized(
+            &host.env.working_directory().join(given),
+        )),
     }
 }
 
@@ -532,15 +532,15 @@ pub fn chosen_contract(
     match (flag, said.settings(None).contract) {
         (Some(name), _) => contracts::find(name),
         (None, Some(name)) => contracts::find_named_by(&name, ErrorKind::Config),
-        (None, None) => Ok(contract::ALL[0]),
+        (None, None) => Ok(chitin_contract::ALL[0]),
     }
 }
 
 /// Reads `chitin.json5`, if there is one.
 pub fn own_config(host: &Host) -> Result<Option<LoadedChitinConfig>, RuntimeError> {
-    match config::chitin_home(&host.env) {
+    match chitin_config::chitin_home(&host.env) {
         Some(home) => {
-            let own = config::load_chitin_config(&home).map_err(|e| unusable(&e))?;
+            let own = chitin_config::load_chitin_config(&home).map_err(|e| unusable(&e))?;
             own.map_or(Ok(None), |own| guards_are_clear(own).map(Some))
         }
         None => Ok(None),
@@ -575,12 +575,12 @@ pub fn guards(path: &str) -> bool {
 /// Returns where `openclaw.json` is for this user.
 pub fn config_file(host: &Host, contract: &Contract) -> Result<PathBuf, RuntimeError> {
     let state = home::state_directory(&host.env, &contract.agents).map_err(no_home)?;
-    Ok(config::openclaw_config_path(&host.env, &state))
+    Ok(chitin_config::openclaw_config_path(&host.env, &state))
 }
 
 /// Returns the directory that holds what Chitin itself remembers.
 pub fn chitin_home(host: &Host) -> Option<PathBuf> {
-    config::chitin_home(&host.env)
+    chitin_config::chitin_home(&host.env)
 }
 
 /// Returns where Chitin and OpenClaw keep settings, keys and sessions. File tools and commands do not reach into them, but for a

@@ -2,7 +2,7 @@
 
 use crate::error::RuntimeError;
 use crate::{Host, Setup};
-use chitin_workspace::contract::Contract;
+use chitin_contract::Contract;
 use chitin_workspace::skills::{
     AllowList, DiscoverOptions, Eligibility, Ineligible, Skill, SkillSet, discover,
 };

@@ -7,8 +7,8 @@ use crate::file_store::{FileStore, MAX_ATTEMPTS};
 use crate::index::Turn;
 use crate::names;
 use crate::store::{Begin, Branch, LockMode, Note, OpenSession, SessionEntry, StoreError};
+use chitin_contract::ExplicitIds;
 use chitin_protocol::message::Extra;
-use chitin_protocol::rules::ExplicitIds;
 use chitin_protocol::transcript::Header;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::index::Ledger;
 use crate::reverse::MAX_LINE_BYTES;
 use crate::shape::{self, Run, Speaker};
 use crate::store::{Branch, NewEntry, Note, OpenSession, Pending, SessionEntry, StoreError};
-use chitin_protocol::rules::TranscriptRules;
+use chitin_contract::TranscriptRules;
 use chitin_protocol::transcript::{Entry, Header};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -9,8 +9,8 @@ use crate::read::{self, Inspection, Reach};
 use crate::store::{
     Begin, Branch, LockMode, Note, OpenSession, Removal, SessionEntry, SessionStore, StoreError,
 };
+use chitin_contract::TranscriptRules;
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::rules::TranscriptRules;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Where names of sessions and records come from.
 
-use chitin_protocol::rules::RecordIds;
+use chitin_contract::RecordIds;
 use uuid::Uuid;
 
 /// Gives names. Implemented by [`RandomIds`], and by tests that want the same names each time. An implementor promises not

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use chitin_protocol::message::Message;
-//! use chitin_protocol::rules::TranscriptRules;
+//! use chitin_contract::TranscriptRules;
 //! use chitin_protocol::transcript::EntryBody;
 //! use chitin_store::{Begin, FileStore, LockMode, NewEntry, RandomIds, SessionStore};
 //!

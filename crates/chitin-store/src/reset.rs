@@ -1,6 +1,7 @@
 //! When a session starts afresh (R20).
 
-use chitin_protocol::rules::{FutureTimes, LegacyReset, ResetMode, ResetReasons, ResetRules};
+use chitin_contract::{FutureTimes, LegacyReset, ResetReasons, ResetRules};
+use chitin_protocol::settings::ResetMode;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use serde::Serialize;

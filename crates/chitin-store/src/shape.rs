@@ -1,8 +1,8 @@
 //! What a record looks like by a contract (R22): the same message, written as the programs of that contract write it.
 
 use crate::compat;
+use chitin_contract::{RunMarks, TranscriptRules, UserContent};
 use chitin_protocol::message::{AssistantMessage, Block, Content, Extra, Message, UserMessage};
-use chitin_protocol::rules::{RunMarks, TranscriptRules, UserContent};
 use chitin_protocol::transcript::EntryBody;
 use serde_json::{Map, Value, json};
 

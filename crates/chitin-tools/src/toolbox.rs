@@ -4,11 +4,11 @@ use crate::output::{Bounded, Controls, Limits, clean};
 use crate::policy::{PolicyInput, UnknownEntry, Verdict, effective_tools, normalize_name};
 use crate::redact::Redactor;
 use crate::tool::{CallContext, Tool, ToolOutcome};
+use chitin_contract::ToolRules;
 use chitin_protocol::message::Block;
-use chitin_protocol::rules::ToolRules;
+use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::OutputSettings;
 use chitin_protocol::tool::ToolSpec;
-use chitin_workspace::nearest::nearest;
 use serde_json::Value;
 use std::sync::Arc;
 

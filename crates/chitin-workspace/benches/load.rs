@@ -12,8 +12,8 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
+use chitin_contract::CANONICAL;
 use chitin_test::TestEnv;
-use chitin_workspace::contract::CANONICAL;
 use chitin_workspace::load::{LoadOptions, Loader, Loaders, load};
 use divan::{Bencher, black_box};
 use rustix::fs::{AtFlags, Mode, OFlags};

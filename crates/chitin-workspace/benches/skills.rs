@@ -5,7 +5,7 @@
     reason = "a benchmark builds its tree, and measures the bare system calls"
 )]
 
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9, SkillRules};
+use chitin_contract::{CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9, SkillRules};
 use chitin_workspace::skills::{
     DiscoverOptions, SkillPlaces, SkillSet, discover, parse_front_matter,
 };

@@ -1,9 +1,9 @@
 //! Which records a turn keeps (W12–W19, W55, CN6, CN10).
 
-use crate::contract::{Contract, Filtered, GroupMemory, Lightweight, LinkedMemory};
-use crate::guard::{Links, Root};
-use crate::settings::injection;
 use crate::snapshot::Record;
+use chitin_config::settings::injection;
+use chitin_contract::{Contract, Filtered, GroupMemory, Lightweight, LinkedMemory};
+use chitin_guard::{Links, Root};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::session_key::{self, ChatType};
 use serde::Serialize;
@@ -243,7 +243,7 @@ impl<'a> Filter<'a> {
     }
 
     fn is_continuation(&self) -> bool {
-        use crate::contract::ContinuationExempt;
+        use chitin_contract::ContinuationExempt;
         let exempt = match self.contract.turns.continuation_exempt {
             ContinuationExempt::Nobody => false,
             ContinuationExempt::Heartbeats => {

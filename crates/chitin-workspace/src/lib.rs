@@ -1,12 +1,12 @@
 //! A directory in, an immutable [`Workspace`] snapshot out.
 //!
-//! In: a directory, a [`contract::Contract`] and what the caller knows of the user's environment. Out: the files that an
-//! agent boots from (present, missing, or refused and why), its skills, its adapters' definitions, and findings about all
-//! of it. This crate never prints, never reads the environment or the clock, never follows a path out of the root it was
-//! given, and pulls in no async runtime.
+//! In: a directory, a [`chitin_contract::Contract`] and what the caller knows of the user's environment. Out: the files
+//! that an agent boots from (present, missing, or refused and why), its skills, and its adapters' definitions. This crate
+//! never prints, never reads the environment or the clock, never follows a path out of the root it was given, and pulls in
+//! no async runtime.
 //!
 //! ```
-//! use chitin_workspace::contract::CANONICAL;
+//! use chitin_contract::CANONICAL;
 //! use chitin_workspace::load::{LoadOptions, load};
 //!
 //! # let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor"));
@@ -18,25 +18,15 @@
 //! ```
 
 pub mod adapter;
-pub mod agents;
-pub mod check;
 pub mod compat;
-pub mod config;
-pub mod contract;
-pub mod env;
 pub mod extensions;
 pub mod extras;
 pub mod filter;
 pub mod front_matter;
-pub mod guard;
-pub mod heartbeat;
-pub mod home;
 pub mod json_path;
 pub mod load;
-pub mod nearest;
 pub mod persona_swap;
 pub mod seed;
-pub mod settings;
 pub mod skills;
 pub mod snapshot;
 pub mod state;

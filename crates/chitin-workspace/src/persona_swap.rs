@@ -2,11 +2,11 @@
 //!
 //! Chance and clock are the caller's: this module only says what follows from them.
 
-use crate::contract::Contract;
-use crate::guard::{ReadPolicy, Root};
-use crate::heartbeat::parse_duration;
 use crate::load::decode;
 use crate::snapshot::{Record, RecordState};
+use chitin_config::heartbeat::parse_duration;
+use chitin_contract::Contract;
+use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::session_key;
 use chitin_protocol::text::{is_blank_js, trim_js};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! The snapshot: what a directory held at one moment, seen through one contract. Immutable and cheap to share.
 
 use crate::compat;
-use crate::contract::{Contract, RefusalStyle};
-use crate::guard::Fingerprint;
+use chitin_contract::{Contract, RefusalStyle};
+use chitin_guard::Fingerprint;
 use chitin_protocol::record::{Oversize, Refusal};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The record that marks a completed first turn in a session file (W55, CN10).
 
-use crate::contract::{Contract, MarkedTurns};
-use crate::guard::{ReadError, Root};
-use crate::settings::injection;
+use chitin_config::settings::injection;
+use chitin_contract::{Contract, MarkedTurns};
+use chitin_guard::{ReadError, Root};
 use chitin_protocol::text::is_blank_js;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;

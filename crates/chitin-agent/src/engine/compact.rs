@@ -4,7 +4,7 @@ use crate::history::{
     Author, Plan, PlanOptions, Step, SummaryRequest, Written, estimate_text, plan_compaction,
     should_compact,
 };
-use chitin_protocol::rules::{HistoryRules, NoCutAfter};
+use chitin_contract::{HistoryRules, NoCutAfter};
 use chitin_protocol::transcript::{Compaction, Entry};
 use futures_util::future::BoxFuture;
 

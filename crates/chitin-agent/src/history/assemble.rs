@@ -15,10 +15,10 @@ use super::view::{any_call, content_of, failed, message_of, result_id, text_fiel
 use super::workspace_files::{are_held, holds_files};
 use crate::compat::role;
 use chitin_context::continuation::ConversationFiles;
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, ToolCallBlock, ToolResultMessage, UserMessage,
 };
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::text::is_blank_js;
 use chitin_protocol::transcript::Entry;
 use serde::Serialize;

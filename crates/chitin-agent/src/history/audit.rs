@@ -1,7 +1,7 @@
 //! Whether a summary says what it must (C37).
 
 use crate::compat::SUMMARY_SECTIONS;
-use chitin_protocol::rules::SummaryRules;
+use chitin_contract::SummaryRules;
 use chitin_protocol::text::{trim_js, utf16_len};
 use serde::Serialize;
 use std::collections::HashSet;

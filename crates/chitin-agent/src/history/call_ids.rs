@@ -4,9 +4,9 @@
 //! are made unique before calls and results are paired. It depends on the messages alone: the same records give the same ids.
 
 use super::view::result_id;
+use chitin_contract::{CallIds, RepairRules, RepeatedIds};
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Message};
-use chitin_protocol::rules::{CallIds, RepairRules, RepeatedIds};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 

@@ -3,8 +3,8 @@
 use super::estimate::estimate;
 use super::view::message_of;
 use crate::compat::{record, role};
+use chitin_contract::{EstimateRules, HistoryRules, NoCutAfter, TurnStarts};
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::{EstimateRules, HistoryRules, NoCutAfter, TurnStarts};
 use chitin_protocol::transcript::{Entry, EntryBody};
 use std::ops::Range;
 

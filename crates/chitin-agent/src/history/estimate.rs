@@ -2,8 +2,8 @@
 
 use super::view::{block_type, compact, content_of, failed, is_image, text_field, weight};
 use crate::compat::{self, role};
+use chitin_contract::{CompactionRules, EstimateRules, HistoryRules};
 use chitin_protocol::message::{Block, Content, Message, Usage};
-use chitin_protocol::rules::{CompactionRules, EstimateRules, HistoryRules};
 use chitin_protocol::text::utf16_len;
 
 /// Characters to a token.

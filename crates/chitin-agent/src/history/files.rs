@@ -2,8 +2,8 @@
 
 use super::summary_text::cap_summary;
 use crate::compat::{MODIFIED_FILES_TAG, READ_FILES_TAG};
+use chitin_contract::SummaryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::SummaryRules;
 use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::Compaction;
 use serde::Serialize;

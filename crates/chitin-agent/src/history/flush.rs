@@ -1,9 +1,7 @@
 //! When an agent is asked to write down what it will forget, and in which words (M70, M71). Pure functions.
 
 use super::flush_words::{FlushWords, Place};
-use chitin_protocol::rules::{
-    FlushClock, FlushPrompts, FlushReserve, FlushWindow, MemoryFlushRules,
-};
+use chitin_contract::{FlushClock, FlushPrompts, FlushReserve, FlushWindow, MemoryFlushRules};
 use chitin_protocol::settings::MemoryFlushSettings;
 use chitin_protocol::text::trim_js;
 use jiff::Timestamp;

@@ -3,7 +3,7 @@
 
 use super::flush::Hours;
 use crate::compat::NO_REPLY;
-use chitin_protocol::rules::FlushClock;
+use chitin_contract::FlushClock;
 use jiff::Zoned;
 use jiff::civil::Date;
 

@@ -2,8 +2,8 @@
 
 use super::view::is_image;
 use crate::compat::{IMAGE_AGED, MEDIA_AGED};
+use chitin_contract::{ImageRules, TurnComplete};
 use chitin_protocol::message::{Block, Content, Message};
-use chitin_protocol::rules::{ImageRules, TurnComplete};
 
 /// Returns where the messages begin that keep their pictures. Pictures before it are old.
 pub fn images_kept_from(messages: &[Message], rules: &ImageRules) -> usize {

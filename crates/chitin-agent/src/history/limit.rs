@@ -1,7 +1,7 @@
 //! How many turns are sent again (C60).
 
+use chitin_contract::TurnLimit;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::TurnLimit;
 
 /// Returns where the messages begin that are sent again: at the first of the last `limit` turns, or somewhat before.
 /// Messages up to `start`, and then those that are neither the user's nor the model's, stay in any case where the rule

@@ -1,6 +1,6 @@
 //! What of a conversation is sent again: repair, limits, pruning, cut points, summaries (C10–C62). Pure functions.
 //!
-//! In: the records of a branch, or messages, and [`chitin_protocol::rules::HistoryRules`]. Out: messages for a model
+//! In: the records of a branch, or messages, and [`chitin_contract::HistoryRules`]. Out: messages for a model
 //! ([`messages_for_model`]), or a plan for a summary ([`plan_compaction`]) and the record that comes of it. Nothing here
 //! asks a model, reads a file or knows the time. No list of messages, however damaged, makes any of it panic.
 

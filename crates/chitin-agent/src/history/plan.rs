@@ -14,8 +14,8 @@ use super::tool_results::{cap_result, tool_result_limit};
 use super::trigger::Compacting;
 use super::view::message_of;
 use crate::compat::{SPLIT_TURN_HEADING, SUMMARY_SECTIONS};
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::{Extra, Message};
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Compaction, Entry};
 use serde_json::{Value, json};
 

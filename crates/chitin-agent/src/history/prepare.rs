@@ -6,8 +6,8 @@ use super::files::FileOperations;
 use super::trigger::Compacting;
 use super::view::{message_of, summary_of};
 use super::workspace_files::holds_files;
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::{Compaction, Entry, EntryBody};
 
 /// What a compaction would summarise and keep. Indices name records of the branch.

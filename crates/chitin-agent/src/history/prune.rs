@@ -2,8 +2,8 @@
 
 use super::view::{compact, is_image, only_text, text_field, weight};
 use crate::compat::{IMAGE_PRUNED, RESULT_CLEARED};
+use chitin_contract::{PruningRules, TextWeight};
 use chitin_protocol::message::{Block, Content, Message, ToolResultMessage};
-use chitin_protocol::rules::{PruningRules, TextWeight};
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix, utf16_suffix};
 use serde_json::Value;
 use std::ops::Range;

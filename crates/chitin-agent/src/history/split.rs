@@ -2,8 +2,8 @@
 
 use super::estimate::estimate;
 use super::view::{failed, paired_calls, result_id};
+use chitin_contract::EstimateRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::EstimateRules;
 use std::ops::Range;
 
 /// Splits messages into at most `parts` runs of about the same number of tokens. A call and its results stay together.

@@ -2,8 +2,8 @@
 //!
 //! It is the time of the message's own record: a message reads the same in every later request, so that a provider's cache stays of use.
 
+use chitin_contract::{TimePrefix, TranscriptRules};
 use chitin_protocol::message::{Block, Content, Message, TextBlock, UserMessage};
-use chitin_protocol::rules::{TimePrefix, TranscriptRules};
 use chitin_protocol::text::is_blank_js;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};

@@ -6,8 +6,8 @@ use crate::compat::{
     CRITICAL_RULES_CUT, CRITICAL_RULES_TAG, CRITICAL_SECTIONS, FAILURES_HEADING, PRESERVED_HEADING,
     SPLIT_TURN_HEADING,
 };
+use chitin_contract::SummaryRules;
 use chitin_protocol::message::{Block, Content, Message, ToolResultMessage};
-use chitin_protocol::rules::SummaryRules;
 use chitin_protocol::text::{is_js_whitespace, trim_js, utf16_len, utf16_prefix};
 use serde_json::Value;
 use std::collections::HashSet;

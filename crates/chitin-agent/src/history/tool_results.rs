@@ -2,8 +2,8 @@
 
 use super::view::{prefix, suffix, weight};
 use crate::compat::MIDDLE_CUT;
+use chitin_contract::{OwnTurnResults, ResultsTogether, ToolResultRules};
 use chitin_protocol::message::{Block, Content, Message, ToolResultMessage};
-use chitin_protocol::rules::{OwnTurnResults, ResultsTogether, ToolResultRules};
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix, utf16_suffix};
 
 /// How much of the end is looked at for words that matter.

@@ -1,10 +1,10 @@
 //! Messages and records as the rules see them, odd ones included.
 
 use crate::compat;
+use chitin_contract::TextWeight;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Message, StopReason, TextBlock, ToolResultMessage,
 };
-use chitin_protocol::rules::TextWeight;
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
 use chitin_protocol::transcript::{Entry, EntryBody};
 use serde_json::{Value, json};

@@ -6,8 +6,8 @@ use super::log::Log;
 use super::moment::{RequestSent, RunStarted};
 use super::run::{Run, STREAM_STRATEGY, Surroundings, transport};
 use super::switches::CacheTraceSwitch;
+use chitin_contract::CacheStates;
 use chitin_protocol::message::{Message, Usage};
-use chitin_protocol::rules::CacheStates;
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! Events that are too long: what is left out, and what stands in its place (R115).
 
 use super::compat;
+use chitin_contract::{Oversize, TraceRules};
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::{Oversize, TraceRules};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io;

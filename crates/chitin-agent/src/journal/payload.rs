@@ -4,9 +4,9 @@ use super::log::Log;
 use super::moment::RequestSent;
 use super::redact::REDACTED;
 use super::run::{Run, Surroundings};
+use chitin_contract::{PayloadApis, TraceRules};
 use chitin_model::Api;
 use chitin_protocol::message::{AssistantMessage, Usage};
-use chitin_protocol::rules::{PayloadApis, TraceRules};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -93,7 +93,7 @@ impl Redactor {
 impl Default for Redactor {
     /// Takes out what `chitin check` takes for a secret.
     fn default() -> Self {
-        Self::new(chitin_workspace::check::redact_secrets)
+        Self::new(chitin_check::redact_secrets)
     }
 }
 

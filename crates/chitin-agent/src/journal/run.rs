@@ -2,8 +2,8 @@
 
 use super::moment::RunStarted;
 use super::redact::Redactor;
+use chitin_contract::TraceRules;
 use chitin_model::Api;
-use chitin_protocol::rules::TraceRules;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use super::moment::RequestSent;
 use super::payload::body_text;
 use super::run::{Run, Surroundings};
 use super::switches::SummarySwitch;
+use chitin_contract::SummaryApis;
 use chitin_model::Api;
-use chitin_protocol::rules::SummaryApis;
 use chitin_protocol::settings::PayloadDetail;
 use std::collections::BTreeMap;
 

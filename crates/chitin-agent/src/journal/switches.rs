@@ -1,7 +1,7 @@
 //! What the user switched on: variables first, then `chitin.json5`, then `openclaw.json`, then the contract.
 
 use super::compat::{self, variable};
-use chitin_protocol::rules::{SummaryApis, TraceRules};
+use chitin_contract::{SummaryApis, TraceRules};
 use chitin_protocol::settings::{PayloadDetail, TraceSettings};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -10,9 +10,9 @@ use super::request_text::Encoder;
 use super::run::{Run, Surroundings, instant};
 use super::switches::{TrajectorySwitch, beside, file_name};
 use super::trajectory_data as data;
+use chitin_contract::{TraceRules, TrajectoryPlace};
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::{AssistantMessage, ToolCallBlock, ToolResultMessage, Usage};
-use chitin_protocol::rules::{TraceRules, TrajectoryPlace};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 

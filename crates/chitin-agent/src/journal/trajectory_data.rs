@@ -6,8 +6,8 @@ use super::moment::{RequestSent, RunEnded, RunStarted, Stopped};
 use super::run::{Run, STREAM_STRATEGY, Surroundings, instant, transport};
 use super::trajectory::Tally;
 use crate::limits::Spending;
+use chitin_contract::TraceRules;
 use chitin_protocol::message::{StopReason, ToolCallBlock, ToolResultMessage, Usage};
-use chitin_protocol::rules::TraceRules;
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 

@@ -41,7 +41,7 @@ impl Question<'_> {
     pub(crate) fn prepare(
         &self,
         candidate: &Candidate,
-        rules: &chitin_protocol::rules::ProviderRules,
+        rules: &chitin_contract::ProviderRules,
     ) -> Result<Prepared, ModelError> {
         candidate.model.prepare(&Request {
             model: candidate.model.name(),

@@ -7,10 +7,10 @@ use crate::engine::{
 };
 use crate::history::{Author, PlanOptions, SummaryRequest};
 use crate::journal::Moment;
+use chitin_contract::ProviderRules;
 use chitin_model::{ModelError, Request, Retention, StreamEvent};
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::{Message, StopReason, Usage};
-use chitin_protocol::rules::ProviderRules;
 use chitin_protocol::transcript::EntryBody;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;

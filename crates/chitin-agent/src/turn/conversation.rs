@@ -8,12 +8,11 @@ use crate::history::{
 };
 use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
+use chitin_contract::{Contract, HistoryRules, OwnTurnResults, TranscriptRules};
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
-use chitin_protocol::rules::{HistoryRules, OwnTurnResults, TranscriptRules};
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::{Branch, Run, Speaker, for_writing};
-use chitin_workspace::contract::Contract;
 use jiff::tz::TimeZone;
 use serde_json::json;
 use std::collections::HashMap;

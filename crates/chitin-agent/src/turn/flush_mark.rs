@@ -2,7 +2,7 @@
 
 use super::{Running, TurnError};
 use crate::compat;
-use chitin_protocol::rules::{FlushMark, MemoryFlushRules};
+use chitin_contract::{FlushMark, MemoryFlushRules};
 use chitin_store::SessionEntry;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! First turn and continuation: what later turns do not repeat in the system prompt is in the conversation that is sent.
 
 use crate::flush_stage::{SESSION, Setting, Stage};
+use chitin_contract::CANONICAL;
 use chitin_test::TestEnv;
-use chitin_workspace::contract::CANONICAL;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;

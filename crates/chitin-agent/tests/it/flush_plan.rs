@@ -1,7 +1,7 @@
 //! When an agent is asked to write down what it will forget, and in which words.
 
 use chitin_agent::history::{FlushFigures, FlushOptions, FlushState, flush_gate};
-use chitin_protocol::rules::MemoryFlushRules;
+use chitin_contract::MemoryFlushRules;
 use chitin_protocol::settings::MemoryFlushSettings;
 use proptest::prelude::*;
 use serde_json::{Value, json};

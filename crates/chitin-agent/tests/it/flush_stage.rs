@@ -12,6 +12,7 @@ use chitin_agent::turn::{
 use chitin_context::budget::Limits;
 use chitin_context::sections::PromptFacts;
 use chitin_context::{TellCuts, Turn, assemble};
+use chitin_contract::{Contract, OPENCLAW_2026_4};
 use chitin_model::{
     Api, EventStream, Model, ModelError, Prepared, Request, Retention, RetryPolicy, ScriptedModel,
     StreamEvent,
@@ -25,7 +26,6 @@ use chitin_test::TestEnv;
 use chitin_tools::files::{FileOptions, ReadTool, WriteTool};
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
 use chitin_tools::{Approval, Approver, Offer, Toolbox};
-use chitin_workspace::contract::{Contract, OPENCLAW_2026_4};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadOptions, load};
 use futures_util::future::BoxFuture;
@@ -335,7 +335,7 @@ impl ContextSource for Source {
 }
 
 /// A journal that keeps nothing.
-fn quiet_journal(logs: &std::path::Path, rules: chitin_protocol::rules::TraceRules) -> Journal {
+fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> Journal {
     let places = Places {
         logs: logs.to_path_buf(),
         home: None,

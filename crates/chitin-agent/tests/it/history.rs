@@ -9,8 +9,8 @@ use chitin_agent::history::{
     prefix_changes, preflight, prepare, prune, repair, repair_calls, should_compact, split,
     tool_result_limit, truncate_text,
 };
+use chitin_contract::{HistoryRules, Pairing};
 use chitin_protocol::message::{Block, Content, Message, StopReason};
-use chitin_protocol::rules::{HistoryRules, Pairing};
 use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Conversations of every kind, damaged ones included, for property tests.
 
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::transcript::Entry;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -8,8 +8,8 @@ use chitin_agent::engine::{
 use chitin_agent::history::{
     Assembling, Author, Compacting, PlanOptions, SummaryRequest, branch_tokens, messages_for_model,
 };
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use futures_util::FutureExt;

@@ -6,8 +6,8 @@ use chitin_agent::history::{
     critical_rules, failures_section, identifiers, preserve_turns, preserved_section,
     tool_failures, without_images,
 };
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::text::utf16_len;
 use proptest::prelude::*;
 use serde_json::json;

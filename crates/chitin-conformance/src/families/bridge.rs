@@ -8,11 +8,11 @@ mod state;
 
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
+use chitin_config::env::Env;
 use chitin_workspace::adapter::{
     AdapterError, AdapterRegistry, AgentDefinition, DEFAULT_PRIORITY, NativeAdapter,
     OpenClawAdapter, WorkspaceAdapter, location,
 };
-use chitin_workspace::env::Env;
 use chitin_workspace::extensions::permissions::{
     Decision, Pattern, Policy, Request, Rule, TimeWindow, Usage, WORKING_DAYS,
 };

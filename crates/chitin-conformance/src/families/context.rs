@@ -15,8 +15,8 @@ use chitin_agent::history::{
     preserved_section, prune, repair, repair_calls, should_compact, split, tool_failures,
     truncate_text, without_images,
 };
+use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::HistoryRules;
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
 use chitin_protocol::transcript::Entry;
 use futures_util::FutureExt;

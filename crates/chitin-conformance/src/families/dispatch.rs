@@ -2,6 +2,7 @@
 
 use crate::{Check, Outcome};
 use anyhow::{Context, Result};
+use chitin_config::agents;
 use chitin_gateway::announce::{self, ActionClass, CompletionEvent, CompletionTarget, Requester};
 use chitin_gateway::heartbeat::{self, ActiveHours, HeartbeatSettings};
 use chitin_gateway::queue::{QueueSettings, QueueWish, lane, mode};
@@ -9,7 +10,6 @@ use chitin_gateway::route::{Inbound, Peer, Routing};
 use chitin_gateway::spawn::{Capabilities, prompt};
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::session_key::ChatType;
-use chitin_workspace::agents;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};

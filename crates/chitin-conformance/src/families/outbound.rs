@@ -1,6 +1,7 @@
 //! Text on its way out: pieces, silence, replies and threads.
 
 use crate::{Check, Outcome};
+use chitin_contract::OutboundRules;
 use chitin_gateway::reply::{
     Reply, ReplyFilter, ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode,
 };
@@ -9,7 +10,6 @@ use chitin_gateway::text::settings::{
     BlockChunking, BreakPreference, ChannelAccount, block_chunking, mode, text_limit,
 };
 use chitin_gateway::text::{BlockStream, Format, Limits, Mode, Piece, pieces};
-use chitin_protocol::rules::OutboundRules;
 use serde_json::{Value, json};
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {

@@ -6,11 +6,11 @@ use chitin_agent::history::{
     Assembling, CallIdForm, MessageStamp, RunningTurn, cap_result, messages_for_model,
     tool_result_limit,
 };
+use chitin_contract::{OwnTurnResults, ProviderRules, RuntimeLine};
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire::{self, cache};
 use chitin_model::{Api, Request, Retention};
 use chitin_protocol::message::{AssistantMessage, Message};
-use chitin_protocol::rules::{OwnTurnResults, ProviderRules, RuntimeLine};
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use jiff::tz::TimeZone;

@@ -1,12 +1,12 @@
 //! Session keys and configuration, as recorded from whole runtimes.
 
 use crate::{Check, Outcome, tree};
+use chitin_config::IncludeProblem;
+use chitin_config::env::Env;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{
     self as keys, ChatType, IdentityLinks, PeerKey, SessionKey, ThreadSuffix,
 };
-use chitin_workspace::config::{self, IncludeProblem};
-use chitin_workspace::env::Env;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -117,7 +117,7 @@ fn failure(class: &str) -> Value {
 fn variables(input: &Value) -> Value {
     let mut value = input.get("object").cloned().unwrap_or_default();
     let env = input.get("env").unwrap_or(&Value::Null);
-    match config::substitute(&mut value, |name| env.get(name)?.as_str()) {
+    match chitin_config::substitute(&mut value, |name| env.get(name)?.as_str()) {
         Ok(()) => json!({ "value": value }),
         Err(_) => failure("MissingEnvVarError"),
     }
@@ -133,7 +133,7 @@ fn include(input: &Value) -> anyhow::Result<Value> {
     let object = input.get("object").unwrap_or(&Value::Null);
     files.insert("openclaw.json".to_owned(), json!(object.to_string()));
     tree::write_map(directory.path(), &Value::Object(files))?;
-    let read = config::read_with_includes(&directory.path().join("openclaw.json"));
+    let read = chitin_config::read_with_includes(&directory.path().join("openclaw.json"));
     Ok(match read {
         Ok(included) => json!({ "value": included.value }),
         Err(error) if matches!(*error.problem, IncludeProblem::Cycle(_)) => {
@@ -157,13 +157,13 @@ fn command(check: &Check<'_>) -> anyhow::Result<Value> {
     for (name, value) in set.into_iter().flatten() {
         env = env.with(name, value.as_str().unwrap_or_default());
     }
-    let Some(loaded) = config::load(&path, &env, check.contract.config)? else {
+    let Some(loaded) = chitin_config::load(&path, &env, check.contract.config)? else {
         anyhow::bail!("the file is not there");
     };
     let errors: BTreeSet<_> = loaded
         .issues
         .iter()
-        .filter(|issue| issue.severity == config::Severity::Error)
+        .filter(|issue| issue.severity == chitin_config::Severity::Error)
         .map(|issue| issue.path.as_str())
         .collect();
     Ok(json!({"valid": loaded.is_valid(), "errors": errors}))
@@ -172,7 +172,7 @@ fn command(check: &Check<'_>) -> anyhow::Result<Value> {
 /// Compares the verdict and the paths; the order of findings and their wording are each program's own.
 fn validate(check: &Check<'_>) -> Outcome {
     let config = check.input.get("config").unwrap_or(&Value::Null);
-    let issues = config::validate(config, check.contract.config);
+    let issues = chitin_config::validate(config, check.contract.config);
     let mut ours: Vec<&str> = issues.iter().map(|issue| issue.path.as_str()).collect();
     let recorded = check.expected.get("issues").and_then(Value::as_array);
     let mut theirs: Vec<&str> = recorded

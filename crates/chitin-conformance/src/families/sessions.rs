@@ -2,11 +2,12 @@
 
 use crate::{Check, Outcome};
 use anyhow::{Context, Result, ensure};
+use chitin_contract::{RunMarks, TranscriptRules};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, StopReason, TextBlock, ToolCallBlock,
     ToolResultMessage, Usage,
 };
-use chitin_protocol::rules::{ResetMode, RunMarks, TranscriptRules};
+use chitin_protocol::settings::ResetMode;
 use chitin_protocol::transcript::{Compaction, EntryBody};
 use chitin_store::reset::{self, ResetType, SessionTimes};
 use chitin_store::{

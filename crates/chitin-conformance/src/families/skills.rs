@@ -8,8 +8,8 @@ mod prompt;
 
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
-use chitin_workspace::contract::SkillSource;
-use chitin_workspace::env::Env;
+use chitin_config::env::Env;
+use chitin_contract::SkillSource;
 use chitin_workspace::skills::{
     AllowList, CommandParts, DiscoverOptions, Eligibility, FrontMatter, Invocation, Metadata,
     Release, ReleaseChoice, SkillCommand, SkillPlaces, SkillSet, commands_from_parts, discover,

@@ -10,12 +10,12 @@ use chitin_agent::journal::{
     self, BundleInput, Journal, Moment, Places, Redactor, RequestSent, RunEnded, RunStarted,
     RunSurroundings, Surroundings, Switches, Transcript,
 };
+use chitin_contract::TraceRules;
 use chitin_model::{Api, Prepared, StreamEvent};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, StopReason, TextBlock, ToolCallBlock,
     ToolResultMessage, Usage,
 };
-use chitin_protocol::rules::TraceRules;
 use chitin_protocol::settings::TraceSettings;
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Value, json};
@@ -324,7 +324,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
                 body: body.into(),
                 digest: "0".repeat(64),
                 tee: None,
-                rules: chitin_protocol::rules::ProviderRules::CANONICAL,
+                rules: chitin_contract::ProviderRules::CANONICAL,
             },
             system,
             messages: &messages,

@@ -3,8 +3,8 @@
 use crate::body::Body;
 use crate::compat::{compact_marker, full_marker};
 use crate::fragment::Piece;
+use chitin_contract::PairRule;
 use chitin_protocol::text::{utf16_len, utf16_prefix};
-use chitin_workspace::contract::PairRule;
 
 /// The least room beside a full marker that makes it worth its length.
 const LEAST_ROOM: usize = 16;

@@ -4,8 +4,8 @@ use super::cut::share;
 use crate::body::Body;
 use crate::compat::{POLICY_DIGEST, kept_with_digest, read_for_more, rules_omitted};
 use crate::fragment::{Piece, Source, Text};
+use chitin_contract::{DigestLines, PairRule};
 use chitin_protocol::text::{is_js_whitespace, trim_js, utf16_len, utf16_prefix};
-use chitin_workspace::contract::{DigestLines, PairRule};
 use std::ops::Range;
 
 /// How long one line of a digest may be, in units.

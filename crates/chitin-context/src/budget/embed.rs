@@ -3,9 +3,9 @@
 use crate::body::Body;
 use crate::compat;
 use crate::fragment::Piece;
+use chitin_contract::{Contract, FrontMatter, Layout, RefusalStyle};
 use chitin_protocol::text::trim_end_js;
 use chitin_workspace::compat::unreadable;
-use chitin_workspace::contract::{Contract, FrontMatter, Layout, RefusalStyle};
 use chitin_workspace::front_matter;
 use chitin_workspace::snapshot::{Record, RecordState};
 

@@ -2,8 +2,8 @@
 
 use crate::body::Body;
 use crate::tokens;
-use chitin_workspace::contract::{Contract, CutRule};
-use chitin_workspace::settings::Settings;
+use chitin_config::settings::Settings;
+use chitin_contract::{Contract, CutRule};
 use chitin_workspace::snapshot::Record;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -10,11 +10,9 @@ use crate::maker::{Fresh, Maker};
 use crate::tokens;
 use crate::warning::Warning;
 use crate::words;
+use chitin_contract::{Contract, CutRule, HeadingStyle, MissingMarked, PairRule, RefusalStyle};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::is_blank_js;
-use chitin_workspace::contract::{
-    Contract, CutRule, HeadingStyle, MissingMarked, PairRule, RefusalStyle,
-};
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::compat::{
 };
 use super::description::{is_blank, push_cut};
 use super::escape::{escaped_units, push_escaped};
-use chitin_workspace::contract::{CatalogueRules, LocationNotes};
+use chitin_contract::{CatalogueRules, LocationNotes};
 use std::borrow::Cow;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use super::compat::{LEAD, LIST_END, LIST_START};
 use super::description::{CutLengths, is_blank};
 use super::entry::{DESCRIPTION_LINE, Described, Entry};
 use super::prose::{Notice, counted_guidance, counted_notice};
-use chitin_workspace::contract::{CatalogueFitting, CatalogueRules, WindowShare};
+use chitin_contract::{CatalogueFitting, CatalogueRules, WindowShare};
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The limits that hold for one agent (S54, S55, S57).
 
+use chitin_config::agents;
+use chitin_contract::{CatalogueRules, Contract};
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::agents;
-use chitin_workspace::contract::{CatalogueRules, Contract};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -17,8 +17,8 @@ pub use limits::{CatalogueLimits, limits};
 pub use prose::{Notice, counted_guidance, counted_notice, guidance};
 
 use crate::fragment::Piece;
+use chitin_contract::SkillRules;
 use chitin_protocol::text::{trim_js, utf16_len};
-use chitin_workspace::contract::SkillRules;
 use chitin_workspace::skills::{Names, Skill};
 use entry::{Entry, Homes};
 use fit::{Choice, Lengths};

@@ -1,8 +1,8 @@
 //! Our own words around the list, and what limits count for them (S51, S58).
 
 use super::Form;
+use chitin_contract::{CatalogueRules, CountedProse, RecordedLines, RecordedProse};
 use chitin_protocol::text::utf16_len;
-use chitin_workspace::contract::{CatalogueRules, CountedProse, RecordedLines, RecordedProse};
 use serde::Serialize;
 use std::fmt;
 

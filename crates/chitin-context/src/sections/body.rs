@@ -4,7 +4,7 @@ use super::facts::{Citations, PromptFacts, PromptMode, Reactions};
 use super::lines::{Lines, one_line};
 use super::{compat, words};
 use crate::compat::TRUNCATION_WARNING;
-use chitin_workspace::contract::{
+use chitin_contract::{
     BootstrapNotice, PromptRules, RecallGuidance, RuntimeLineRule, SectionKey, SectionRule,
     SectionWhen,
 };

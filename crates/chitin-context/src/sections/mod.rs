@@ -9,14 +9,14 @@ mod facts;
 mod lines;
 mod words;
 
-pub use chitin_workspace::contract::PromptPlace as Slot;
+pub use chitin_contract::PromptPlace as Slot;
 pub use facts::{
     Citations, Confinement, Delegation, HostFacts, ModelAlias, PromptFacts, PromptMode, Reactions,
     Reasoning, ToolFact,
 };
 
 use crate::fragment::{CacheClass, Fragment, Role};
-use chitin_workspace::contract::{
+use chitin_contract::{
     BootstrapNotice, PromptPart, PromptRules, SectionKey, SectionModes, SectionRule, SectionWhen,
 };
 use chitin_workspace::seed::BootstrapMode;

@@ -2,7 +2,7 @@
 
 use crate::given::{Given, extra, file, files_part};
 use chitin_context::files::Outcome;
-use chitin_workspace::contract::{
+use chitin_contract::{
     ALL, ATMOSPHERE, CANONICAL, Contract, HeartbeatPrompt, OPENCLAW_2026_4, OPENCLAW_2026_9,
     Rendering,
 };

@@ -4,9 +4,9 @@ use crate::given::{Given, extra, file, files_part, missing, oversize, refused};
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::files::Outcome;
 use chitin_context::{Context, CutCause, Decision, Source, tokens};
+use chitin_contract::{CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::utf16_len;
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use std::fmt::Write as _;
 
 /// Numbered lines, so that a reader sees which are there.

@@ -4,7 +4,7 @@ use crate::given::{Given, file};
 use chitin_context::Origin;
 use chitin_context::cache::{BreakKind, common_prefix, volatile_above_boundary};
 use chitin_context::sections::{HostFacts, PromptFacts};
-use chitin_workspace::contract::{ALL, CANONICAL, OPENCLAW_2026_2};
+use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_2};
 use chitin_workspace::snapshot::Record;
 use std::sync::Arc;
 

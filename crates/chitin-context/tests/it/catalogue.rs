@@ -6,10 +6,10 @@ use chitin_context::catalogue::{
     counted_guidance, counted_notice, guidance, limits,
 };
 use chitin_context::fragment::Source;
-use chitin_protocol::text::utf16_len;
-use chitin_workspace::contract::{
+use chitin_contract::{
     ALL, CANONICAL, CatalogueFitting, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9,
 };
+use chitin_protocol::text::utf16_len;
 use proptest::prelude::*;
 use serde_json::json;
 use std::borrow::Cow;

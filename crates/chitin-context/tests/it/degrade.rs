@@ -5,7 +5,7 @@ use chitin_context::budget::LimitUnit;
 use chitin_context::degrade::{Plan, Step, Which, assemble_within};
 use chitin_context::view::{FileState, view};
 use chitin_context::{CutCause, Decision, tokens};
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_9};
+use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use std::fmt::Write as _;
 
 fn harbor() -> Given {

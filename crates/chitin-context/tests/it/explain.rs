@@ -4,8 +4,8 @@ use crate::given::{Given, extra, file, missing, refused};
 use chitin_context::Context;
 use chitin_context::tokens;
 use chitin_context::view::{FileState, view};
+use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use chitin_protocol::record::Refusal;
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_9};
 use std::fmt::Write as _;
 
 const SOUL: &str = "---\ntitle: voice\n---\nCalm.\n\n\n\nKind.\nVery long line number eight, which goes on.\n9\n10\n11\n12\n13\n14\n15\nLast.\n\n";

@@ -6,7 +6,7 @@ use chitin_context::explain::Whence;
 use chitin_context::files::Outcome;
 use chitin_context::view::{FileState, view};
 use chitin_context::{Context, Decision, Origin, Role, Size, Source, tokens};
-use chitin_workspace::contract::{CutRule, PairRule, TotalCause};
+use chitin_contract::{CutRule, PairRule, TotalCause};
 use std::collections::BTreeSet;
 
 /// Every name that some contract loads.

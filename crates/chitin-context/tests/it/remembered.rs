@@ -3,9 +3,9 @@
 use chitin_context::budget::Limits;
 use chitin_context::sections::PromptFacts;
 use chitin_context::{Assembler, TellCuts, Turn, assemble};
+use chitin_contract::ALL;
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::ALL;
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadOptions, Loader};
 use proptest::prelude::*;

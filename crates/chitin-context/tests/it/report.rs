@@ -3,7 +3,7 @@
 use crate::given::{Given, extra, file, missing};
 use chitin_context::budget::LimitUnit;
 use chitin_context::report::{system_notice, user_notice};
-use chitin_workspace::contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
+use chitin_contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use std::fmt::Write as _;
 
 fn lines(given: &Given) -> Vec<String> {

@@ -5,7 +5,7 @@ use chitin_context::sections::{
     Reactions, Reasoning, Slot, ToolFact, bootstrap_notice, section_keys, sections,
 };
 use chitin_context::{CacheClass, Fragment, Origin, Role, Size, Source};
-use chitin_workspace::contract::{
+use chitin_contract::{
     ALL, ATMOSPHERE, CANONICAL, Contract, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9,
     SectionKey,
 };

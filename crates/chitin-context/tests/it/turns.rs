@@ -1,18 +1,18 @@
 //! Which files a turn has, what stands around the user's words, and what a turn costs when nothing changed.
 
 use crate::given::{Given, extra, file, files_part};
+use chitin_config::settings::TruncationWarning;
 use chitin_context::memory_results::MemoryResult;
 use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
 use chitin_context::report::Announced;
 use chitin_context::sections::{PromptFacts, PromptMode};
 use chitin_context::{Assembler, Context, Role, TellCuts};
+use chitin_contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_protocol::config::RefreshSetting;
 use chitin_protocol::settings::RecallPlace;
 use chitin_workspace::Workspace;
-use chitin_workspace::contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
 use chitin_workspace::seed::BootstrapMode;
-use chitin_workspace::settings::TruncationWarning;
 use chitin_workspace::snapshot::Record;
 use std::convert::Infallible;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::compat::NO_REPLY;
-use chitin_protocol::rules::{AnnounceAsks, AnnounceRules, ParentOnly};
+use chitin_contract::{AnnounceAsks, AnnounceRules, ParentOnly};
 use chitin_protocol::session_key::{self, KeyGrammar};
 use chitin_protocol::text::utf16_prefix;
 use schemars::JsonSchema;

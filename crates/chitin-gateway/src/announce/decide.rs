@@ -2,7 +2,7 @@
 
 use super::action::Requester;
 use crate::compat::ANNOUNCE_SKIP;
-use chitin_protocol::rules::{AnnounceRules, RetryRules, UnexpectedCompletion};
+use chitin_contract::{AnnounceRules, RetryRules, UnexpectedCompletion};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use super::escape;
 use super::words;
 use crate::compat;
-use chitin_protocol::rules::{AnnounceRules, AnnounceTurn, ResultFence};
+use chitin_contract::{AnnounceRules, AnnounceTurn, ResultFence};
 use chitin_protocol::text::{utf16_len, utf16_prefix};
 use std::fmt::Write as _;
 

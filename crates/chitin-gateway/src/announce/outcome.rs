@@ -1,7 +1,7 @@
 //! How a child ended, and under which id that is told (R41, R43, R47).
 
 use crate::compat::UNKNOWN;
-use chitin_protocol::rules::AnnounceRules;
+use chitin_contract::AnnounceRules;
 use serde::{Deserialize, Serialize};
 
 /// How a child ended.

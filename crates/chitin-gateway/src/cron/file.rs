@@ -3,7 +3,7 @@
 
 use super::entry::CronEntry;
 use super::error::CronError;
-use chitin_workspace::guard::{ClaimKind, Links, ReadPolicy, Root};
+use chitin_guard::{ClaimKind, Links, ReadPolicy, Root};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 

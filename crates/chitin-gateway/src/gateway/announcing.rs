@@ -6,7 +6,7 @@ use crate::announce::{self, ChildEnd, ChildOutcome, CompletionEvent, Fate, Reque
 use crate::compat;
 use crate::job::{About, ChildMode, ChildRun, Cleanup, Job, JobKind, Outcome, Status};
 use crate::silent::is_silent;
-use chitin_protocol::rules::{BoundFirstRun, OutboundRules};
+use chitin_contract::{BoundFirstRun, OutboundRules};
 use chitin_protocol::session_key;
 use chitin_store::Change;
 use serde_json::json;

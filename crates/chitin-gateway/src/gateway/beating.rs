@@ -7,10 +7,10 @@ use crate::heartbeat::{
 };
 use crate::job::{Job, JobKind, Outcome, Status};
 use crate::silent::{HeartbeatMode, strip_heartbeat};
+use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
 use chitin_store::SessionEntry;
-use chitin_workspace::guard::{ReadPolicy, Root};
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;

@@ -5,9 +5,9 @@ use super::spawning::{Parent, broken};
 use super::standing::workspace_in;
 use crate::job::Job;
 use crate::spawn::SpawnRefusal;
+use chitin_guard::Root;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::SessionKey;
-use chitin_workspace::guard::Root;
 use std::path::Path;
 
 /// The setting that lists the workspaces.

@@ -9,10 +9,10 @@ use crate::spawn::request::SpawnContext;
 use crate::spawn::{
     AttachmentLimits, Capabilities, SpawnLimits, SpawnRefusal, SpawnRequest, attachments,
 };
+use chitin_guard::Root;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::SessionKey;
 use chitin_store::SessionEntry;
-use chitin_workspace::guard::Root;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

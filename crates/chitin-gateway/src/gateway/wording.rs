@@ -8,7 +8,7 @@ use crate::silent;
 use crate::surface::Surface;
 use crate::text::settings::{self, ChannelAccount};
 use crate::text::{self, Limits, Piece};
-use chitin_protocol::rules::TimePrefix;
+use chitin_contract::TimePrefix;
 
 impl Inner {
     /// Returns what the model hears: with the time before it, as in a run of OpenClaw's gateway (R25).

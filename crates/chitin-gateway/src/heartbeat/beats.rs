@@ -1,9 +1,9 @@
 //! When which agent's heart beats: one timetable for all of them.
 
 use super::settings::{HeartbeatSettings, beating};
+use chitin_config::agents;
+use chitin_contract::Contract;
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::agents;
-use chitin_workspace::contract::Contract;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Whether HEARTBEAT.md asks for anything (R91).
 
-use chitin_protocol::rules::HeartbeatComments;
+use chitin_contract::HeartbeatComments;
 use chitin_protocol::text::trim_js;
 use std::borrow::Cow;
 

@@ -2,11 +2,11 @@
 
 use super::hours::ActiveHours;
 use super::words;
+use chitin_config::agents;
+use chitin_config::heartbeat::parse_duration;
+use chitin_contract::Contract;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::text::trim_js;
-use chitin_workspace::agents;
-use chitin_workspace::contract::Contract;
-use chitin_workspace::heartbeat::parse_duration;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use super::content;
 use super::settings::HeartbeatSettings;
-use chitin_protocol::rules::HeartbeatRules;
+use chitin_contract::HeartbeatRules;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;

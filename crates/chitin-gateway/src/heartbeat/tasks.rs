@@ -1,7 +1,7 @@
 //! Tasks in HEARTBEAT.md, each with an interval of its own: only those that are due are asked for (R93).
 
+use chitin_config::heartbeat::parse_duration;
 use chitin_protocol::text::trim_js;
-use chitin_workspace::heartbeat::parse_duration;
 use std::fmt::Write;
 
 /// The line that the tasks stand under.

@@ -1,7 +1,7 @@
 //! Lanes: the names under which turns wait for each other, and how many run at once (R82, R83).
 
 use crate::compat::{CRON_LANE, MAIN_LANE, SESSION_LANE};
-use chitin_protocol::rules::LaneRules;
+use chitin_contract::LaneRules;
 use chitin_protocol::text::trim_js;
 use serde::Serialize;
 use serde_json::Value;

@@ -10,6 +10,6 @@ mod pending;
 mod settings;
 
 pub use batch::{Batch, Dropped};
-pub use chitin_protocol::rules::{DropPolicy, QueueMode};
+pub use chitin_contract::{DropPolicy, QueueMode};
 pub use pending::{Pending, Pushed, Said};
 pub use settings::{QueueSettings, QueueWish};

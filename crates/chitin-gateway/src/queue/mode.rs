@@ -1,6 +1,6 @@
 //! Words for modes and drop policies (R80).
 
-use chitin_protocol::rules::{DropPolicy, OldQueueWords, QueueMode};
+use chitin_contract::{DropPolicy, OldQueueWords, QueueMode};
 use chitin_protocol::text::trim_js;
 
 /// Reads a mode; none when the word means nothing.

@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, Dropped};
 use super::settings::QueueSettings;
-use chitin_protocol::rules::DropPolicy;
+use chitin_contract::DropPolicy;
 use std::collections::VecDeque;
 
 /// How many times the debounce a message waits at most, however many follow it.

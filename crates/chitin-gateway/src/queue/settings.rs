@@ -1,7 +1,7 @@
 //! What holds for the messages of a session (R81).
 
 use super::mode;
-use chitin_protocol::rules::{DropPolicy, GlobalDebounce, QueueMode, QueueRules};
+use chitin_contract::{DropPolicy, GlobalDebounce, QueueMode, QueueRules};
 use chitin_protocol::text::trim_js;
 use serde::Serialize;
 use serde_json::Value;

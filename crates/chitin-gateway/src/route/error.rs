@@ -1,6 +1,6 @@
 //! Why a message goes to nobody.
 
-use chitin_workspace::agents::SelectionRequired;
+use chitin_config::agents::SelectionRequired;
 use thiserror::Error;
 
 /// Why a message goes to nobody (R13).

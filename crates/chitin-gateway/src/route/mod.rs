@@ -6,7 +6,7 @@
 //! ```
 //! use chitin_gateway::route::{Inbound, Peer, Routing};
 //! use chitin_protocol::session_key::ChatType;
-//! use chitin_workspace::contract::CANONICAL;
+//! use chitin_contract::CANONICAL;
 //!
 //! let config = serde_json::json!({
 //!     "agents": {"list": [{"id": "main", "default": true}, {"id": "ops"}]},

@@ -5,13 +5,13 @@ use super::error::RouteError;
 use super::inbound::{Inbound, Peer};
 use super::people::People;
 use super::sessions::{Keys, Sharing};
-use chitin_protocol::agent_id::{self, AgentId};
-use chitin_protocol::rules::{
-    BindingScopes, GuestSession, MainKeyRule, RouteRules, ScopeReport, SurfaceRules, UnknownAgent,
+use chitin_config::agents::{self, SelectionRequired};
+use chitin_contract::{
+    BindingScopes, Contract, GuestSession, MainKeyRule, RouteRules, ScopeReport, SurfaceRules,
+    UnknownAgent,
 };
+use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::session_key::{self, DmScope, GroupScope};
-use chitin_workspace::agents::{self, SelectionRequired};
-use chitin_workspace::contract::Contract;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

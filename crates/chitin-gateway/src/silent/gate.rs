@@ -4,7 +4,7 @@ use super::{
     behind_token, is_envelope, is_silent_answer, spoken, starts_with_token, strip_leading,
 };
 use crate::compat::NO_REPLY;
-use chitin_protocol::rules::{OutboundRules, Silence};
+use chitin_contract::{OutboundRules, Silence};
 use chitin_protocol::text::{is_js_whitespace, trim_js};
 
 /// How much is held back at most. What is longer is no silence that a model would write.

@@ -8,7 +8,7 @@ pub use gate::{Ending, SilentGate};
 pub use heartbeat::{ACK_MAX_CHARS, HeartbeatMode, Stripped, strip_heartbeat};
 
 use crate::compat::NO_REPLY;
-use chitin_protocol::rules::{OutboundRules, Silence};
+use chitin_contract::{OutboundRules, Silence};
 use chitin_protocol::text::{is_js_whitespace, trim_end_js, trim_js};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use super::{is_silent, without_token_at_end};
 use crate::compat::{REASONING_TAGS, REASONING_WORDS};
-use chitin_protocol::rules::OutboundRules;
+use chitin_contract::OutboundRules;
 use chitin_protocol::text::{is_js_whitespace, trim_end_js, trim_js};
 
 /// Tells whether a text is reasoning and then the token.

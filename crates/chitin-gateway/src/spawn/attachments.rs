@@ -2,7 +2,7 @@
 
 use super::request::{AttachAs, Attachment, Encoding, SpawnRefusal};
 use base64::Engine as _;
-use chitin_workspace::guard::{Root, Written};
+use chitin_guard::{Root, Written};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

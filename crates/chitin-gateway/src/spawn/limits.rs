@@ -1,10 +1,9 @@
 //! What a session may begin, by configuration and contract (R32).
 
 use crate::compat::ANY;
+use chitin_config::agents;
+use chitin_contract::{Contract, SpawnLimitRules};
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::rules::SpawnLimitRules;
-use chitin_workspace::agents;
-use chitin_workspace::contract::Contract;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@
 use super::role::Role;
 use super::words;
 use crate::compat::{self, heading};
-use chitin_protocol::rules::FirstMessage;
+use chitin_contract::FirstMessage;
 
 /// How long a label or key is shown at most, in characters.
 const MOST_SHOWN: usize = 200;

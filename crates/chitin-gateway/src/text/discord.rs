@@ -4,7 +4,7 @@ use super::fences::{FenceLine, fence_line};
 use super::paragraphs::fenced_paragraphs;
 use super::units::{LF, all_blank, cut, is_blank, text as to_text, units};
 use super::{Limits, Mode};
-use chitin_protocol::rules::{DiscordLines, OutboundRules};
+use chitin_contract::{DiscordLines, OutboundRules};
 use chitin_protocol::text::trim_end_js;
 
 /// Cuts Markdown for Discord.

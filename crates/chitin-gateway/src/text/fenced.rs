@@ -3,7 +3,7 @@
 use super::fences::{Fence, fence_at, fences};
 use super::plain::last_break;
 use super::units::{LF, cut, is_blank, last_line_end, skip_blanks, skip_line_ends};
-use chitin_protocol::rules::{FenceOpenings, FenceWraps, OutboundRules};
+use chitin_contract::{FenceOpenings, FenceWraps, OutboundRules};
 
 /// Cuts Markdown: outside of code like plain text, inside of it at line ends.
 pub(crate) fn fenced(units: &[u16], limit: usize, rules: &OutboundRules) -> Vec<Vec<u16>> {

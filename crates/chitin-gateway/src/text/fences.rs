@@ -1,7 +1,7 @@
 //! Fenced code: where it begins and ends. Everything that cuts text asks here.
 
 use super::units::{CR, LF, SPACE, TAB};
-use chitin_protocol::rules::{FenceEnds, FenceWraps};
+use chitin_contract::{FenceEnds, FenceWraps};
 
 /// Opening lines that are longer are repeated only while they take less than half of a piece: a text must not grow by what
 /// is repeated.

@@ -22,7 +22,7 @@ pub use stream::{BlockStream, blocks};
 
 pub(crate) use markdown::is_punctuation;
 
-use chitin_protocol::rules::OutboundRules;
+use chitin_contract::OutboundRules;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use super::fenced::fenced;
 use super::fences::fences;
 use super::plain::plain;
 use super::units::{LF, SPACE, TAB, is_blank, trim_end};
-use chitin_protocol::rules::{Cuts, OutboundRules, ParagraphBreaks, Paragraphs};
+use chitin_contract::{Cuts, OutboundRules, ParagraphBreaks, Paragraphs};
 use std::ops::Range;
 
 /// Cuts plain text between paragraphs; those that are too long, like plain text.

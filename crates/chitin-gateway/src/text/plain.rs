@@ -2,7 +2,7 @@
 
 use super::fences::{Fence, fence_at};
 use super::units::{cut, is_blank, skip_blanks, trim_end};
-use chitin_protocol::rules::Cuts;
+use chitin_contract::Cuts;
 use std::ops::Range;
 
 const OPEN_PARENTHESIS: u16 = b'(' as u16;

@@ -4,7 +4,7 @@ use super::fences::fences;
 use super::settings::{self, BlockStreaming, ChannelAccount, Section};
 use super::units::{LF, text as to_text, units};
 use crate::compat::{DISCORD, SLACK, TELEGRAM};
-use chitin_protocol::rules::{ChannelSettings, OutboundRules, PreviewMode};
+use chitin_contract::{ChannelSettings, OutboundRules, PreviewMode};
 use chitin_protocol::text::trim_end_js;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use super::marked::{Marked, Markup, Parts, Style};
 use super::plain::plain_ranges;
 use super::units::{LF, all_blank, cut, is_blank, whole_graphemes};
-use chitin_protocol::rules::{Cuts, NoRoom, OutboundRules, Splitting};
+use chitin_contract::{Cuts, NoRoom, OutboundRules, Splitting};
 use std::ops::Range;
 
 /// Adding a character may make what is written shorter, by a name that is a file's no longer. So far ahead is looked.

@@ -2,7 +2,7 @@
 
 use super::Mode;
 use crate::compat::WEBCHAT;
-use chitin_protocol::rules::{ChannelSettings, OutboundRules};
+use chitin_contract::{ChannelSettings, OutboundRules};
 use serde::Serialize;
 use serde_json::Value;
 

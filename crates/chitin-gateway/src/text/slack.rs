@@ -4,7 +4,7 @@ use super::markdown::{self, Dialect};
 use super::marked::{Link, Markup, Span, Style};
 use super::rendered::rendered;
 use super::units::text as to_text;
-use chitin_protocol::rules::OutboundRules;
+use chitin_contract::OutboundRules;
 use chitin_protocol::text::trim_js;
 
 const DIALECT: Dialect = Dialect {

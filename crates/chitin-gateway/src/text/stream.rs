@@ -6,7 +6,7 @@ use super::settings::{BlockChunking, BreakPreference};
 use super::units::{
     LF, all_blank, is_blank, skip_line_ends, text as to_text, units, whole_character,
 };
-use chitin_protocol::rules::{FenceEnds, FenceWraps, OutboundRules, StreamWords};
+use chitin_contract::{FenceEnds, FenceWraps, OutboundRules, StreamWords};
 
 /// Takes words as they come and gives blocks of them. Holds no more than one block and what was added last.
 #[derive(Debug)]

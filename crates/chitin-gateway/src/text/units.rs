@@ -1,6 +1,6 @@
 //! Text as UTF-16 units, which is what surfaces and releases count, and where it may be cut.
 
-use chitin_protocol::rules::Cuts;
+use chitin_contract::Cuts;
 use chitin_protocol::text::is_js_whitespace;
 use unicode_segmentation::UnicodeSegmentation;
 

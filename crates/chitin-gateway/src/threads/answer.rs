@@ -3,7 +3,7 @@
 use crate::reply::{ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode};
 use crate::route::Inbound;
 use crate::surface::{Capabilities, Threads};
-use chitin_protocol::rules::OutboundRules;
+use chitin_contract::OutboundRules;
 use chitin_protocol::session_key::ChatType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use crate::surface::Past;
 use crate::trust::record;
-use chitin_protocol::rules::SurfaceRules;
+use chitin_contract::SurfaceRules;
 use serde_json::Value;
 
 /// The most messages that are asked for, whatever a configuration says.

@@ -15,9 +15,9 @@ mod subagents;
 
 use crate::gateway::{Gateway, WeakGateway};
 use crate::surface::Capabilities;
+use chitin_contract::Contract;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::{Offer, Tool, ToolOutcome};
-use chitin_workspace::contract::Contract;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,7 +5,7 @@ use crate::gateway::WeakGateway;
 use crate::spawn::request::not_taken;
 use crate::spawn::{SpawnRefusal, SpawnRequest};
 use crate::surface::{Capabilities, Threads};
-use chitin_protocol::rules::{SpawnToolRules, ThreadParameter};
+use chitin_contract::{SpawnToolRules, ThreadParameter};
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::{arguments, spec_on_file};
 use chitin_tools::{CallContext, Tool, ToolOutcome};

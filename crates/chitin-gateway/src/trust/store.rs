@@ -3,7 +3,7 @@
 
 use super::document::Document;
 use super::error::TrustError;
-use chitin_workspace::guard::{ClaimKind, Fingerprint, Links, ReadPolicy, Root, Written};
+use chitin_guard::{ClaimKind, Fingerprint, Links, ReadPolicy, Root, Written};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,6 @@
 //! What a parent hears of its children.
 
+use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_gateway::announce::{
     Action, ActionClass, AnnounceWish, Announcing, ChildEnd, ChildOutcome, CompletionEvent,
     CompletionTarget, Fate, Requester, RunStats, SkipAnnounce, action, action_text, block,
@@ -7,7 +8,6 @@ use chitin_gateway::announce::{
 };
 use chitin_gateway::compat;
 use chitin_protocol::settings::{AnnounceSettings, SubagentSettings};
-use chitin_workspace::contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -107,7 +107,7 @@ fn an_end_that_nobody_expects_is_silent_by_the_seeds_and_not_in_2026_4() {
         open_descendants: 0,
         parent_closed: false,
     };
-    let of = |child: &ChildEnd<'_>, contract: &chitin_workspace::contract::Contract| {
+    let of = |child: &ChildEnd<'_>, contract: &chitin_contract::Contract| {
         fate(child, &contract.runtime.subagents.announce)
     };
     assert_eq!(

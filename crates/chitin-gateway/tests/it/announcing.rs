@@ -2,10 +2,10 @@
 
 use crate::spawning::{YARD, calls, child, children, results, spawns};
 use crate::stage::{Setting, Stage};
+use chitin_contract::OPENCLAW_2026_4;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::EntryBody;
 use chitin_store::SessionStore;
-use chitin_workspace::contract::OPENCLAW_2026_4;
 use serde_json::{Value, json};
 use std::time::Duration;
 

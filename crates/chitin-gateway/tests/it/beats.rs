@@ -1,13 +1,13 @@
 //! Hearts that beat: when, for whom, where their words go, and what leaves no trace.
 
 use crate::stage::{Setting, Stage, finished, message};
+use chitin_contract::CANONICAL;
 use chitin_gateway::Topic;
 use chitin_gateway::gateway::{BeatOutcome, BeatReport};
 use chitin_gateway::heartbeat::{Beats, Skip, Task, task_prompt, tasks};
 use chitin_gateway::route::Peer;
 use chitin_protocol::session_key::ChatType;
 use chitin_store::SessionStore;
-use chitin_workspace::contract::CANONICAL;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,11 +1,10 @@
 //! Turns that nobody typed.
 
+use chitin_contract::{CANONICAL, HeartbeatComments, OPENCLAW_2026_9};
 use chitin_gateway::heartbeat::{
     self, ActiveHours, Beat, DEFAULT_PROMPT, HeartbeatSettings, Skip, beating, is_repeat, skip,
 };
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::rules::HeartbeatComments;
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_9};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};

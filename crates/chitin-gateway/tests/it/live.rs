@@ -2,6 +2,7 @@
 //! exactly what was said.
 
 use crate::stage::{Chat, Pace as Words, Setting, Stage, finished, message};
+use chitin_contract::OutboundRules;
 use chitin_gateway::gateway::What;
 use chitin_gateway::live::{FIRST_WAIT, Live, Pace, Step};
 use chitin_gateway::silent::spoken;
@@ -11,7 +12,6 @@ use chitin_gateway::text::settings::ChannelAccount;
 use chitin_gateway::text::{Format, Limits, pieces};
 use chitin_gateway::{Heard, SurfaceError, Topic};
 use chitin_protocol::event::TurnEvent;
-use chitin_protocol::rules::OutboundRules;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! The `message` tool: what a model is shown of it, where its words go, and what follows from them.
 
 use crate::stage::{Chat, Setting, Stage, finished, message};
+use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use chitin_gateway::job::{Job, JobKind};
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::surface::{Action, Past, Surfaces};
@@ -10,7 +11,6 @@ use chitin_gateway::{Surface, Topic};
 use chitin_store::SessionStore;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
 use chitin_tools::{Offer, Tool};
-use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_9};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Messages that come while a turn runs.
 
+use chitin_contract::{OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_gateway::queue::{
     DropPolicy, Pending, Pushed, QueueMode, QueueSettings, QueueWish, lane, mode,
 };
-use chitin_workspace::contract::{OPENCLAW_2026_4, OPENCLAW_2026_9};
 use proptest::prelude::*;
 use serde_json::json;
 

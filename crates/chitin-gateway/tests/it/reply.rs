@@ -1,9 +1,9 @@
 //! Which message an answer points at.
 
+use chitin_contract::OutboundRules;
 use chitin_gateway::reply::{
     Reply, ReplyFilter, ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode,
 };
-use chitin_protocol::rules::OutboundRules;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Who gets a message, and in which session.
 
+use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_gateway::route::{Inbound, MatchedBy, Peer, RouteError, Routing, Verdict};
 use chitin_protocol::session_key::{self, ChatType, DmScope, GroupScope, IdentityLinks, PeerKey};
-use chitin_workspace::contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

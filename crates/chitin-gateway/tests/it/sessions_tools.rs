@@ -261,7 +261,7 @@ async fn a_session_hears_which_agents_it_may_begin_children_of() {
 
 #[tokio::test]
 async fn what_a_model_is_told_of_spawning_follows_the_contract() {
-    use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
+    use chitin_contract::{CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
     let mut told = Vec::new();
     for contract in [&CANONICAL, &OPENCLAW_2026_4, &OPENCLAW_2026_9] {
         let setting = Setting {

@@ -1,9 +1,9 @@
 //! Answers that mean "say nothing".
 
+use chitin_contract::OutboundRules;
 use chitin_gateway::silent::{
     ACK_MAX_CHARS, Ending, HeartbeatMode, SilentGate, is_silent_answer, spoken, strip_heartbeat,
 };
-use chitin_protocol::rules::OutboundRules;
 use proptest::prelude::*;
 
 const CONTRACTS: [OutboundRules; 3] = [

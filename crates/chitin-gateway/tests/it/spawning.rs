@@ -1,6 +1,7 @@
 //! A session begins others: what a child gets, and what it may not ask for.
 
 use crate::stage::{Setting, Stage, message};
+use chitin_contract::OPENCLAW_2026_4;
 use chitin_gateway::Address;
 use chitin_gateway::route::{Inbound, Peer};
 use chitin_gateway::surface::Action;
@@ -8,7 +9,6 @@ use chitin_protocol::message::Message;
 use chitin_protocol::session_key::ChatType;
 use chitin_protocol::transcript::EntryBody;
 use chitin_store::{SessionEntry, SessionStore};
-use chitin_workspace::contract::OPENCLAW_2026_4;
 use serde_json::{Value, json};
 
 pub(crate) const YARD: &str = "agent:main:chat:channel:yard";

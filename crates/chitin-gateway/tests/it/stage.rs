@@ -11,6 +11,7 @@ use chitin_agent::turn::{Agent, Candidate, HistoryOptions, Parts, Surroundings};
 use chitin_context::budget::Limits;
 use chitin_context::sections::{PromptFacts, PromptMode, ToolFact};
 use chitin_context::{TellCuts, Turn, assemble};
+use chitin_contract::{CANONICAL, Contract};
 use chitin_gateway::Address;
 use chitin_gateway::gateway::What;
 use chitin_gateway::route::{Inbound, Peer};
@@ -32,7 +33,6 @@ use chitin_test::TestEnv;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender as PolicySender};
 use chitin_tools::redact::Redactor as Secrets;
 use chitin_tools::{Approval, Approver, Toolbox};
-use chitin_workspace::contract::{CANONICAL, Contract};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadOptions, load};
 use futures_util::future::BoxFuture;
@@ -482,7 +482,7 @@ impl StageHost {
 }
 
 /// A journal that keeps nothing.
-fn quiet_journal(logs: &std::path::Path, rules: chitin_protocol::rules::TraceRules) -> Journal {
+fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> Journal {
     let places = Places {
         logs: logs.to_path_buf(),
         home: None,

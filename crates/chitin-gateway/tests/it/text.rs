@@ -1,8 +1,8 @@
 //! What a surface is sent of what an agent says.
 
+use chitin_contract::OutboundRules;
 use chitin_gateway::text::settings::{ChannelAccount, block_chunking, coalescing, text_limit};
 use chitin_gateway::text::{Format, Limits, Mode, pieces};
-use chitin_protocol::rules::OutboundRules;
 use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Blocks of a stream.
 
+use chitin_contract::OutboundRules;
 use chitin_gateway::text::BlockStream;
 use chitin_gateway::text::settings::{BlockChunking, BreakPreference};
-use chitin_protocol::rules::OutboundRules;
 use proptest::prelude::*;
 
 fn chunking(min_chars: usize, max_chars: usize, flush_on_paragraph: bool) -> BlockChunking {

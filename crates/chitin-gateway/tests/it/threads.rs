@@ -1,10 +1,10 @@
 //! Threads: what a thread's session begins with, and answers that open one.
 
 use crate::stage::{Chat, Setting, Stage, finished, message};
+use chitin_contract::DispatchRules;
 use chitin_gateway::surface::{Action, Past, Threads};
 use chitin_gateway::threads::{history_limit, told};
 use chitin_gateway::{Incoming, Surface, SurfaceError, Topic};
-use chitin_protocol::rules::DispatchRules;
 use chitin_store::SessionStore;
 use proptest::prelude::*;
 use serde_json::{Value, json};

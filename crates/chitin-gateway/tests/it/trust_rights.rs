@@ -3,11 +3,11 @@
 use crate::spawning::{child, spawns};
 use crate::stage::{Setting, Stage};
 use crate::trust::{direct, in_room};
+use chitin_contract::OPENCLAW_2026_4;
 use chitin_gateway::trust::{ToolLimits, tool_limits};
 use chitin_gateway::{Notice, Noticed, Place};
 use chitin_protocol::session_key::ChatType;
 use chitin_tools::policy::ToolPolicy;
-use chitin_workspace::contract::OPENCLAW_2026_4;
 use serde_json::{Value, json};
 
 fn config() -> Value {

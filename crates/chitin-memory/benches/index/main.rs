@@ -17,12 +17,12 @@
 
 mod notes;
 
+use chitin_contract::{MemoryIndexRules, MemoryRules};
+use chitin_guard::Fingerprint;
 use chitin_memory::embed::{self, Embedder, WordEmbedder, WordTable};
 use chitin_memory::index::{FileText, Index, JobFile, NewPiece, Shape, SyncJob, SyncReport};
 use chitin_memory::search::{self, Ask, Source};
 use chitin_memory::vector::{Compact, Scan, VectorIndex};
-use chitin_protocol::rules::{MemoryIndexRules, MemoryRules};
-use chitin_workspace::guard::Fingerprint;
 use divan::{Bencher, black_box};
 use notes::{Language, Random};
 use rusqlite::Connection;

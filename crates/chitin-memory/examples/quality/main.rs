@@ -10,8 +10,8 @@ mod set;
 mod tests;
 mod ways;
 
+use chitin_guard::Root;
 use chitin_memory::embed::{Embedder, WordEmbedder, WordTable};
-use chitin_workspace::guard::Root;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! A label quotes a line instead of counting to it, so it survives an edit above it and knows nothing of chunks. Loading
 //! finds the line, and reports everything that is wrong with the set at once.
 
-use chitin_workspace::guard::{EntryKind, Links, ReadPolicy, Root};
+use chitin_guard::{EntryKind, Links, ReadPolicy, Root};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

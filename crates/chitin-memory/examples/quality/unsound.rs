@@ -1,6 +1,6 @@
 //! What can be wrong with the set.
 
-use chitin_workspace::guard::ReadError;
+use chitin_guard::ReadError;
 use std::fmt;
 use thiserror::Error;
 

@@ -2,11 +2,11 @@
 
 use crate::metrics::HitRef;
 use crate::set::Set;
+use chitin_contract::{CloserLookRule, Fusion, MemoryRules, RankingSwitch, WordForms};
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::embed::Embedder;
 use chitin_memory::index::{Index, JobFile, NewPiece, Shape, SyncJob};
 use chitin_memory::search::{self, Ask, FindError, Source};
-use chitin_protocol::rules::{CloserLookRule, Fusion, MemoryRules, RankingSwitch, WordForms};
 
 /// The day on which the questions are asked: the last note is a few days old.
 const NOW_MS: i64 = 1_777_593_600_000;
@@ -141,7 +141,7 @@ fn given<'a>(path: &str, text: &'a str) -> JobFile<'a> {
     JobFile {
         source: Source::Memory,
         path: path.to_owned(),
-        fingerprint: chitin_workspace::guard::Fingerprint::default(),
+        fingerprint: chitin_guard::Fingerprint::default(),
         read: Box::new(move || {
             Ok(chitin_memory::index::FileText {
                 bytes: text.as_bytes().into(),

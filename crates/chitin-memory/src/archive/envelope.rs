@@ -3,7 +3,7 @@
 use super::compat::{
     AFTER_LINES, AFTER_SIGNS, CONTEXT, LABEL_AFTER, LABELS, MARKER, PLUGIN_CLOSE, PLUGIN_OPEN,
 };
-use chitin_protocol::rules::Envelopes;
+use chitin_contract::Envelopes;
 use chitin_protocol::text::trim_js;
 use std::borrow::Cow;
 

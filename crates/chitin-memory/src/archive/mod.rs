@@ -10,7 +10,7 @@ mod runtime_context;
 mod upkeep;
 mod wrap;
 
-use chitin_protocol::rules::{ArchivePath, ArchiveRules, Upkeep};
+use chitin_contract::{ArchivePath, ArchiveRules, Upkeep};
 use chitin_protocol::text::is_js_whitespace;
 use serde_json::Value;
 use std::borrow::Cow;

@@ -13,7 +13,7 @@ mod weight;
 pub use curated::is_curated;
 pub use remarks::{Projects, Remarks, remarks, without_remarks};
 
-use chitin_protocol::rules::{ChunkHeadings, ChunkRules, ChunkSizes, CuratedFiles};
+use chitin_contract::{ChunkHeadings, ChunkRules, ChunkSizes, CuratedFiles};
 use chitin_protocol::text::is_blank_js;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use super::heading::Headings;
 use super::{Chunk, ChunkOptions, weight};
-use chitin_protocol::rules::{ChunkOverlap, ChunkRules, HeavyLines};
+use chitin_contract::{ChunkOverlap, ChunkRules, HeavyLines};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;

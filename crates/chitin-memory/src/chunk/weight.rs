@@ -1,6 +1,6 @@
 //! What characters count, in UTF-16 units or more.
 
-use chitin_protocol::rules::CharacterWeights;
+use chitin_contract::CharacterWeights;
 use chitin_protocol::text::utf16_prefix;
 
 /// Characters from, to, and what each of them counts.

@@ -2,7 +2,7 @@
 
 use super::lanes::dot;
 use super::layout::{Layout, MOST_DIMENSIONS, MOST_WORDS, TableError, numbers};
-use chitin_workspace::guard::{ReadPolicy, Root};
+use chitin_guard::{ReadPolicy, Root};
 use std::cmp::Ordering;
 use std::fmt;
 use std::path::Path;

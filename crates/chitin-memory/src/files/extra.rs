@@ -1,7 +1,7 @@
 //! Paths that a setting adds to the memory.
 
+use chitin_guard::{EntryKind, Root};
 use chitin_protocol::text::trim_js;
-use chitin_workspace::guard::{EntryKind, Root};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;

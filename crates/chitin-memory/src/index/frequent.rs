@@ -4,7 +4,7 @@ use super::Index;
 use super::state::State;
 use super::trouble::Trouble;
 use crate::search::FindError;
-use chitin_protocol::rules::FrequentWords;
+use chitin_contract::FrequentWords;
 use rusqlite::{Connection, OptionalExtension};
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::notes::Note;
 use crate::embed::Embedder;
 use crate::search::Source;
-use chitin_workspace::guard::{Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;

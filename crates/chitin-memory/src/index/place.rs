@@ -4,7 +4,7 @@ use super::notes::{Note, Rebuild};
 use super::schema;
 use super::shape::Shape;
 use super::trouble::Trouble;
-use chitin_workspace::guard::Root;
+use chitin_guard::Root;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rustix::fs::{Mode, OFlags};
@@ -119,7 +119,7 @@ pub(super) fn open_in_memory(shape: &Shape, limits: &Limits) -> Result<Connectio
 /// Returns which file has this name.
 pub(super) fn identity(path: &Path) -> Option<Identity> {
     let stat = rustix::fs::stat(path).ok()?;
-    let fingerprint = chitin_workspace::guard::Fingerprint::from(&stat);
+    let fingerprint = chitin_guard::Fingerprint::from(&stat);
     Some((fingerprint.dev, fingerprint.ino))
 }
 

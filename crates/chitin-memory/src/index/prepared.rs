@@ -3,7 +3,7 @@
 use super::job::{Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece};
 use super::notes::Note;
 use crate::search::Source;
-use chitin_workspace::guard::Fingerprint;
+use chitin_guard::Fingerprint;
 use std::borrow::Cow;
 
 /// The hash of a file or a piece.

@@ -1,6 +1,6 @@
 //! The tables.
 
-use chitin_protocol::rules::{MemoryIndexRules, TitleWords, WordForms};
+use chitin_contract::{MemoryIndexRules, TitleWords, WordForms};
 
 /// What our databases are marked with: `CHMI`.
 pub(super) const APPLICATION: i64 = 0x4348_4d49;

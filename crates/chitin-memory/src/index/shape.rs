@@ -2,7 +2,7 @@
 
 use super::schema;
 use crate::embed::Embedder;
-use chitin_protocol::rules::MemoryIndexRules;
+use chitin_contract::MemoryIndexRules;
 use serde_json::json;
 use std::collections::BTreeMap;
 

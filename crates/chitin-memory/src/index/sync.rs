@@ -10,7 +10,7 @@ use super::trouble::Trouble;
 use super::{Index, IndexedFile, NewPiece};
 use crate::embed::Embedder;
 use crate::search::{FindError, Source};
-use chitin_workspace::guard::Fingerprint;
+use chitin_guard::Fingerprint;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

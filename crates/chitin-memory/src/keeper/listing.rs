@@ -5,8 +5,8 @@ use super::transcripts::{self, Transcript};
 use crate::files::{self, ExtraPath, MemoryFile};
 use crate::index::{FileText, JobFile, MAX_FILE_BYTES};
 use crate::search::Source;
-use chitin_protocol::rules::MemoryFileRules;
-use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_contract::MemoryFileRules;
+use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
 use std::borrow::Cow;
 use std::path::Path;
 

@@ -18,7 +18,7 @@ use crate::files::ExtraPath;
 use crate::index::{Figures, Index, JobFile, NewPiece, Note, Shape, Stopped, SyncJob, SyncReport};
 use crate::read::{self, MemoryReadError, ReadWindow, Window};
 use crate::search::{self, Answer, FindError, Source};
-use chitin_workspace::guard::Root;
+use chitin_guard::Root;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

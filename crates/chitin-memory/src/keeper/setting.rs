@@ -3,7 +3,7 @@
 use crate::chunk::ChunkOptions;
 use crate::embed::Embedder;
 use crate::search::Source;
-use chitin_protocol::rules::MemoryRules;
+use chitin_contract::MemoryRules;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;

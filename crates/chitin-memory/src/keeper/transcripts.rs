@@ -4,10 +4,8 @@ use super::setting::{Setting, TranscriptOwner};
 use crate::archive::{Conversation, session_text};
 use crate::index::{FileText, JobFile, MAX_FILE_BYTES};
 use crate::search::Source;
-use chitin_protocol::rules::ArchiveRules;
-use chitin_workspace::guard::{
-    EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root,
-};
+use chitin_contract::ArchiveRules;
+use chitin_guard::{EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! What is good enough (M35).
 
 use super::Hit;
-use chitin_protocol::rules::BarRelief;
+use chitin_contract::BarRelief;
 
 /// Keeps what is good enough, at most `max_results` of it. `lower` is what hits by words have to reach if nothing is.
 pub fn passing(

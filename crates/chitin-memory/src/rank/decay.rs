@@ -1,7 +1,7 @@
 //! Older notes count less (M32).
 
 use super::{Hit, Part};
-use chitin_protocol::rules::{DatedNames, DecayRules};
+use chitin_contract::{DatedNames, DecayRules};
 use jiff::civil::Date;
 
 const DAY_MS: f64 = 86_400_000.0;

@@ -1,7 +1,7 @@
 //! Near-copies are kept apart (M33).
 
 use super::bm25::as_float;
-use chitin_protocol::rules::{DiversityFit, DiversityRules, WordlessTexts};
+use chitin_contract::{DiversityFit, DiversityRules, WordlessTexts};
 
 /// Something to put in order: how well it fits, and its text.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::{Hit, Naming, Part};
 use crate::chunk::{self, Projects};
-use chitin_protocol::rules::{FactorRules, ImportanceFactor, ProjectFactor};
+use chitin_contract::{FactorRules, ImportanceFactor, ProjectFactor};
 
 /// Lets importance and project count, as entries of files kept by hand say them.
 pub fn factors(hits: &mut [Hit], project: Option<&str>, rules: &FactorRules) {

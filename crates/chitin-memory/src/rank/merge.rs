@@ -3,8 +3,7 @@
 use super::bm25::as_float;
 use super::{Hit, Part};
 use crate::search::Found;
-use chitin_protocol::rules::{CosineScore, Fusion, PathOrder, RankingTies};
-use chitin_workspace::contract::NameOrder;
+use chitin_contract::{CosineScore, Fusion, NameOrder, PathOrder, RankingTies};
 use chitin_workspace::skills::Names;
 use std::cmp::Ordering;
 use std::collections::HashMap;

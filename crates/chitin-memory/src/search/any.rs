@@ -3,7 +3,7 @@
 use super::{Asked, FindError};
 use crate::rank::{self, Coverage, Hit, Naming};
 use crate::words::{self, Term};
-use chitin_protocol::rules::{LexicalScore, PathSearch};
+use chitin_contract::{LexicalScore, PathSearch};
 use std::collections::HashMap;
 
 /// A query that names a file is no longer than this.

@@ -2,7 +2,7 @@
 
 use crate::embed::Embedder;
 use crate::rank::{Hit, Part};
-use chitin_protocol::rules::CloserLookRule;
+use chitin_contract::CloserLookRule;
 
 /// Lets a closer look count, where there is one. The vector of a piece blurs what its lines say, and words that mean the same are
 /// not the same words: both lists are poor judges of the order, and good at finding what to judge.

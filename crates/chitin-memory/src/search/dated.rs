@@ -3,7 +3,7 @@
 use super::{Asked, FindError};
 use crate::rank::{self, Hit, Part};
 use crate::words;
-use chitin_protocol::rules::NamedDays;
+use chitin_contract::NamedDays;
 use std::collections::HashSet;
 
 /// Lets days count that the question names, and brings in the notes of those days.

@@ -3,7 +3,7 @@
 use super::{Asked, FindError, Found, Mode, paths};
 use crate::rank::{self, Additions, Hit, Naming, Overlap, Part, bm25};
 use crate::words;
-use chitin_protocol::rules::{
+use chitin_contract::{
     CountedWords, ExactPath, LexicalScore, PathSearch, RankingTies, SingleWords,
 };
 use std::collections::HashMap;

@@ -14,9 +14,7 @@ pub use finder::*;
 
 use crate::embed::{Embedder, Purpose};
 use crate::rank::{self, Candidate, Hit, Naming, Part};
-use chitin_protocol::rules::{
-    ExactPath, Fusion, MemoryRules, RankingRules, RankingSwitch, WantedWords,
-};
+use chitin_contract::{ExactPath, Fusion, MemoryRules, RankingRules, RankingSwitch, WantedWords};
 use chitin_protocol::text::utf16_prefix;
 
 /// What is searched of a question; the rest is left out with a note.

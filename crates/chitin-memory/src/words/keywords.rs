@@ -2,7 +2,7 @@
 
 use super::korean;
 use super::stop::{is_korean_stop_word, is_stop_word};
-use chitin_protocol::rules::WordRules;
+use chitin_contract::WordRules;
 use chitin_protocol::text::is_js_whitespace;
 use regex::Regex;
 use std::collections::HashSet;

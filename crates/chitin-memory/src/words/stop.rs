@@ -1,6 +1,6 @@
 //! Words that say nothing about what is looked for.
 
-use chitin_protocol::rules::StopWords;
+use chitin_contract::StopWords;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 

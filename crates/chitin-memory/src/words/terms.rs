@@ -2,7 +2,7 @@
 
 use super::stop::is_stop_word;
 use super::{korean, unspaced};
-use chitin_protocol::rules::StopWords;
+use chitin_contract::StopWords;
 use regex::Regex;
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,12 +1,12 @@
 //! What the tools say to the model.
 
 use crate::notes::{asked, indexed};
+use chitin_contract::MemoryRules;
 use chitin_memory::answer::{
     Told, get_json, get_schema, search_json, search_schema, unavailable_json,
 };
 use chitin_memory::cite::Citations;
 use chitin_memory::read::{Window, window};
-use chitin_protocol::rules::MemoryRules;
 use serde_json::json;
 
 const OWN: MemoryRules = MemoryRules::CANONICAL;

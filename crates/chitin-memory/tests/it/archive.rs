@@ -1,7 +1,7 @@
 //! What past conversations say: people and agent, nobody else, and always with the line it stands on.
 
+use chitin_contract::ArchiveRules;
 use chitin_memory::archive::{Conversation, SessionText, session_text};
-use chitin_protocol::rules::ArchiveRules;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::borrow::Cow;

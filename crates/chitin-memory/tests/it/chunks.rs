@@ -1,9 +1,9 @@
 //! Cutting texts.
 
+use chitin_contract::ChunkRules;
 use chitin_memory::chunk::{
     self, Chunk, ChunkOptions, Projects, chunks, entry_chunks, of_file, remarks, without_remarks,
 };
-use chitin_protocol::rules::ChunkRules;
 use proptest::prelude::*;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! Texts as vectors, offline: what a table of words is made of, what it finds, and what it refuses.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+use chitin_guard::Root;
 use chitin_memory::embed::convert::{Common, Weighting};
 use chitin_memory::embed::{
     Converted, Embedder, Options, Purpose, Seen, TableError, WordEmbedder, WordTable, convert,
 };
-use chitin_workspace::guard::Root;
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::path::Path;

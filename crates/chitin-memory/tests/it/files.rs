@@ -1,8 +1,8 @@
 //! Which files are memory.
 
+use chitin_contract::MemoryFileRules;
+use chitin_guard::{ReadPolicy, Root};
 use chitin_memory::files::{ExtraPath, Omission, list};
-use chitin_protocol::rules::MemoryFileRules;
-use chitin_workspace::guard::{ReadPolicy, Root};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! The index says what the files say, and opens no file for nothing.
 
 use crate::notebook::{Notebook, by_paragraph, find, ours, places, sorted_places};
+use chitin_contract::MemoryIndexRules;
 use chitin_memory::index::{Index, Note, Shape, Stopped, SyncJob};
 use chitin_memory::search::{Finder, Source, Within};
-use chitin_protocol::rules::MemoryIndexRules;
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! An agent's memory as a whole.
 
+use chitin_contract::MemoryRules;
 use chitin_memory::chunk::ChunkOptions;
 use chitin_memory::keeper::{Effort, Memory, Setting, TranscriptOwner, index_name};
 use chitin_memory::search::{Ask, Source};
-use chitin_protocol::rules::MemoryRules;
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! Notes that are not on the disk, to be indexed.
 
+use chitin_contract::MemoryIndexRules;
+use chitin_guard::Fingerprint;
 use chitin_memory::embed::Embedder;
 use chitin_memory::index::{FileText, Index, JobFile, NewPiece, Shape, SyncJob, SyncReport};
 use chitin_memory::search::{Finder, Found, Source, Within};
-use chitin_protocol::rules::MemoryIndexRules;
-use chitin_workspace::guard::Fingerprint;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

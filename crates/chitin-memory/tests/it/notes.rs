@@ -1,9 +1,9 @@
 //! A few notes, indexed in memory: what the tests of searching look through.
 
+use chitin_contract::MemoryRules;
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
 use chitin_memory::search::{Answer, Ask, Source, search};
-use chitin_protocol::rules::MemoryRules;
 
 /// 1 May 2026, noon.
 pub(crate) const NOW_MS: i64 = 1_777_636_800_000;

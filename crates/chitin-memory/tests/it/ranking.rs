@@ -1,11 +1,11 @@
 //! The order of what was found.
 
+use chitin_contract::{BarRelief, CosineScore, DecayRules, Fusion, RankingRules};
 use chitin_memory::rank::bm25::{ranks, score_of_rank};
 use chitin_memory::rank::{
     Candidate, Hit, Naming, Part, born_ms, diverse, merge, naming, normalised, passing, sort,
 };
 use chitin_memory::search::{Found, Piece, Source};
-use chitin_protocol::rules::{BarRelief, CosineScore, DecayRules, Fusion, RankingRules};
 use proptest::prelude::*;
 
 const OWN: RankingRules = RankingRules::CANONICAL;

@@ -1,9 +1,9 @@
 //! Showing windows of files.
 
+use chitin_contract::MemoryReadRules;
+use chitin_guard::Root;
 use chitin_memory::files::ExtraPath;
 use chitin_memory::read::{MemoryReadError, ReadStatus, ReadWindow, Window, read, window};
-use chitin_protocol::rules::MemoryReadRules;
-use chitin_workspace::guard::Root;
 use proptest::prelude::*;
 use std::os::unix::fs::symlink;
 use tempfile::TempDir;

@@ -1,10 +1,10 @@
 //! Questions in, the right notes out.
 
 use crate::notes::{ALL, NOW_MS, asked, indexed, paths};
+use chitin_contract::{MemoryRules, RankingSwitch};
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
 use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
 use chitin_memory::search::{Ask, Finder, MAX_RESULTS, Mode, Source, Within, search};
-use chitin_protocol::rules::{MemoryRules, RankingSwitch};
 use proptest::prelude::*;
 
 const OWN: MemoryRules = MemoryRules::CANONICAL;

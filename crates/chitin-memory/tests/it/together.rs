@@ -5,8 +5,8 @@
 )]
 
 use crate::notebook::{Notebook, find, ours};
+use chitin_contract::MemoryIndexRules;
 use chitin_memory::index::{Index, Note, Rebuild, Shape};
-use chitin_protocol::rules::MemoryIndexRules;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

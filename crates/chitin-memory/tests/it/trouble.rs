@@ -5,14 +5,14 @@
 )]
 
 use crate::notebook::{Notebook, by_paragraph, find, ours, places};
+use chitin_contract::{ChunkRules, MemoryIndexRules};
+use chitin_guard::Root;
 use chitin_memory::chunk;
 use chitin_memory::index::{
     Index, JobFile, Limits, MAX_FILE_BYTES, NewPiece, Note, Opened, Rebuild, Shape, Stopped,
     SyncJob,
 };
 use chitin_memory::search::{Finder, Source, Within};
-use chitin_protocol::rules::{ChunkRules, MemoryIndexRules};
-use chitin_workspace::guard::Root;
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

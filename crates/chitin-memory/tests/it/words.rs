@@ -1,9 +1,9 @@
 //! Taking questions apart.
 
+use chitin_contract::WordRules;
 use chitin_memory::words::{
     Term, Tokenizer, canonical_terms, fts_query, keywords, keywords_for, segmented,
 };
-use chitin_protocol::rules::WordRules;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use std::borrow::Cow;

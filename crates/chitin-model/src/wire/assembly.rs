@@ -4,11 +4,11 @@ use super::json::{self, BROKEN_ARGUMENTS, partial_json};
 use crate::compat;
 use crate::request::Api;
 use crate::stream::StreamEvent;
+use chitin_contract::CallEnds;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, StopReason, TextBlock, ThinkingBlock, ToolCallBlock,
     Usage,
 };
-use chitin_protocol::rules::CallEnds;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 

@@ -3,7 +3,7 @@
 use super::history::is_space;
 use crate::compat;
 use crate::request::Retention;
-use chitin_protocol::rules::{AnthropicRules, MessageBreakpoint};
+use chitin_contract::{AnthropicRules, MessageBreakpoint};
 use serde_json::{Map, Value, json};
 
 /// Returns how long a provider at some base URL can be asked to keep the prefix (P11).

@@ -8,8 +8,8 @@ use super::history::{self, Answer, Part, Turn, is_blank};
 use super::{Decoder, Limits, Wire};
 use crate::error::ModelError;
 use crate::request::{Api, Request};
+use chitin_contract::ProviderRules;
 use chitin_protocol::message::{Block, Content, ToolResultMessage};
-use chitin_protocol::rules::ProviderRules;
 use serde_json::{Map, Value, json};
 
 /// OpenAI's Chat Completions.

@@ -3,11 +3,11 @@
 use super::json;
 use crate::compat;
 use crate::request::{Api, Request};
+use chitin_contract::{RuntimeLine, ToolOrder};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, ImageBlock, Message, StopReason, ThinkingBlock,
     ToolCallBlock, ToolResultMessage,
 };
-use chitin_protocol::rules::{RuntimeLine, ToolOrder};
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

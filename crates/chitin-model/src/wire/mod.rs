@@ -26,8 +26,8 @@ pub use lines::Limits;
 use crate::error::ModelError;
 use crate::request::{Api, Request};
 use crate::stream::StreamEvent;
+use chitin_contract::ProviderRules;
 use chitin_protocol::message::Usage;
-use chitin_protocol::rules::ProviderRules;
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 

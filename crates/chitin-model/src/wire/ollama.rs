@@ -8,8 +8,8 @@ use super::history::{self, Answer, Part, Turn};
 use super::{Decoder, Limits, Wire};
 use crate::error::ModelError;
 use crate::request::{Api, Request};
+use chitin_contract::{CallEnds, ProviderRules};
 use chitin_protocol::message::{Content, ToolResultMessage};
-use chitin_protocol::rules::{CallEnds, ProviderRules};
 use serde_json::{Map, Value, json};
 
 /// Ollama's chat.

@@ -8,10 +8,10 @@ use super::history::{self, Answer, Part, Turn, is_blank};
 use super::{Decoder, Limits, Wire, json as lenient};
 use crate::error::ModelError;
 use crate::request::{Api, Request};
+use chitin_contract::{CallEnds, ProviderRules};
 use chitin_protocol::message::{
     Block, Content, ImageBlock, ThinkingBlock, ToolCallBlock, ToolResultMessage,
 };
-use chitin_protocol::rules::{CallEnds, ProviderRules};
 use serde_json::{Map, Value, json};
 
 /// OpenAI's Responses.

@@ -1,11 +1,11 @@
 //! Requests, models and answers for the tests.
 
+use chitin_contract::ProviderRules;
 use chitin_model::{
     Api, Endpoint, EventStream, HttpModel, Model, ModelError, Prepared, Request, Retention,
     StreamEvent, Timeouts,
 };
 use chitin_protocol::message::{AssistantMessage, Message};
-use chitin_protocol::rules::ProviderRules;
 use chitin_protocol::tool::ToolSpec;
 use chitin_test::model_server::{Format, ModelServer};
 use futures_util::StreamExt;

@@ -1,11 +1,11 @@
 //! Requests become bodies, by every contract.
 
 use crate::wire_given::{APIS, Given, RULES};
+use chitin_contract::ProviderRules;
 use chitin_model::cost::Prices;
 use chitin_model::wire::{self, cache};
 use chitin_model::{Api, ModelError, Request, Retention};
 use chitin_protocol::message::Usage;
-use chitin_protocol::rules::ProviderRules;
 use serde_json::{Map, Value, json};
 
 const CANONICAL: &ProviderRules = &ProviderRules::CANONICAL;

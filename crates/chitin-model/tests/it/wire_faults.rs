@@ -1,11 +1,11 @@
 //! Answers that break off, or were none.
 
 use crate::wire_given::{APIS, answer, last, names, read};
+use chitin_contract::ProviderRules;
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire::{self, Limits};
 use chitin_model::{Api, ModelError};
 use chitin_protocol::message::{Block, StopReason};
-use chitin_protocol::rules::ProviderRules;
 use serde_json::json;
 
 fn canonical(api: Api, text: &str) -> (Vec<StreamEvent>, Result<(), ModelError>) {

@@ -1,10 +1,10 @@
 //! What the tests of the wire formats are given: a conversation with everything in it, and an answer per format.
 
+use chitin_contract::ProviderRules;
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire;
 use chitin_model::{Api, ModelError, Request, Retention};
 use chitin_protocol::message::{AssistantMessage, Message};
-use chitin_protocol::rules::ProviderRules;
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,10 @@
 //! What holds for any bytes and any conversation.
 
 use crate::wire_given::{APIS, Given, RULES, answer, read};
+use chitin_contract::ProviderRules;
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire;
 use chitin_model::{Api, ModelError};
-use chitin_protocol::rules::ProviderRules;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Answers become events and a message, alike in every format.
 
 use crate::wire_given::{APIS, answer, last, names, read};
+use chitin_contract::ProviderRules;
 use chitin_model::Api;
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire::{broken_arguments, partial_json};
 use chitin_protocol::message::{Block, StopReason};
-use chitin_protocol::rules::ProviderRules;
 use serde_json::json;
 
 #[test]

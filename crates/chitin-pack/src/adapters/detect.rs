@@ -1,7 +1,7 @@
 //! Finding out whether a directory is an OpenClaw workspace.
 
 use crate::compat::{MEMORY_FILE, SURFACES};
-use chitin_workspace::guard::{EntryKind, Links, Root};
+use chitin_guard::{EntryKind, Links, Root};
 use serde::Serialize;
 use std::path::Path;
 

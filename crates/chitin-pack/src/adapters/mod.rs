@@ -123,7 +123,7 @@ fn unknown(options: &OpenClawOptions) -> Vec<Warning> {
             (*reason).to_owned()
         } else {
             let known = KNOWN.into_iter().chain(PRESETS);
-            match chitin_workspace::nearest::nearest(name, known) {
+            match chitin_protocol::nearest::nearest(name, known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "nothing here knows it".to_owned(),
             }

@@ -12,10 +12,8 @@ use crate::error::PackError;
 use crate::layer::{LayerKind, MB};
 use crate::materialize::is_forbidden;
 use crate::warning::Warning;
+use chitin_guard::{EntryKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use chitin_workspace::adapter::EXTENSION_FILES;
-use chitin_workspace::guard::{
-    EntryKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
-};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 

@@ -15,7 +15,7 @@ use crate::digest::{Digest, Hashing};
 use crate::error::PackError;
 use crate::layer::LayerKind;
 use crate::store::Store;
-use chitin_workspace::guard::{Fingerprint, Root};
+use chitin_guard::{Fingerprint, Root};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -8,8 +8,8 @@ use super::{project, refusal};
 use crate::error::PackError;
 use crate::layer::{AGENTS_SKILLS, LayerKind};
 use crate::warning::Warning;
+use chitin_guard::{EntryKind, Looked, Root};
 use chitin_workspace::adapter::{EXTENSION_FILES, NATIVE_RULES_FILE};
-use chitin_workspace::guard::{EntryKind, Looked, Root};
 use std::path::Path;
 
 /// The directory at the root that holds the second place for skills.

@@ -11,7 +11,7 @@ use crate::definition::{Definition, DefinitionKind};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
 use crate::store::Store;
-use chitin_workspace::guard::{EntryKind, Links, ReadError, Root};
+use chitin_guard::{EntryKind, Links, ReadError, Root};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,7 @@ struct Declared {
     /// Beneath the project, or beneath `outside`.
     place: PathBuf,
     outside: Option<Root>,
-    fingerprint: chitin_workspace::guard::Fingerprint,
+    fingerprint: chitin_guard::Fingerprint,
 }
 
 impl Declared {

@@ -1,8 +1,8 @@
 //! What the guard says, in the words of this crate.
 
 use crate::error::{ErrorClass, PackError};
+use chitin_guard::ReadError;
 use chitin_protocol::record::Refusal;
-use chitin_workspace::guard::ReadError;
 
 /// Translates an error about a plain path.
 pub(super) fn of(error: ReadError) -> PackError {

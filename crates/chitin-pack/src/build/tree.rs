@@ -5,7 +5,7 @@ use super::refusal;
 use crate::archive::{Seen, check_path};
 use crate::compat::IGNORE_FILE;
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{EntryKind, Fingerprint, Links, Looked, ReadPolicy, Root};
+use chitin_guard::{EntryKind, Fingerprint, Links, Looked, ReadPolicy, Root};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
 

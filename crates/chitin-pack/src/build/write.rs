@@ -10,7 +10,7 @@ use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, ExitKind, PackError};
 use crate::layer::{LayerKind, MB};
 use crate::store::Store;
-use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;

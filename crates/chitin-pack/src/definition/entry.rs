@@ -2,7 +2,7 @@
 
 use super::agent::Definition;
 use crate::error::{ErrorClass, ExitKind, PackError};
-use chitin_workspace::guard::{EntryKind, Links, ReadPolicy, Root};
+use chitin_guard::{EntryKind, Links, ReadPolicy, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use super::field::{self, Members, given, list};
 use crate::build::{Tree, TreeOptions};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
-use chitin_workspace::guard::{EntryKind, Links, Root};
+use chitin_guard::{EntryKind, Links, Root};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;

@@ -8,7 +8,7 @@ use super::write::{copy, each_file, unwritten};
 use crate::compat::NOT_ATOMIC;
 use crate::error::{ErrorClass, PackError};
 use crate::warning::Warning;
-use chitin_workspace::guard::{Fingerprint, NewMode, Place, StageError, WriteError};
+use chitin_guard::{Fingerprint, NewMode, Place, StageError, WriteError};
 use std::collections::HashMap;
 use std::path::Path;
 

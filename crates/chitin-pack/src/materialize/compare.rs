@@ -3,9 +3,7 @@
 use super::plan::{Plan, PlannedFile};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{
-    EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root,
-};
+use chitin_guard::{EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;

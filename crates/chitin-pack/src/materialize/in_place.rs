@@ -6,7 +6,7 @@ use super::contents::Contents;
 use super::plan::Plan;
 use super::write::{copy, each_file};
 use crate::error::PackError;
-use chitin_workspace::guard::{Expected, Place, PreparedChange, Root, commit_all};
+use chitin_guard::{Expected, Place, PreparedChange, Root, commit_all};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,5 @@
 //! What the beginning of a rule says of it: its id and its priority.
 
-use chitin_workspace::contract;
 use chitin_workspace::skills::parse_front_matter;
 
 /// The facts that merging and ordering need.
@@ -17,7 +16,7 @@ impl RuleFacts {
     pub fn read(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let Ok(parsed) = parse_front_matter(text, &contract::OPENCLAW_2026_4.skills) else {
+        let Ok(parsed) = parse_front_matter(text, &chitin_contract::OPENCLAW_2026_4.skills) else {
             return Self::default();
         };
         let id = parsed.values.get("id").map(str::trim);

@@ -7,7 +7,7 @@ use crate::artifact::{Artifact, Blobs, Descriptor, MAX_MANIFEST_BYTES, read_veri
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::trust::Candidate;
-use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Reader, Root};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Reader, Root};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, Read};

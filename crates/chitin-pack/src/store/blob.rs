@@ -4,7 +4,7 @@ use super::{Adding, BLOBS, blob_path, unwritable};
 use crate::artifact::Descriptor;
 use crate::digest::{Digest, Hashing};
 use crate::error::PackError;
-use chitin_workspace::guard::{NewFile, Root};
+use chitin_guard::{NewFile, Root};
 use std::io::{self, Write};
 use std::path::Path;
 

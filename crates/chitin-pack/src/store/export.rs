@@ -7,7 +7,7 @@ use crate::artifact::{Artifact, Blobs, Descriptor, compare};
 use crate::compat::{ANNOTATION_REF_NAME, OCI_EMPTY, OCI_MANIFEST};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{EntryKind, Links, Root, Written};
+use chitin_guard::{EntryKind, Links, Root, Written};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

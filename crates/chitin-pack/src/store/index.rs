@@ -6,7 +6,7 @@ use crate::canonical;
 use crate::compat::{AGENT, ANNOTATION_REF_NAME, OCI_INDEX, PACKAGE, PROFILE, SOURCE};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{ClaimKind, ReadPolicy, Root};
+use chitin_guard::{ClaimKind, ReadPolicy, Root};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

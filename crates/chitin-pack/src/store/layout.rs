@@ -6,7 +6,7 @@ use crate::artifact::{Artifact, Blobs, MAX_MANIFEST_BYTES};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::trust::Candidate;
-use chitin_workspace::guard::{EntryKind, ReadPolicy, Root};
+use chitin_guard::{EntryKind, ReadPolicy, Root};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;

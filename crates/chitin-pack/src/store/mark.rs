@@ -3,7 +3,7 @@
 use super::{Store, unwritable};
 use crate::digest::Digest;
 use crate::error::PackError;
-use chitin_workspace::guard::ReadPolicy;
+use chitin_guard::ReadPolicy;
 use std::path::{Path, PathBuf};
 
 const MAX_MARK_BYTES: u64 = 256;

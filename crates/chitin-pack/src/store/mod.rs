@@ -38,7 +38,7 @@ use crate::artifact::{Artifact, Blobs, Descriptor, Manifest};
 use crate::compat::OCI_MANIFEST;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{
+use chitin_guard::{
     Claim, ClaimKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError,
 };
 use std::io::Read;

@@ -4,7 +4,7 @@ use super::{BLOB_POLICY, Store, blob_path, unreadable, unwritable};
 use crate::artifact::Descriptor;
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{GrowingFile, NewFile, Reader};
+use chitin_guard::{GrowingFile, NewFile, Reader};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

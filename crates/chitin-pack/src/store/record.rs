@@ -1,7 +1,7 @@
 //! Small notes that builds leave for the next build. Losing one costs time and nothing else.
 
 use super::Store;
-use chitin_workspace::guard::ReadPolicy;
+use chitin_guard::ReadPolicy;
 use std::path::{Path, PathBuf};
 
 const RECORDS: &str = "packs";

@@ -9,7 +9,7 @@ use crate::artifact::{Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::compat::{OCI_INDEX, OCI_MANIFEST};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{EntryKind, Links};
+use chitin_guard::{EntryKind, Links};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};

@@ -2,7 +2,7 @@
 
 use super::key::{PrivateKey, PublicKey};
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::guard::{Expected, ReadError, ReadPolicy, Root, WriteError, commit_all};
+use chitin_guard::{Expected, ReadError, ReadPolicy, Root, WriteError, commit_all};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::path::{Path, PathBuf};

@@ -16,9 +16,9 @@
 
 use super::key::PublicKey;
 use crate::error::{ErrorClass, PackError};
-use chitin_workspace::config::parse_json5;
-use chitin_workspace::guard::{ReadPolicy, Root};
-use chitin_workspace::nearest::nearest;
+use chitin_config::parse_json5;
+use chitin_guard::{ReadPolicy, Root};
+use chitin_protocol::nearest::nearest;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;

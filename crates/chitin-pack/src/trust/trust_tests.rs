@@ -230,7 +230,7 @@ fn remove(path: &std::path::Path) {
 #[test]
 fn keys_survive_the_disk_and_private_ones_stay_private() {
     let directory = TempDir::new().unwrap();
-    let root = chitin_workspace::guard::Root::open(directory.path()).unwrap();
+    let root = chitin_guard::Root::open(directory.path()).unwrap();
     let key = PrivateKey::generate().unwrap();
     let (private, public) = save_keys(&root, "release", &key).unwrap();
     assert_eq!(root.permissions(&private).unwrap() & 0o077, 0);
@@ -336,7 +336,7 @@ fn a_policy_that_is_not_understood_is_refused_with_advice() {
 fn a_policy_that_others_may_change_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let directory = TempDir::new().unwrap();
-    let root = chitin_workspace::guard::Root::open(directory.path()).unwrap();
+    let root = chitin_guard::Root::open(directory.path()).unwrap();
     let name = std::path::Path::new("policy.json5");
     assert_eq!(Policy::load(&root, name).unwrap(), None);
     root.write_new(name, b"{default: 'require'}").unwrap();

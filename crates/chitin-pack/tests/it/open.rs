@@ -1,12 +1,12 @@
 //! An artifact as a workspace, without a trace.
 
 use crate::support::{artifact, files, listing};
+use chitin_contract::CANONICAL;
+use chitin_guard::Root;
 use chitin_pack::layer::LayerKind;
 use chitin_pack::materialize::Options;
 use chitin_pack::open::open_workspace;
 use chitin_pack::store::Store;
-use chitin_workspace::contract::CANONICAL;
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::LoadOptions;
 use std::sync::Arc;
 use tempfile::TempDir;

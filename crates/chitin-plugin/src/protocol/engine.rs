@@ -5,8 +5,8 @@ use chitin_agent::engine::{
     AssembledContext, Assembly, Bootstrapped, CompactOrder, Ingested, SessionRef, When,
 };
 use chitin_agent::history::{estimate, estimate_text};
+use chitin_contract::EstimateRules;
 use chitin_protocol::message::{Block, Content, Message};
-use chitin_protocol::rules::EstimateRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_workspace::adapter::AgentDefinition;
 use serde::{Deserialize, Serialize};

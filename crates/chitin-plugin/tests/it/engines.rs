@@ -3,9 +3,9 @@
 use crate::lab::{Lab, SESSION, block_on, talk};
 use chitin_agent::engine::{CompactOrder, Outcome, Registry, Summarizer, SummaryError, When};
 use chitin_agent::history::{Author, PlanOptions, SummaryRequest};
+use chitin_contract::CANONICAL;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::{Entry, EntryBody};
-use chitin_workspace::contract::CANONICAL;
 use futures_util::future::BoxFuture;
 
 #[test]

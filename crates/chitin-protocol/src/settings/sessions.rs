@@ -1,6 +1,5 @@
 //! How long sessions last and how much of them is kept.
 
-use crate::rules::ResetMode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +38,18 @@ pub struct ResetSettings {
     /// Minutes of silence after which it starts afresh; 0 is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_minutes: Option<u32>,
+}
+
+/// What makes a session start afresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ResetMode {
+    /// A new day; if minutes of silence are configured, these too.
+    Daily,
+    /// Silence.
+    Idle,
+    /// Nothing but the user's wish.
+    None,
 }
 
 /// What is taken away; nothing is, if all is left out.

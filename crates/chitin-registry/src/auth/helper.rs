@@ -1,8 +1,8 @@
 //! Programs that keep passwords: `docker-credential-…`, asked over their standard input and output, without a shell.
 
 use super::{Credentials, DOCKER_HUB};
+use chitin_guard::is_executable;
 use chitin_pack::{ErrorClass, ExitKind, PackError};
-use chitin_workspace::guard::is_executable;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::ffi::OsString;

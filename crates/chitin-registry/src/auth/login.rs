@@ -3,11 +3,11 @@
 use super::{REGISTRIES_FILE, malformed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chitin_pack::reference::Reference;
-use chitin_pack::{ErrorClass, PackError};
-use chitin_workspace::guard::{
+use chitin_guard::{
     ClaimKind, Expected, Hardlinks, Links, Oversized, ReadPolicy, Root, WriteError, commit_all,
 };
+use chitin_pack::reference::Reference;
+use chitin_pack::{ErrorClass, PackError};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 use std::path::Path;

@@ -7,9 +7,9 @@ mod login;
 pub use helper::Helpers;
 pub use login::{login, logout};
 
+use chitin_config::env::Env;
+use chitin_guard::{ReadPolicy, Root};
 use chitin_pack::{ErrorClass, ExitKind, PackError};
-use chitin_workspace::env::Env;
-use chitin_workspace::guard::{ReadPolicy, Root};
 use docker::AuthFile;
 use secrecy::SecretString;
 use serde::de::DeserializeOwned;

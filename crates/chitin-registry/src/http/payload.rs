@@ -1,9 +1,9 @@
 //! What a request carries: bytes that are there, or a piece of a blob that is read while it is sent.
 
 use bytes::Bytes;
+use chitin_guard::Reader;
 use chitin_pack::Digest;
 use chitin_pack::store::Store;
-use chitin_workspace::guard::Reader;
 use futures_util::stream;
 use reqwest::Body;
 use std::io::{self, Read};

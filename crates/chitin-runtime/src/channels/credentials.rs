@@ -2,7 +2,7 @@
 
 use super::compat::{ChannelKind, ChannelSecret};
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_workspace::guard::{ClaimKind, Expected, ReadPolicy, Root, WriteError, commit_all};
+use chitin_guard::{ClaimKind, Expected, ReadPolicy, Root, WriteError, commit_all};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -100,7 +100,7 @@ fn each_account_must_have_what_it_speaks_and_hears_with() {
 #[test]
 #[cfg(all(feature = "discord", feature = "slack"))]
 fn the_table_calls_exactly_those_switches_effective_that_the_network_reads() {
-    use chitin_workspace::config::{LoadedChitinConfig, Severity, channel_issues};
+    use chitin_config::{LoadedChitinConfig, Severity, channel_issues};
     let groups = [
         "channelInfo",
         "channels",

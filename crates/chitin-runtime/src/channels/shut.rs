@@ -1,9 +1,9 @@
 //! Channels that an agent's `CHANNELS.md` shuts out, for whoever wonders why nothing comes through.
 
 use crate::{Configuration, Host};
+use chitin_config::agents;
+use chitin_contract::Contract;
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::agents;
-use chitin_workspace::contract::Contract;
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};

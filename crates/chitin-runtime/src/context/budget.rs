@@ -3,14 +3,14 @@
 use super::ModelFigures;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
+use chitin_config::ChitinSettings;
+use chitin_config::settings::Settings;
 use chitin_context::Context;
 use chitin_context::budget::{LimitUnit, Limits};
 use chitin_context::degrade::{Plan, Step, Which};
+use chitin_contract::{Contract, CutRule};
 use chitin_protocol::config::{BudgetUnit, PlanSetting};
-use chitin_workspace::config::ChitinSettings;
-use chitin_workspace::contract::{Contract, CutRule};
-use chitin_workspace::nearest::nearest;
-use chitin_workspace::settings::Settings;
+use chitin_protocol::nearest::nearest;
 
 /// The least and the most that a limit can sensibly be.
 const LEAST: u64 = 16;

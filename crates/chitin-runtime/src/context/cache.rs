@@ -1,11 +1,11 @@
 //! What is kept between turns of a workspace: what did not change is not read, cut or joined again.
 
 use super::inputs::WorkspaceInputs;
+use chitin_config::settings::{Settings, TruncationWarning};
 use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
 use chitin_context::report::Announced;
 use chitin_context::{Assembler, Context, Role, TellCuts, Turn, assemble};
 use chitin_workspace::load::Loader;
-use chitin_workspace::settings::{Settings, TruncationWarning};
 use std::collections::HashMap;
 use std::sync::Arc;
 

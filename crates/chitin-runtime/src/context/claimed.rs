@@ -3,11 +3,11 @@
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::setup::{Setup, shown};
+use chitin_guard::{ReadError, ReadPolicy, Root};
 use chitin_workspace::Workspace;
 use chitin_workspace::adapter::{
     AdapterError, AgentDefinition, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME,
 };
-use chitin_workspace::guard::{ReadError, ReadPolicy, Root};
 use chitin_workspace::load::{LoadOptions, decode, load, read_policy};
 use chitin_workspace::skills::SkillPlaces;
 use chitin_workspace::snapshot::{Content, Record, RecordState};

@@ -7,9 +7,8 @@ use crate::{Host, Notes, Revision, Setup, Target};
 use chitin_context::cache::{BreakKind, Prefix, common_prefix};
 use chitin_context::view::{FileState, View, view};
 use chitin_context::{Context, Origin, Source};
-use chitin_workspace::contract;
-use chitin_workspace::guard::Root;
-use chitin_workspace::nearest::nearest;
+use chitin_guard::Root;
+use chitin_protocol::nearest::nearest;
 use serde::Serialize;
 use similar::TextDiff;
 use std::collections::HashMap;
@@ -37,7 +36,7 @@ impl ComparedContext {
         here: &Setup,
     ) -> Result<Self, RuntimeError> {
         let mut target = target.clone();
-        if contract::by_name(word).is_some() {
+        if chitin_contract::by_name(word).is_some() {
             target.contract = Some(word.to_owned());
         } else if Root::open(&host.env.resolve(word)).is_ok() {
             target.directory = Some(PathBuf::from(word));
@@ -58,7 +57,7 @@ impl ComparedContext {
     ) -> Result<Self, RuntimeError> {
         let revision = Revision::open(host, &here.directory, word, &here.options.root_files)
             .map_err(|error| {
-                let names = contract::ALL.iter().map(|one| one.name);
+                let names = chitin_contract::ALL.iter().map(|one| one.name);
                 match nearest(word, names) {
                     Some(near) => error.hint(format!("did you mean the contract `{near}`?")),
                     None => error,

@@ -1,7 +1,7 @@
 //! What extends a workspace's own files: `SKILLS.md`, and below the bridge's composition every skill file whole (B10).
 
+use chitin_guard::{ReadPolicy, Root};
 use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition};
-use chitin_workspace::guard::{ReadPolicy, Root};
 use chitin_workspace::load::decode;
 use chitin_workspace::snapshot::{Record, RecordState};
 use std::path::Path;

@@ -9,6 +9,7 @@ use chitin_gateway::Capabilities;
 use chitin_gateway::surface::Threads;
 use chitin_gateway::text::Format;
 use chitin_gateway::tools::cron::CronTool;
+use chitin_guard::Root;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::exec::ExecTool;
 use chitin_tools::files::{FileOptions, file_tools};
@@ -17,7 +18,6 @@ use chitin_tools::process::ProcessTool;
 use chitin_tools::session_status::SessionStatusTool;
 use chitin_tools::web_fetch::WebFetchTool;
 use chitin_workspace::extensions::mcp;
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::read_policy;
 use std::path::Path;
 

@@ -4,10 +4,10 @@ use super::tally::Tally;
 use crate::display::{grouped, plain};
 use crate::models::from_openclaw;
 use crate::setup::Setup;
+use chitin_config::ChitinSettings;
 use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
 use chitin_context::tokens::{Basis, Counting, TokenCount};
 use chitin_context::view::View;
-use chitin_workspace::config::ChitinSettings;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

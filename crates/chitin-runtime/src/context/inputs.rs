@@ -7,14 +7,14 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::setup::{Setup, chitin_home, shown};
 use crate::workspace_copy::respell;
+use chitin_config::home;
+use chitin_contract::{BootstrapModeRule, Layout};
+use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use chitin_workspace::Workspace;
 use chitin_workspace::adapter::explicit_name;
-use chitin_workspace::contract::{BootstrapModeRule, Layout};
 use chitin_workspace::extras;
 use chitin_workspace::filter;
-use chitin_workspace::guard::{ReadPolicy, Root};
-use chitin_workspace::home;
 use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
 use chitin_workspace::seed::{

@@ -8,12 +8,12 @@ use crate::factory::user_zone;
 use crate::host::Host;
 use crate::memory::MemoryOptions;
 use crate::setup::Setup;
+use chitin_config::ChitinSettings;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
 use chitin_gateway::tools::cron::NAME as CRON;
+use chitin_protocol::nearest::nearest;
 use chitin_tools::memory_slot::MEMORY_TOOLS;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
-use chitin_workspace::config::ChitinSettings;
-use chitin_workspace::nearest::nearest;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -153,7 +153,7 @@ fn today(host: &Host, setup: &Setup) -> Arc<str> {
 
 /// A key that another contract knows is no slip of the finger.
 fn is_known_elsewhere(key: &str) -> bool {
-    chitin_workspace::contract::ALL
+    chitin_contract::ALL
         .iter()
         .any(|contract| section_keys(&contract.prompt).any(|known| known == key))
 }

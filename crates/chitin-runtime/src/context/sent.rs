@@ -12,13 +12,13 @@ use chitin_agent::clock::SystemClock;
 use chitin_agent::history::MessageStamp;
 use chitin_agent::history::is_marked;
 use chitin_agent::turn::{HistoryInputs, NextRequest, ResetAsk, SentHistory, next_request};
+use chitin_config::settings::{Settings, injection};
 use chitin_context::Role;
 use chitin_model::wire::{self, Wire};
 use chitin_model::{Request, Retention};
 use chitin_protocol::message::{Content, Message};
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{Branch, FileStore, RandomIds, SessionStore, StoreError};
-use chitin_workspace::settings::{Settings, injection};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

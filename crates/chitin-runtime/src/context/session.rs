@@ -4,10 +4,10 @@ use super::{Trigger, TurnRequest};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::setup::Setup;
+use chitin_config::agents;
 use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::nearest::nearest;
 use chitin_protocol::session_key::{self, SessionKey};
-use chitin_workspace::agents;
-use chitin_workspace::nearest::nearest;
 
 /// Words that may follow `agent:<id>:`; others are taken for channels that we do not know.
 const KNOWN: [&str; 18] = [

@@ -4,8 +4,8 @@ use super::FileSource;
 use crate::host::Host;
 use crate::setup::{Setup, state_roots};
 use chitin_context::catalogue::{self, LeftOutReason};
-use chitin_workspace::contract::Layout;
-use chitin_workspace::guard::Root;
+use chitin_contract::Layout;
+use chitin_guard::Root;
 use chitin_workspace::skills::{
     AllowList, DiscoverOptions, Eligibility, Severity, Skill, discover,
 };

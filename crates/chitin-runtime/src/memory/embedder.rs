@@ -3,8 +3,8 @@
 use super::options::{EmbeddingChoice, MemoryOptions};
 use crate::host::Host;
 use crate::setup::Setup;
+use chitin_guard::Root;
 use chitin_memory::embed::{Embedder, WordEmbedder, WordTable};
-use chitin_workspace::guard::Root;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

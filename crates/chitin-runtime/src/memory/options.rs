@@ -1,15 +1,15 @@
 //! What is remembered and how it is found: what `openclaw.json` says, and over it what `chitin.json5` says.
 
 use crate::setup::Setup;
-use chitin_memory::chunk::ChunkOptions;
-use chitin_protocol::rules::{
+use chitin_config::agents;
+use chitin_config::lay_over;
+use chitin_contract::{
     Fusion, MemoryRules, MemorySourceRules, PastConversations, PieceSizes, RankingSwitch,
 };
+use chitin_memory::chunk::ChunkOptions;
 use chitin_protocol::settings::{
     CitationSetting, MemorySettings, MemorySource, RecallPlace, Share,
 };
-use chitin_workspace::agents;
-use chitin_workspace::config::lay_over;
 use serde_json::{Map, Value};
 
 /// How many results are put into the prompt.

@@ -2,10 +2,10 @@
 
 use super::{AgentMemory, unsearchable};
 use crate::error::RuntimeError;
+use chitin_contract::MemoryRules;
 use chitin_memory::keeper::Effort;
 use chitin_memory::rank::Hit;
 use chitin_memory::search::{self, Ask, Within};
-use chitin_protocol::rules::MemoryRules;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

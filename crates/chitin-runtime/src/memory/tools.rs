@@ -1,13 +1,13 @@
 //! `memory_search` and `memory_get`: what an agent asks its memory.
 
 use super::AgentMemory;
+use chitin_contract::MemoryRules;
 use chitin_memory::answer::{self, Told};
 use chitin_memory::cite::Citations;
 use chitin_memory::compat;
 use chitin_memory::keeper::Effort;
 use chitin_memory::read::{MemoryReadError, Window};
 use chitin_memory::search::{Ask, Source};
-use chitin_protocol::rules::MemoryRules;
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;

@@ -3,7 +3,6 @@
 use super::compat::{SKILL_DIRECTORIES, SKILL_FILE, STATE_FILE};
 use super::links::{Lead, follow};
 use super::tree::{EntryKind, Tree};
-use chitin_workspace::contract;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -101,7 +100,7 @@ fn is_seen(path: &Path, root_files: &[String]) -> bool {
 
 /// Tells whether any contract loads a file of that name: the same copy serves all of them.
 fn is_contract_name(name: &OsStr) -> bool {
-    contract::ALL
+    chitin_contract::ALL
         .iter()
         .flat_map(|contract| contract.loading.files)
         .any(|file| name == file.name)

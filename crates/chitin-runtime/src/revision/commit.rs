@@ -4,7 +4,7 @@ use super::MAX_REVISION_BYTES;
 use super::git::{Answer, Git};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 
 /// How many branches and tags are compared.
 const MAX_NAMES: &str = "--count=5000";

@@ -3,7 +3,6 @@
 use crate::Host;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_workspace::guard;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -68,7 +67,7 @@ impl<'a> Git<'a> {
             .map(Path::new)
             .filter(|entry| entry.is_absolute())
             .map(|entry| entry.join("git"))
-            .find(|program| guard::is_executable(program));
+            .find(|program| chitin_guard::is_executable(program));
         match program {
             Some(program) => Ok(Self {
                 program,

@@ -7,8 +7,8 @@
 use super::Revision;
 use super::revision_tests::{Repository, below, loaded, text, told};
 use super::tree::Tree;
+use chitin_contract::CANONICAL;
 use chitin_test::needs;
-use chitin_workspace::contract::CANONICAL;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

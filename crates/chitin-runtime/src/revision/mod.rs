@@ -22,7 +22,7 @@ use crate::WorkspaceCopy;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::shown;
-use chitin_workspace::guard::{Root, Scratch, WriteError, Written};
+use chitin_guard::{Root, Scratch, WriteError, Written};
 use choose::Choice;
 use git::{Answer, Git, Objects};
 use links::Original;

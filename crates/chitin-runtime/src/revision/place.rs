@@ -3,8 +3,8 @@
 use super::links::Original;
 use crate::Host;
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_workspace::guard::{Root, Scratch, WriteError};
-use chitin_workspace::home::normalized;
+use chitin_guard::normalized;
+use chitin_guard::{Root, Scratch, WriteError};
 use std::path::{Path, PathBuf};
 
 const CACHE: &str = "cache";

@@ -2,10 +2,8 @@
 //! the token follows, and only times beside them.
 
 use crate::Notes;
+use chitin_guard::{Claim, ClaimKind, Expected, Links, ReadPolicy, Root, WriteError, commit_all};
 use chitin_server::{KeptLogin, LoginChange, LoginId, Register};
-use chitin_workspace::guard::{
-    Claim, ClaimKind, Expected, Links, ReadPolicy, Root, WriteError, commit_all,
-};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;

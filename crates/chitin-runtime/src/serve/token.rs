@@ -2,7 +2,7 @@
 
 use crate::Host;
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_workspace::guard::{ReadError, ReadPolicy, Root, Written};
+use chitin_guard::{ReadError, ReadPolicy, Root, Written};
 use secrecy::SecretString;
 use std::io::Write;
 use std::path::{Path, PathBuf};

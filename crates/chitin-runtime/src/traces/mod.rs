@@ -8,9 +8,9 @@ use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Configuration, Host, Notes};
 use chitin_agent::journal::{self, Places, Switches, TraceError, TraceFile, TraceSummary};
+use chitin_contract::Contract;
+use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::TraceSettings;
-use chitin_workspace::contract::{self, Contract};
-use chitin_workspace::nearest::nearest;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +59,7 @@ pub fn home(host: &Host) -> Option<PathBuf> {
 
 /// Finds the files of all recorded sessions.
 pub fn files(host: &Host) -> Result<Vec<PathBuf>, RuntimeError> {
-    let switches = switches(host, contract::ALL[0]);
+    let switches = switches(host, chitin_contract::ALL[0]);
     let named = switches.trajectory.and_then(|switch| switch.directory);
     let state = crate::chitin_home(host);
     journal::find(state.as_deref(), named.as_deref()).map_err(unreadable)
@@ -148,7 +148,7 @@ pub fn contract_of(
     }
     let recorded = file.events.iter().rev().find_map(|event| {
         let name = event.data()["harness"]["contract"].as_str()?;
-        contract::by_name(name)
+        chitin_contract::by_name(name)
     });
     match recorded {
         Some(contract) => Ok(contract),

@@ -5,7 +5,7 @@ use crate::error::RuntimeError;
 use crate::{Host, Notes, Setup, Target};
 use chitin_agent::journal::{Redactor, TraceEvent, TraceFile, TraceSummary};
 use chitin_context::{Context, Origin, Role};
-use chitin_workspace::contract::Contract;
+use chitin_contract::Contract;
 use serde::Serialize;
 use serde_json::Value;
 use similar::{DiffTag, TextDiff};

@@ -229,7 +229,7 @@ fn job_of(key: &str) -> String {
 }
 
 impl Queue {
-    fn wish(self, old_words: chitin_protocol::rules::OldQueueWords) -> Result<QueueWish, Problem> {
+    fn wish(self, old_words: chitin_contract::OldQueueWords) -> Result<QueueWish, Problem> {
         let wish = match self {
             Self::Mode(mode) => Wish {
                 mode: Some(mode),

@@ -15,8 +15,8 @@
 
 mod many;
 
+use chitin_contract::TranscriptRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::TranscriptRules;
 use chitin_protocol::transcript::EntryBody;
 use chitin_store::{Begin, FileStore, LockMode, NewEntry, OpenSession, RandomIds, SessionStore};
 use divan::{Bencher, black_box};

@@ -2,7 +2,7 @@
 
 use crate::children::{Role, add_one, numbered, start, words};
 use crate::kit::{KEY, Kit, SOON, begin, store_at};
-use chitin_protocol::rules::TranscriptRules;
+use chitin_contract::TranscriptRules;
 use chitin_store::{FileStore, Removal, SessionStore, StoreError};
 use proptest::prelude::*;
 use serde_json::json;

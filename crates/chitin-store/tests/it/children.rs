@@ -1,7 +1,7 @@
 //! Other processes: this test program again, told by its environment what to do.
 
 use crate::kit::{KEY, NOW, begin, say, store_at};
-use chitin_protocol::rules::TranscriptRules;
+use chitin_contract::TranscriptRules;
 use chitin_store::{LockMode, OpenSession, SessionStore, StoreError};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::children::{Role, command, words};
 use crate::kit::{KEY, Kit, NOW, say, store_at};
-use chitin_protocol::rules::TranscriptRules;
+use chitin_contract::TranscriptRules;
 use chitin_store::{FileStore, Reach};
 use chitin_test::needs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! A store in a directory of its own, and records to put into it.
 
+use chitin_contract::TranscriptRules;
 use chitin_protocol::message::{Content, Message};
-use chitin_protocol::rules::TranscriptRules;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::{
     Begin, FileStore, LockMode, NewEntry, OpenSession, RandomIds, SessionStore, StoreError,

@@ -1,6 +1,7 @@
 //! When a session starts afresh: by the clocks of the place, by silence, by what is set for its kind and channel.
 
-use chitin_protocol::rules::{ResetMode, ResetRules};
+use chitin_contract::ResetRules;
+use chitin_protocol::settings::ResetMode;
 use chitin_store::reset::{ResetPolicy, ResetType, SessionTimes, freshness, policy};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

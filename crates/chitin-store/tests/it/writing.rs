@@ -1,7 +1,7 @@
 //! What is written looks as the contract says, and is there when it is opened again.
 
 use crate::kit::{KEY, Kit, NOW, NOW_MS, begin, say, texts};
-use chitin_protocol::rules::TranscriptRules;
+use chitin_contract::TranscriptRules;
 use chitin_protocol::transcript::EntryBody;
 use chitin_store::{LockMode, NewEntry, Run, SessionStore, Speaker, compat};
 use serde_json::{Value, json};

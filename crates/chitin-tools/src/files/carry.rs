@@ -3,8 +3,8 @@
 use super::change::{created_parents, take_back_parents};
 use super::kind::{Kind, SNIFFED, kind};
 use super::space::{FileOptions, Problem, Space, Surroundings};
+use chitin_guard::{Oversized, ReadError, Written};
 use chitin_protocol::record::Refusal;
-use chitin_workspace::guard::{Oversized, ReadError, Written};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 

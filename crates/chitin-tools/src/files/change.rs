@@ -1,7 +1,7 @@
 //! Changes of files that happen together or not at all.
 
 use super::space::{Problem, Settled, write_problem};
-use chitin_workspace::guard::{EntryKind, Expected, Fingerprint, commit_all};
+use chitin_guard::{EntryKind, Expected, Fingerprint, commit_all};
 use std::path::{Path, PathBuf};
 
 /// Permission bits of a new file, before the process takes its share.

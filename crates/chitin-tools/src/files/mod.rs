@@ -1,6 +1,6 @@
 //! Tools that work on files: `read`, `write`, `edit`, `apply_patch`, `list` and `search`.
 //!
-//! Every path goes through [`chitin_workspace::guard`]: beneath the workspace and the roots that the user opened, links by
+//! Every path goes through [`chitin_guard`]: beneath the workspace and the roots that the user opened, links by
 //! policy, no FIFO waited for, no file changed halfway. What is refused is said with its reason.
 
 mod apply_patch;
@@ -36,7 +36,7 @@ pub use space::FileOptions;
 pub use write::WriteTool;
 
 use crate::tool::Tool;
-use chitin_protocol::rules::ToolRules;
+use chitin_contract::ToolRules;
 use std::sync::Arc;
 
 /// Makes every tool that works on files, under the names of the contract.

@@ -1,12 +1,12 @@
 //! Where files may be: the workspace, and the roots that the user opened besides.
 
-use chitin_protocol::record::Refusal;
-use chitin_protocol::settings::FileToolSettings;
-use chitin_workspace::guard::{
+use chitin_guard::{
     Entry, EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
     WriteError,
 };
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
+use chitin_protocol::record::Refusal;
+use chitin_protocol::settings::FileToolSettings;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
 
@@ -322,7 +322,7 @@ impl Settled<'_> {
     }
 
     /// Reads the whole file to change it.
-    pub(super) fn read(&self) -> Result<chitin_workspace::guard::FileRead, Problem> {
+    pub(super) fn read(&self) -> Result<chitin_guard::FileRead, Problem> {
         let policy = ReadPolicy {
             links: Links::Refuse,
             hardlinks: self.options.hardlinks,

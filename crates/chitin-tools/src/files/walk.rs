@@ -1,7 +1,7 @@
 //! Going through a tree: in order, no link followed, ignored files left out.
 
 use super::space::Place;
-use chitin_workspace::guard::{Entry, EntryKind, Links, Oversized, ReadPolicy};
+use chitin_guard::{Entry, EntryKind, Links, Oversized, ReadPolicy};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::ffi::OsStr;

@@ -5,8 +5,8 @@ use super::list::{ToolPolicy, normalize_name};
 use super::profile::profile_policy;
 use super::verdict::Reason;
 use super::{PolicyInput, Sender};
+use chitin_contract::{SenderLayer, SubagentLift, ToolRules};
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::rules::{SenderLayer, SubagentLift, ToolRules};
 use chitin_protocol::session_key::{SessionKey, is_subagent, subagent_depth};
 use chitin_protocol::settings::ToolPolicySettings;
 

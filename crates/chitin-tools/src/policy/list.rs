@@ -4,8 +4,8 @@ use super::layers::Layer;
 use super::profile::group;
 use super::verdict::{Reason, UnknownEntry};
 use super::{COMPANIONS, COMPANIONS_OF};
-use chitin_protocol::rules::{ToolRules, WriteCoversPatch};
-use chitin_workspace::nearest::nearest;
+use chitin_contract::{ToolRules, WriteCoversPatch};
+use chitin_protocol::nearest::nearest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@ pub use list::{ToolPolicy, normalize_name};
 pub use profile::{groups, profile_policy};
 pub use verdict::{Reason, Removal, UnknownEntry, Verdict};
 
-use chitin_protocol::rules::ToolRules;
+use chitin_contract::ToolRules;
 use chitin_protocol::session_key::KeyGrammar;
 use list::{Matcher, Names};
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ impl<'a> PolicyInput<'a> {
 /// Says which tools a run has, in catalogue order, and why it lacks the others.
 ///
 /// ```
-/// use chitin_protocol::rules::ToolRules;
+/// use chitin_contract::ToolRules;
 /// use chitin_protocol::session_key::KeyGrammar;
 /// use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
 ///

@@ -2,7 +2,7 @@
 
 use super::list::ToolPolicy;
 use crate::compat::{BUNDLED_MCP, OWN_GROUP};
-use chitin_protocol::rules::{FullProfile, OwnGroup, ToolProfile, ToolRules, ToolSection};
+use chitin_contract::{FullProfile, OwnGroup, ToolProfile, ToolRules, ToolSection};
 
 /// Returns the policy that a profile stands for; `None` is no restriction, as for a profile that nobody knows.
 pub fn profile_policy(rules: &ToolRules, profile: &str) -> Option<ToolPolicy> {

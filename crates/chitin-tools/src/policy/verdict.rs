@@ -1,8 +1,8 @@
 //! What came of the layers, and why.
 
 use super::layers::LayerKind;
-use chitin_protocol::rules::ToolAlias;
-use chitin_workspace::nearest::nearest;
+use chitin_contract::ToolAlias;
+use chitin_protocol::nearest::nearest;
 use std::collections::BTreeMap;
 
 /// Which tools a run has, and why it lacks the others.

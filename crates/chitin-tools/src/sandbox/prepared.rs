@@ -4,7 +4,7 @@ use super::config::SandboxConfig;
 use super::level::SandboxLevel;
 use super::policy::{HOME, Policy, Roots, TMP};
 use super::{bwrap, environment};
-use chitin_workspace::guard::{Root, Scratch, WriteError};
+use chitin_guard::{Root, Scratch, WriteError};
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "exec-";

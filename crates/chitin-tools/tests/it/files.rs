@@ -5,15 +5,15 @@
 )]
 
 use crate::kit::{ROOM, call, call_with, call_within, done, failed};
+use chitin_contract::ToolRules;
+use chitin_guard::Hardlinks;
 use chitin_protocol::message::Block;
-use chitin_protocol::rules::ToolRules;
 use chitin_test::TestEnv;
 use chitin_tools::Concurrency;
 use chitin_tools::files::{
     ApplyPatchTool, EditTool, FileOptions, ListTool, Places, ReadTool, Replacement, WriteTool,
     file_tools, replace,
 };
-use chitin_workspace::guard::Hardlinks;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -464,7 +464,7 @@ fn line_ends_marks_and_foreign_bytes_stay() {
 
 #[test]
 fn a_file_that_changes_meanwhile_is_not_overwritten() {
-    use chitin_workspace::guard::{Expected, ReadPolicy, Root, commit_all};
+    use chitin_guard::{Expected, ReadPolicy, Root, commit_all};
     let env = TestEnv::new();
     let path = env.file("workspace/a.md", "old");
     let root = Root::open(&env.workspace()).unwrap();

@@ -146,7 +146,7 @@ fn when_one_part_does_not_fit_nothing_happens() {
 
 #[test]
 fn a_change_that_fails_at_the_disk_is_taken_back() {
-    use chitin_workspace::guard::{Expected, ReadPolicy, Root, commit_all};
+    use chitin_guard::{Expected, ReadPolicy, Root, commit_all};
     let env = TestEnv::new();
     env.files([("a.md", "a\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
     let before = tree(&env.workspace());

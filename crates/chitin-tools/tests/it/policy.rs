@@ -1,6 +1,6 @@
 //! Who may use which tool, and why not.
 
-use chitin_protocol::rules::{ToolRules, ToolSection};
+use chitin_contract::{ToolRules, ToolSection};
 use chitin_protocol::session_key::KeyGrammar;
 use chitin_protocol::settings::ToolSettings;
 use chitin_tools::policy::{

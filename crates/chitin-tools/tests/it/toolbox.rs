@@ -1,8 +1,8 @@
 //! What a run has: in a stable order, filtered, and clean whoever made the tool.
 
 use crate::kit::{Nobody, done, failed};
+use chitin_contract::ToolRules;
 use chitin_protocol::message::{Block, CostShares, Usage};
-use chitin_protocol::rules::ToolRules;
 use chitin_protocol::session_key::KeyGrammar;
 use chitin_protocol::settings::OutputSettings;
 use chitin_protocol::tool::ToolSpec;

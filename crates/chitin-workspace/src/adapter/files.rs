@@ -1,8 +1,8 @@
 //! Reading the text files of one directory: what is missing is empty, what cannot be read is empty with a warning.
 
 use super::definition::Warning;
-use crate::contract::{ATMOSPHERE, Contract, HardlinkRule, LinkRule};
-use crate::guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use chitin_contract::{ATMOSPHERE, Contract, HardlinkRule, LinkRule};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use std::path::{Component, Path, PathBuf};
 

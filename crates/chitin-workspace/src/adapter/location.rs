@@ -5,9 +5,9 @@ use super::definition::AgentDefinition;
 use super::files::normalize;
 use super::registry::{AdapterError, AdapterRegistry};
 use super::text::{is_blank, trim};
-use crate::env::Env;
-use crate::guard::Root;
 use crate::state::{Name, NameError};
+use chitin_config::env::Env;
+use chitin_guard::Root;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

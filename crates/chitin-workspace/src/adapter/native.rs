@@ -5,7 +5,7 @@ use super::definition::{AgentDefinition, Extensions};
 use super::files::{TextFile, normalize};
 use super::prompt::{Sections, system_prompt};
 use super::registry::{AdapterError, WorkspaceAdapter};
-use crate::guard::Root;
+use chitin_guard::Root;
 use std::path::Path;
 
 /// Claims any directory and reads nothing but its `README.md`.

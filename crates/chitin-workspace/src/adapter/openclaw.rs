@@ -11,8 +11,8 @@ use super::prompt::{Sections, system_prompt};
 use super::registry::{AdapterError, WorkspaceAdapter};
 use super::skills::{SkillDepth, discover};
 use super::text::{is_blank, lines, trim};
-use crate::contract::Contract;
-use crate::guard::Root;
+use chitin_contract::Contract;
+use chitin_guard::Root;
 use std::path::{Path, PathBuf};
 
 /// Claims a directory with an `AGENTS.md` directly in it.

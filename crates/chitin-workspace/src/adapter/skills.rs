@@ -3,7 +3,7 @@
 use super::compat::{SKILL_FILE, SKILL_ROOTS};
 use super::definition::{SkillPath, Warning};
 use super::files::{leads_nowhere, policy, stands};
-use crate::guard::{EntryKind, Root};
+use chitin_guard::{EntryKind, Root};
 use std::collections::HashSet;
 use std::path::Path;
 

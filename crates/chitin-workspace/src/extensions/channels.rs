@@ -4,7 +4,7 @@ use super::letters::is_letter_or_digit;
 use super::line::statements;
 use super::live::{LiveFile, LiveText};
 use crate::adapter::text::strip;
-use crate::guard::ReadPolicy;
+use chitin_guard::ReadPolicy;
 use std::collections::HashSet;
 use std::path::Path;
 

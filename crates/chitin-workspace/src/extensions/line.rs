@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 /// Returns the lines that say something: one bullet dropped, stripped, neither empty nor starting with `#`.
-pub(crate) fn statements(text: &str) -> impl Iterator<Item = &str> {
+pub fn statements(text: &str) -> impl Iterator<Item = &str> {
     lines(text)
         .map(|line| {
             let line = strip(line);
@@ -18,7 +18,7 @@ pub(crate) fn statements(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns what stands before and after the first colon, both stripped. A colon at the very beginning is no separator.
-pub(crate) fn pair(statement: &str) -> Option<(&str, &str)> {
+pub fn pair(statement: &str) -> Option<(&str, &str)> {
     match statement.split_once(':') {
         Some((key, value)) if !key.is_empty() => Some((strip(key), strip(value))),
         _ => None,
@@ -34,7 +34,7 @@ pub(crate) fn settings(text: &str) -> impl Iterator<Item = (String, &str)> {
 }
 
 /// Returns the bytes of `text` that `part`, a slice of it, covers.
-pub(crate) fn span(text: &str, part: &str) -> Range<usize> {
+pub fn span(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     let start = start.min(text.len());
     start..(start + part.len()).min(text.len())

@@ -1,8 +1,8 @@
 //! An extension file as it is now: looked at whenever it is asked for, so that an edit holds from the next message on.
 
-use crate::guard::{Oversized, ReadError, ReadPolicy, Root, stamp_now};
 use crate::load::{Observation, Reading, Slot};
 use crate::snapshot::Content;
+use chitin_guard::{Oversized, ReadError, ReadPolicy, Root, stamp_now};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -4,7 +4,7 @@
 use super::line::{Position, pair, statements};
 use super::live::{LiveFile, LiveText};
 use super::{channels, permissions};
-use crate::guard::ReadPolicy;
+use chitin_guard::ReadPolicy;
 use std::path::Path;
 
 /// How many such lines of a file are told one by one.

@@ -15,7 +15,7 @@ mod agent_settings;
 pub mod channels;
 mod compat;
 mod letters;
-pub(crate) mod line;
+pub mod line;
 mod live;
 pub mod lookalike;
 pub mod mcp;

@@ -11,7 +11,7 @@ use super::compat::{
 use super::line::{pair, settings, statements};
 use super::secret::{REDACTED, Secret};
 use crate::adapter::text::{is_blank, trim};
-use crate::env::Env;
+use chitin_config::env::Env;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::adapter::text::{is_blank, strip};
 use crate::adapter::{AgentDefinition, SkillPath, TextFile, Warning};
-use crate::guard::Root;
+use chitin_guard::Root;
 
 /// The file.
 pub const FILE: &str = "SKILLS.md";

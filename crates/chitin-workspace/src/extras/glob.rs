@@ -1,6 +1,6 @@
 //! Globs beneath a root: `*`, `?`, `[..]`, `**` and `{a,b}`. Wildcards match no hidden name and enter no linked directory.
 
-use crate::guard::{EntryKind, Links, Root};
+use chitin_guard::{EntryKind, Links, Root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(super) fn find(root: &Root, pattern: &str) -> Vec<PathBuf> {
     search
         .found
         .into_iter()
-        .map(|relative| crate::home::normalized(&root.path().join(relative)))
+        .map(|relative| chitin_guard::normalized(&root.path().join(relative)))
         .collect()
 }
 

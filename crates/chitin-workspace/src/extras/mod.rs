@@ -2,11 +2,11 @@
 
 mod glob;
 
-use crate::contract::{Contract, ExtraDuplicates, ExtraOrder};
-use crate::guard::{FileRead, ReadError, ReadPolicy, Root};
-use crate::home::normalized;
 use crate::load::decode;
 use crate::snapshot::{Record, RecordState};
+use chitin_contract::{Contract, ExtraDuplicates, ExtraOrder};
+use chitin_guard::normalized;
+use chitin_guard::{FileRead, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::text::trim_js;
 use serde::Serialize;
@@ -225,7 +225,7 @@ fn relative_to(root: &Root, path: &Path) -> Option<PathBuf> {
 }
 
 fn diagnostic(path: PathBuf, error: &ReadError, contract: &Contract) -> Diagnostic {
-    use crate::contract::RefusalStyle;
+    use chitin_contract::RefusalStyle;
     let (reason, refused) = match error {
         ReadError::Missing { .. } => (Reason::Missing, None),
         // A contract that cannot tell a dangling link from nothing says that nothing is there.

@@ -1,7 +1,7 @@
 //! Bytes to text, the same way for every file.
 
-use crate::guard::FileRead;
 use crate::snapshot::Content;
+use chitin_guard::FileRead;
 
 /// Decodes UTF-8 with U+FFFD for each maximal broken part. Nothing is trimmed; BOM, CR and NUL stay.
 pub fn decode(read: FileRead) -> Content {

@@ -1,8 +1,8 @@
 //! Many workspaces in bounded memory.
 
 use super::{LoadError, LoadOptions, Loader};
-use crate::contract::Contract;
 use crate::snapshot::Workspace;
+use chitin_contract::Contract;
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

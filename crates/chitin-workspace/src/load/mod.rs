@@ -12,9 +12,9 @@ pub use decode::decode;
 pub use loaders::Loaders;
 pub(crate) use slot::{Observation, Reading, Slot};
 
-use crate::contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
-use crate::guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use crate::snapshot::{Record, RecordState, Workspace};
+use chitin_contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
+use chitin_guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,7 +81,7 @@ pub struct Loader {
 #[derive(Debug)]
 struct Wanted {
     name: Arc<str>,
-    absent: crate::contract::Absent,
+    absent: chitin_contract::Absent,
     reading: Reading,
 }
 
@@ -138,7 +138,7 @@ impl Loader {
                 .find(|file| file.name == MEMORY);
             names.push(Wanted {
                 name: LOWER_MEMORY.into(),
-                absent: absent.map_or(crate::contract::Absent::Silent, |file| file.absent),
+                absent: absent.map_or(chitin_contract::Absent::Silent, |file| file.absent),
                 reading: Reading::Rare,
             });
         }
@@ -148,7 +148,7 @@ impl Loader {
             if is_plain && names.iter().all(|wanted| *wanted.name != **name) {
                 names.push(Wanted {
                     name: name.as_str().into(),
-                    absent: crate::contract::Absent::Silent,
+                    absent: chitin_contract::Absent::Silent,
                     reading: Reading::WhenChanged,
                 });
             }
@@ -307,7 +307,7 @@ impl Loader {
     }
 
     fn is_listed(&self, root: &Root, wanted: &Wanted, slot: &Slot) -> bool {
-        use crate::contract::Absent;
+        use chitin_contract::Absent;
         match wanted.absent {
             Absent::Record => true,
             Absent::Silent => !matches!(slot.observation, Observation::Absent),
@@ -343,7 +343,7 @@ impl Loader {
         let records = self
             .names
             .iter()
-            .filter(|wanted| wanted.absent == crate::contract::Absent::Record);
+            .filter(|wanted| wanted.absent == chitin_contract::Absent::Record);
         Workspace {
             path: self.path.clone(),
             exists: false,

@@ -1,8 +1,8 @@
 //! One remembered file: what was seen of it, and whether that still holds.
 
 use super::decode::decode;
-use crate::guard::{End, Fingerprint, KeptFile, ReadError, ReadPolicy, Root};
 use crate::snapshot::Content;
+use chitin_guard::{End, Fingerprint, KeptFile, ReadError, ReadPolicy, Root};
 use chitin_protocol::record::Refusal;
 use std::path::Path;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::state::{SetupState, compat, read_file};
 use super::{SeedRequest, keeps_state_in_workspace};
-use crate::guard::{ReadPolicy, Root, WriteError};
+use chitin_guard::{ReadPolicy, Root, WriteError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -13,8 +13,8 @@ pub use state::{
 };
 pub use templates::{ADDITIONAL_TEMPLATES, TEMPLATES, TemplateError, Templates, template};
 
-use crate::contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
-use crate::guard::{Links, ReadPolicy, Root, WriteError, Written};
+use chitin_contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
+use chitin_guard::{Links, ReadPolicy, Root, WriteError, Written};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What a run is told about a pending bootstrap (W49).
 
-use crate::contract::{BootstrapModeRule, Contract};
 use crate::filter::RunKind;
+use chitin_contract::{BootstrapModeRule, Contract};
 use serde::Serialize;
 
 /// How much a run is told.

@@ -2,8 +2,8 @@
 
 use super::attest::Attestation;
 use super::{BOOTSTRAP, SeedRequest, is_in_use};
-use crate::contract::{PendingInUse, SeedState};
-use crate::guard::{EntryKind, ReadPolicy, Root, WriteError};
+use chitin_contract::{PendingInUse, SeedState};
+use chitin_guard::{EntryKind, ReadPolicy, Root, WriteError};
 use chitin_protocol::text::is_blank_js;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The texts that a new workspace starts with: ours, or the user's own in their place.
 
-use crate::guard::{Links, ReadError, ReadPolicy, Root};
+use chitin_guard::{Links, ReadError, ReadPolicy, Root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;

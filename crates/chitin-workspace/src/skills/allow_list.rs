@@ -2,7 +2,7 @@
 
 use super::metadata::js_text;
 use super::skill::Skill;
-use crate::contract::{Contract, SessionOverlay};
+use chitin_contract::{Contract, SessionOverlay};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use super::front_matter::FrontMatter;
 use super::metadata::Invocation;
 use super::skill::Skill;
-use crate::contract::SkillRules;
+use chitin_contract::SkillRules;
 use chitin_protocol::text::{is_js_whitespace, trim_js, utf16_len, utf16_prefix};
 use serde::Serialize;
 use std::collections::HashSet;

@@ -3,9 +3,8 @@
 use super::compat::TRUE_BY_DEFAULT;
 use super::metadata::{Metadata, js_text};
 use super::skill::Skill;
-use crate::contract::{BlankVariable, SkillRules, SkillSource};
-use crate::env::Env;
-use crate::guard;
+use chitin_config::env::Env;
+use chitin_contract::{BlankVariable, SkillRules, SkillSource};
 use chitin_protocol::text::{is_blank_js, trim_js};
 use serde::Serialize;
 use serde_json::Value;
@@ -236,7 +235,7 @@ impl<'a> Eligibility<'a> {
             && self
                 .search_path
                 .iter()
-                .any(|directory| guard::is_executable(&join_plainly(directory, name)));
+                .any(|directory| chitin_guard::is_executable(&join_plainly(directory, name)));
         let found = here || self.remote.bins.iter().any(|bin| bin == name);
         self.known_bins.borrow_mut().insert(name.to_owned(), found);
         found

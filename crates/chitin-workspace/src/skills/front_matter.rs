@@ -3,7 +3,7 @@
 use super::compat::code;
 use super::yaml::{self, YamlError};
 use super::yaml_value::{Yaml, js_number, write_json_string};
-use crate::contract::{FrontMatterRule, SkillRules};
+use chitin_contract::{FrontMatterRule, SkillRules};
 use chitin_protocol::text::{is_js_whitespace, trim_js};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;

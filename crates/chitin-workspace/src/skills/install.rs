@@ -2,7 +2,7 @@
 
 use super::metadata::string_list;
 use super::web_address;
-use crate::contract::{DownloadSum, SkillRules};
+use chitin_contract::{DownloadSum, SkillRules};
 use chitin_protocol::text::{is_js_whitespace, trim_js};
 use serde::Serialize;
 use serde_json::{Number, Value};

@@ -3,10 +3,10 @@
 //! Without them the catalogue of a release is shorter than its own, so that entries of the user are cut later or not at all.
 
 use super::roots::SkillPlaces;
-use crate::contract::{Contract, ReleaseSkills};
-use crate::env::Env;
-use crate::guard::{self, Hardlinks, Links, ReadPolicy, Root};
-use crate::home;
+use chitin_config::env::Env;
+use chitin_config::home;
+use chitin_contract::{Contract, ReleaseSkills};
+use chitin_guard::{Hardlinks, Links, ReadPolicy, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -179,8 +179,9 @@ impl Installation {
                 continue;
             }
             for skills in manifest["skills"].as_array().into_iter().flatten() {
-                let below =
-                    home::normalized(&Path::new(&name).join(skills.as_str().unwrap_or("..")));
+                let below = chitin_guard::normalized(
+                    &Path::new(&name).join(skills.as_str().unwrap_or("..")),
+                );
                 if below.starts_with(&name) {
                     found.push(extensions.join(below));
                 }
@@ -260,14 +261,14 @@ fn candidates(workspace: &Path, env: &Env) -> Vec<PathBuf> {
 
 /// Follows a link to a program, a few hops at most.
 fn followed(path: &Path) -> Option<PathBuf> {
-    if !guard::is_executable(path) {
+    if !chitin_guard::is_executable(path) {
         return None;
     }
     let mut at = path.to_path_buf();
     for _ in 0..MAX_LINKS {
-        match guard::link_target(&at) {
+        match chitin_guard::link_target(&at) {
             Some(target) => {
-                at = home::normalized(&at.parent()?.join(target));
+                at = chitin_guard::normalized(&at.parent()?.join(target));
             }
             None => return Some(at),
         }

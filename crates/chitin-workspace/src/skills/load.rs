@@ -6,8 +6,8 @@ use super::metadata::{Invocation, Metadata};
 use super::problem::{Severity, SkillProblem};
 use super::scan::{self, ScanContext, sentence};
 use super::skill::Skill;
-use crate::contract::{SkillFileLink, SkillSource};
-use crate::guard::{
+use chitin_contract::{SkillFileLink, SkillSource};
+use chitin_guard::{
     Entry, EntryKind, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
 };
 use chitin_protocol::record::Refusal;

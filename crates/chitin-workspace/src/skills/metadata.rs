@@ -3,7 +3,7 @@
 use super::front_matter::FrontMatter;
 use super::install::InstallSpec;
 use super::yaml_value::js_number;
-use crate::contract::SkillRules;
+use chitin_contract::SkillRules;
 use chitin_protocol::text::trim_js;
 use serde::Serialize;
 use serde_json::{Map, Value};

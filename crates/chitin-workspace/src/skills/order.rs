@@ -1,6 +1,6 @@
 //! The order of names.
 
-use crate::contract::NameOrder;
+use chitin_contract::NameOrder;
 use icu_collator::CollatorBorrowed;
 use icu_collator::options::CollatorOptions;
 use icu_locale_core::locale;

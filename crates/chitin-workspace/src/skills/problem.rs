@@ -1,6 +1,6 @@
 //! Files and directories that gave no skill although they look like one, each with its place and the reason.
 
-use crate::contract::SkillSource;
+use chitin_contract::SkillSource;
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! Where skills are looked for: sources become directories.
 
 use super::compat::{AGENTS_DIRECTORY, SKILLS_DIRECTORY, STATE_DIRECTORY};
-use crate::contract::{Contract, PersonalRoot, SkillRules, SkillSource};
-use crate::env::Env;
-use crate::home;
+use chitin_config::env::Env;
+use chitin_config::home;
+use chitin_contract::{Contract, PersonalRoot, SkillRules, SkillSource};
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -6,10 +6,10 @@ use super::load::{self, Candidate, Found};
 use super::order::Names;
 use super::problem::{Severity, SkillProblem};
 use super::skill::Skill;
-use crate::contract::{
+use chitin_contract::{
     HiddenDirectories, NestedRoot, RootFile, SkillRules, SkillSource, SourceLimit,
 };
-use crate::guard::{Entry, EntryKind, Links, ReadError, Root};
+use chitin_guard::{Entry, EntryKind, Links, ReadError, Root};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

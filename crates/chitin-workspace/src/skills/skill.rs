@@ -3,7 +3,7 @@
 use super::front_matter::FrontMatter;
 use super::metadata::{Invocation, Metadata};
 use super::problem::{Severity, SkillProblem};
-use crate::contract::SkillSource;
+use chitin_contract::SkillSource;
 use serde::Serialize;
 use std::path::PathBuf;
 

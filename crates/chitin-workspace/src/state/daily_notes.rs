@@ -5,7 +5,7 @@
 
 use super::compat::NOTES_DIRECTORY;
 use super::reader::StateError;
-use crate::guard::{ReadError, Root, Written};
+use chitin_guard::{ReadError, Root, Written};
 use chitin_protocol::text::is_blank_js;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};

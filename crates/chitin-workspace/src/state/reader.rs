@@ -5,7 +5,7 @@ use super::conversation::Message;
 use super::entry::Entry;
 use super::name::{Name, NameError};
 use crate::adapter::{Sections, TextFile, Warning, system_prompt};
-use crate::guard::{Links, ReadError, Root, WriteError};
+use chitin_guard::{Links, ReadError, Root, WriteError};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

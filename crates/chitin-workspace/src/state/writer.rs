@@ -8,7 +8,7 @@ use super::conversation::Message;
 use super::entry::{Entry, Stamp};
 use super::reader::{Owner, StateError, conversation_file, read_text};
 use crate::adapter::text::{is_blank, lines};
-use crate::guard::{Links, ReadError, Root};
+use chitin_guard::{Links, ReadError, Root};
 use jiff::civil::Date;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! A directory remembered by the fingerprints of its entries, where the operating system reports nothing.
 
-use crate::guard::{EntryKind, Fingerprint, Links, Root};
+use chitin_guard::{EntryKind, Fingerprint, Links, Root};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -8,7 +8,7 @@ use super::inbox::Inbox;
 use super::listing::{Difference, Listing};
 use super::options::WatchOptions;
 use super::scope::Scope;
-use crate::guard::{EntryKind, Links, Root};
+use chitin_guard::{EntryKind, Links, Root};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;

@@ -5,12 +5,12 @@
     reason = "tests look at trees from outside the guard"
 )]
 
+use chitin_config::env::Env;
 use chitin_test::TestEnv;
 use chitin_workspace::adapter::{
     AdapterError, AdapterRegistry, AgentDefinition, NativeAdapter, OpenClawAdapter, Part,
     Precedence, Warning, WorkspaceAdapter, compose, location,
 };
-use chitin_workspace::env::Env;
 use chitin_workspace::extensions::permissions::{self, Decision, Request, Usage};
 use chitin_workspace::extensions::runtime::{self, Endpoint, Overrides};
 use chitin_workspace::extensions::{mcp, skills};

@@ -57,7 +57,7 @@ fn what_says_nothing_or_too_much_is_refused_and_nothing_is_made() {
     for text in ["", " \n\u{a0}\n", "a\0b", &long] {
         notes.append(DAY, text).unwrap_err();
     }
-    let root = chitin_workspace::guard::Root::open(&env.workspace()).unwrap();
+    let root = chitin_guard::Root::open(&env.workspace()).unwrap();
     assert_eq!(root.kind(Path::new("memory")), None);
 }
 

@@ -4,12 +4,12 @@
     reason = "files are changed behind the library's back"
 )]
 
+use chitin_guard::ReadPolicy;
 use chitin_test::TestEnv;
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::extensions::permissions::{self, Decision, Request, Usage};
 use chitin_workspace::extensions::suggestion::{Suggestion, suggest};
 use chitin_workspace::extensions::{LiveFile, LiveText, Position};
-use chitin_workspace::guard::ReadPolicy;
 use jiff::Timestamp;
 use std::cell::Cell;
 

@@ -1,9 +1,9 @@
 //! Files that configuration adds from below the root.
 
+use chitin_contract::CANONICAL;
+use chitin_guard::Root;
 use chitin_test::TestEnv;
-use chitin_workspace::contract::CANONICAL;
 use chitin_workspace::extras::{self, ExtraFiles, Reason};
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::Path;
 

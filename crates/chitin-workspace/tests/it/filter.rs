@@ -1,8 +1,8 @@
 //! Which files a turn keeps: by session, by run, by turn, and by what the user configured.
 
-use chitin_workspace::contract::{CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
+use chitin_config::heartbeat;
+use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts, filter};
-use chitin_workspace::heartbeat;
 use chitin_workspace::snapshot::{Record, RecordState};
 use serde_json::{Value, json};
 use std::path::Path;

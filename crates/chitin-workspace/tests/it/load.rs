@@ -1,9 +1,9 @@
 //! Loading: what a directory holds, again and again, nearly free when nothing changed.
 #![expect(clippy::disallowed_methods, reason = "files are edited between loads")]
 
+use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_4};
+use chitin_guard::{Hardlinks, Links};
 use chitin_test::TestEnv;
-use chitin_workspace::contract::{self, CANONICAL, Contract, OPENCLAW_2026_4};
-use chitin_workspace::guard::{Hardlinks, Links};
 use chitin_workspace::load::{LoadError, LoadOptions, Loader, Loaders, load};
 use chitin_workspace::snapshot::{RecordState, Workspace};
 use std::fmt::Write as _;
@@ -54,7 +54,7 @@ fn one_directory_seen_through_every_contract() {
     env.link("workspace/SOUL.md", "../shared/SOUL.md");
     env.link("workspace/USER.md", "AGENTS.md");
     let mut text = String::new();
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         let workspace = load(&env.workspace(), contract, &LoadOptions::default()).unwrap();
         let _ = writeln!(text, "{}:\n{}", contract.name, show(&workspace));
     }

@@ -2,16 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod bridge;
-mod channels;
-mod check;
-mod config;
 mod daily_notes;
 mod extension_files;
 mod extras;
 mod filter;
-mod guard;
 mod load;
-mod scratch;
 mod seeding;
 mod skills;
 mod state;

@@ -1,8 +1,8 @@
 //! Filling a workspace: nothing is lost, and nothing is begun that cannot be finished.
 #![expect(clippy::disallowed_methods, reason = "hostile trees are built by hand")]
 
+use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use chitin_test::TestEnv;
-use chitin_workspace::contract::{self, CANONICAL, OPENCLAW_2026_9};
 use chitin_workspace::seed::{
     OnVanished, SeedError, SeedFiles, SeedRequest, Templates, plan, seed,
 };
@@ -49,7 +49,7 @@ fn nothing_is_written_when_the_state_could_not_be_kept() {
 /// A file that comes from a template is no sign of use, whoever wrote the template: set-up stays to be done.
 #[test]
 fn own_templates_leave_the_set_up_pending_under_every_contract() {
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         let env = TestEnv::new();
         for name in ["IDENTITY.md", "USER.md", "SOUL.md", "RUNTIME.md"] {
             env.file(&format!("mine/{name}"), format!("Our own {name}.\n"));

@@ -1,11 +1,9 @@
 //! Skills: what is read, from where, who wins, and what is said about the rest.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use chitin_config::env::Env;
+use chitin_contract::{Contract, OPENCLAW_2026_4, OPENCLAW_2026_9, SkillRules, SkillSource};
 use chitin_test::TestEnv;
-use chitin_workspace::contract::{
-    self, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9, SkillRules, SkillSource,
-};
-use chitin_workspace::env::Env;
 use chitin_workspace::skills::{
     AllowList, DiscoverOptions, Eligibility, Metadata, SkillPlaces, SkillSet, discover,
     find_invocation, parse_front_matter, skill_commands,
@@ -205,7 +203,7 @@ fn the_nearest_source_wins_and_the_losers_are_named() {
         );
     }
     let config = json!({ "skills": { "load": { "extraDirs": ["more"] } } });
-    let set = find(&env, &contract::CANONICAL, &config);
+    let set = find(&env, &chitin_contract::CANONICAL, &config);
     insta::assert_snapshot!(tell(&env, &set), @"
     Wharf <- $TEST_ENV/workspace/skills/Wharf/SKILL.md
     harbour <- $TEST_ENV/bundled/harbour/SKILL.md
@@ -249,7 +247,10 @@ fn a_broken_skill_is_reported_and_stops_no_other() {
     env.fifo("workspace/skills/pipe/SKILL.md");
     env.directory_at("workspace/skills/directory/SKILL.md");
     let config = json!({});
-    insta::assert_snapshot!(tell(&env, &find(&env, &contract::CANONICAL, &config)));
+    insta::assert_snapshot!(tell(
+        &env,
+        &find(&env, &chitin_contract::CANONICAL, &config)
+    ));
     insta::assert_snapshot!(tell(&env, &find(&env, &OPENCLAW_2026_9, &config)));
 }
 
@@ -273,10 +274,13 @@ fn groups_are_searched_as_deep_as_the_contract_or_the_caller_says() {
             .map(|skill| skill.name)
             .collect()
     };
-    assert_eq!(names(&contract::CANONICAL, None), ["er", "tide", "top"]);
-    assert_eq!(names(&contract::CANONICAL, Some(2)), ["tide", "top"]);
-    assert_eq!(names(&contract::CANONICAL, Some(1)), ["top"]);
-    assert_eq!(names(&contract::ATMOSPHERE, None), ["top"]);
+    assert_eq!(
+        names(&chitin_contract::CANONICAL, None),
+        ["er", "tide", "top"]
+    );
+    assert_eq!(names(&chitin_contract::CANONICAL, Some(2)), ["tide", "top"]);
+    assert_eq!(names(&chitin_contract::CANONICAL, Some(1)), ["top"]);
+    assert_eq!(names(&chitin_contract::ATMOSPHERE, None), ["top"]);
     assert_eq!(names(&OPENCLAW_2026_4, None), ["top"]);
     assert_eq!(names(&OPENCLAW_2026_9, None), ["er", "tide", "top"]);
 }
@@ -290,7 +294,7 @@ fn groups_count_together_and_a_cut_is_said() {
         env.file(&path, skill_file(&name, "d"));
     }
     let config = json!({ "skills": { "limits": { "maxSkillsLoadedPerSource": 4 } } });
-    let set = find(&env, &contract::CANONICAL, &config);
+    let set = find(&env, &chitin_contract::CANONICAL, &config);
     assert_eq!(set.skills.len(), 4);
     let said: Vec<&str> = set
         .problems
@@ -341,7 +345,7 @@ fn very_many_skills_come_in_the_same_order() {
     let set = discover(
         &places(&env),
         &json!({}),
-        &contract::CANONICAL.skills,
+        &chitin_contract::CANONICAL.skills,
         &options,
     );
     let names: Vec<_> = set.skills.iter().map(|skill| skill.name.clone()).collect();
@@ -459,8 +463,8 @@ fn commands_are_named_after_skills_and_found_by_either_name() {
             "---\nname: private\ndescription: d\nuser-invocable: off\n---\n",
         ),
     ]);
-    let set = find(&env, &contract::CANONICAL, &json!({}));
-    let commands = skill_commands(&set.skills, &["SHELL"], &contract::CANONICAL.skills);
+    let set = find(&env, &chitin_contract::CANONICAL, &json!({}));
+    let commands = skill_commands(&set.skills, &["SHELL"], &chitin_contract::CANONICAL.skills);
     let told: Vec<String> = commands
         .iter()
         .map(|command| serde_json::to_string(command).unwrap())
@@ -529,7 +533,7 @@ proptest! {
             let path = env.workspace().join(places_for_links[place]);
             let _ = std::os::unix::fs::symlink(targets[target], path);
         }
-        for contract in contract::ALL {
+        for contract in chitin_contract::ALL {
             for skill in find(&env, contract, &json!({})).skills {
                 prop_assert_eq!(&skill.name, "real", "{} took {}", contract.name, skill.file.display());
             }
@@ -545,7 +549,10 @@ fn skills_that_a_link_brings_in_from_outside_are_pointed_out_and_not_used_by_def
     env.directory_at("workspace/.agents");
     env.link("workspace/.agents/skills", "../shared");
     env.link("workspace/skills", "../elsewhere");
-    for (contract, used) in [(&contract::CANONICAL, 1), (&contract::OPENCLAW_2026_4, 2)] {
+    for (contract, used) in [
+        (&chitin_contract::CANONICAL, 1),
+        (&chitin_contract::OPENCLAW_2026_4, 2),
+    ] {
         let set = find(&env, contract, &Value::Null);
         let pointed_out: Vec<_> = set.problems.iter().map(|p| (p.code, p.source)).collect();
         assert_eq!(

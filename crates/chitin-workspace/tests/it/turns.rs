@@ -1,6 +1,6 @@
 //! What a session file says about its first turn.
 
-use chitin_workspace::contract::CANONICAL;
+use chitin_contract::CANONICAL;
 use chitin_workspace::turn_marker::has_marker;
 
 const MARKER: &str = r#"{"type":"custom","customType":"openclaw:bootstrap-context:full"}"#;

@@ -4,9 +4,9 @@
     reason = "files and directories are edited while they are watched"
 )]
 
+use chitin_contract::CANONICAL;
+use chitin_guard::Root;
 use chitin_test::TestEnv;
-use chitin_workspace::contract::CANONICAL;
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::{LoadOptions, Loader};
 use chitin_workspace::watch::{Change, Coverage, Hint, WatchError, WatchOptions, Watcher};
 use proptest::collection::vec;

@@ -4,8 +4,8 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{self, Paint, Printer, Render};
+use chitin_check::{Finding, PlannedFix, Report, Rule, Severity, Summary};
 use chitin_runtime::{Host, Setup, WorkspaceCheck};
-use chitin_workspace::check::{self, Finding, PlannedFix, Report, Rule, Severity, Summary};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
@@ -93,7 +93,7 @@ impl Args {
             || (self.deny == Some(Deny::Warnings) && report.summary.warnings > 0);
         printer.result(&Checked {
             sarif: (self.format == Format::Sarif)
-                .then(|| check::sarif(&report, env!("CARGO_PKG_VERSION"))),
+                .then(|| chitin_check::sarif(&report, env!("CARGO_PKG_VERSION"))),
             format: self.format,
             failed,
             body: Body { report, fixes },
@@ -101,7 +101,7 @@ impl Args {
     }
 
     fn fixes(&self, loaded: &WorkspaceCheck, report: &Report) -> Vec<FixDone> {
-        check::planned(&report.findings)
+        chitin_check::planned(&report.findings)
             .into_iter()
             .map(|planned| {
                 let (outcome, error) = if self.dry_run {
@@ -123,7 +123,7 @@ impl Args {
 }
 
 fn find_rule(code: &str) -> Result<&'static Rule, CliError> {
-    check::rule(code).ok_or_else(|| {
+    chitin_check::rule(code).ok_or_else(|| {
         CliError::new(Kind::Usage, format!("There is no rule `{code}`."))
             .hint("codes look like `CH601`; `chitin check` prints them with each finding")
     })

@@ -2,8 +2,8 @@
 
 use crate::error::CliError;
 use crate::printer::{Paint, Render};
+use chitin_contract::{Difference, KnownDifference, Row};
 use chitin_runtime::contracts::find;
-use chitin_workspace::contract::{self, Difference, KnownDifference, Row};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -60,7 +60,7 @@ impl Args {
     pub(crate) fn run(&self) -> Result<Report, CliError> {
         match (&self.name, &self.diff) {
             (None, _) => Ok(Report::List {
-                contracts: contract::ALL
+                contracts: chitin_contract::ALL
                     .into_iter()
                     .enumerate()
                     .map(|(at, c)| Listed {
@@ -75,8 +75,8 @@ impl Args {
                 Ok(Report::One {
                     contract: contract.name,
                     summary: contract.summary,
-                    fields: contract::describe(contract),
-                    known: contract::known_differences(contract),
+                    fields: chitin_contract::describe(contract),
+                    known: chitin_contract::known_differences(contract),
                 })
             }
             (Some(left), Some(right)) => {
@@ -84,7 +84,7 @@ impl Args {
                 Ok(Report::Two {
                     left: left.name,
                     right: right.name,
-                    differences: contract::differences(left, right),
+                    differences: chitin_contract::differences(left, right),
                 })
             }
         }

@@ -3,10 +3,10 @@
 use crate::args::TargetArgs;
 use crate::error::{CliError, Kind};
 use crate::printer::{Paint, Printer, Render};
+use chitin_config::home;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::template_directory;
-use chitin_workspace::home;
 use chitin_workspace::seed::{
     self, OnVanished, SeedError, SeedFiles, SeedRequest, SetupStatus, TemplateError, Templates,
 };
@@ -180,8 +180,7 @@ fn unusable_templates(error: TemplateError) -> CliError {
 
 fn git_is_there(host: &Host) -> bool {
     let path = host.env.get("PATH").unwrap_or_default();
-    std::env::split_paths(path)
-        .any(|directory| chitin_workspace::guard::is_executable(&directory.join("git")))
+    std::env::split_paths(path).any(|directory| chitin_guard::is_executable(&directory.join("git")))
 }
 
 fn git_init(directory: &Path) -> io::Result<()> {

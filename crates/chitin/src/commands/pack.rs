@@ -5,6 +5,7 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{self, Finder, NetworkArgs, count, short, size};
+use chitin_guard::Root;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{
     Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, OwnLayers, Reuse, build,
@@ -17,7 +18,6 @@ use chitin_pack::secrets::refuse_secrets;
 use chitin_pack::store::{Export, Store, write_archive, write_layout};
 use chitin_pack::{Digest, Warning};
 use chitin_runtime::{Host, PackRequest, Setup, shown};
-use chitin_workspace::guard::Root;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt;

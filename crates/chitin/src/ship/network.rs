@@ -2,11 +2,11 @@
 
 use super::state;
 use crate::error::{CliError, Kind};
+use chitin_guard::{Hardlinks, Links, ReadPolicy, Root};
 use chitin_model::http::{MOST_CERTIFICATES, OWN_AUTHORITIES};
 use chitin_pack::PackError;
 use chitin_registry::{Keychain, Options, PlainHttp, Registry};
 use chitin_runtime::Host;
-use chitin_workspace::guard::{Hardlinks, Links, ReadPolicy, Root};
 use std::path::{Path, PathBuf};
 
 /// How registries are reached.

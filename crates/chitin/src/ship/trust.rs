@@ -2,12 +2,12 @@
 
 use super::{place, state};
 use crate::error::{CliError, Kind};
+use chitin_guard::Root;
 use chitin_pack::trust::{
     Mode, Policy, Requirement, TrustedKey, Verdict, load_public_key, subject_of, verify,
 };
 use chitin_registry::FoundArtifact;
 use chitin_runtime::Host;
-use chitin_workspace::guard::Root;
 use std::path::{Path, PathBuf};
 
 /// The policy file in Chitin's home.

@@ -1,6 +1,6 @@
 //! What a user types that is not for the model: lines that begin with a slash.
 
-use chitin_workspace::nearest::nearest;
+use chitin_protocol::nearest::nearest;
 use std::fmt::Write as _;
 
 /// A line that a user typed.

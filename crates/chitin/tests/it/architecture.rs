@@ -63,84 +63,79 @@ fn the_workspace_crate_pulls_in_no_runtime_no_tls_and_no_database() {
     assert!(names.len() < 120, "{} crates", names.len());
 }
 
+/// The crates of this workspace that a crate pulls in.
+fn ours(package: &str) -> Vec<String> {
+    let mut names = pulled_in(package);
+    names.retain(|name| name.starts_with("chitin") && name != package);
+    names
+}
+
+/// A list of crates and more of them, in order.
+fn and(below: &[&'static str], more: &[&'static str]) -> Vec<&'static str> {
+    let mut names = [below, more].concat();
+    names.sort_unstable();
+    names
+}
+
 #[test]
 fn arrows_point_one_way() {
-    let ours = |package: &str| {
-        let mut names = pulled_in(package);
-        names.retain(|name| name.starts_with("chitin") && name != package);
-        names
-    };
     assert_eq!(ours("chitin-protocol"), [""; 0]);
-    assert_eq!(ours("chitin-workspace"), ["chitin-protocol"]);
-    assert_eq!(
-        ours("chitin-context"),
-        ["chitin-protocol", "chitin-workspace"]
-    );
-    assert_eq!(ours("chitin-model"), ["chitin-protocol"]);
-    assert_eq!(ours("chitin-store"), ["chitin-protocol"]);
-    assert_eq!(
-        ours("chitin-tools"),
-        ["chitin-protocol", "chitin-workspace"]
-    );
+    let protocol = ["chitin-protocol"];
+    for package in ["chitin-contract", "chitin-guard"] {
+        assert_eq!(ours(package), protocol, "{package}");
+    }
+    let contract = and(&protocol, &["chitin-contract"]);
+    for package in ["chitin-model", "chitin-store"] {
+        assert_eq!(ours(package), contract, "{package}");
+    }
+    let below_config = and(&contract, &["chitin-guard"]);
+    assert_eq!(ours("chitin-config"), below_config);
+    let below_workspace = and(&below_config, &["chitin-config"]);
+    assert_eq!(ours("chitin-workspace"), below_workspace);
+    let workspace = and(&below_workspace, &["chitin-workspace"]);
+    for package in [
+        "chitin-check",
+        "chitin-context",
+        "chitin-memory",
+        "chitin-tools",
+    ] {
+        assert_eq!(ours(package), workspace, "{package}");
+    }
+    let check = and(&workspace, &["chitin-check"]);
+    assert_eq!(ours("chitin-pack"), check);
+    assert_eq!(ours("chitin-registry"), and(&check, &["chitin-pack"]));
     let below_agent = [
         "chitin-context",
         "chitin-model",
-        "chitin-protocol",
         "chitin-store",
         "chitin-tools",
-        "chitin-workspace",
     ];
+    let below_agent = and(&check, &below_agent);
     assert_eq!(ours("chitin-agent"), below_agent);
-    let mut below_gateway = [&["chitin-agent"], below_agent.as_slice()].concat();
-    below_gateway.sort_unstable();
-    assert_eq!(ours("chitin-gateway"), below_gateway);
-    let mut below_server = [&["chitin-gateway"], below_gateway.as_slice()].concat();
-    below_server.sort_unstable();
-    assert_eq!(ours("chitin-server"), below_server);
-    // What lies on the gateway knows nothing of what lies beside it.
-    for network in ["chitin-discord", "chitin-slack", "chitin-telemetry"] {
-        assert_eq!(ours(network), below_server, "{network}");
+    let agent = and(&below_agent, &["chitin-agent"]);
+    for package in ["chitin-gateway", "chitin-plugin"] {
+        assert_eq!(ours(package), agent, "{package}");
     }
-    assert_eq!(ours("chitin-pack"), ["chitin-protocol", "chitin-workspace"]);
-    let below_registry = ["chitin-pack", "chitin-protocol", "chitin-workspace"];
-    assert_eq!(ours("chitin-registry"), below_registry);
-    assert_eq!(
-        ours("chitin-memory"),
-        ["chitin-protocol", "chitin-workspace"]
-    );
-    let mut below_plugin = [&["chitin-agent"], below_agent.as_slice()].concat();
-    below_plugin.sort_unstable();
-    assert_eq!(ours("chitin-plugin"), below_plugin);
-    let mut below_runtime = [
-        &[
-            "chitin-gateway",
-            "chitin-memory",
-            "chitin-pack",
-            "chitin-plugin",
-        ],
-        below_gateway.as_slice(),
-    ]
-    .concat();
-    below_runtime.sort_unstable();
+    // What lies on the gateway knows nothing of what lies beside it.
+    let gateway = and(&agent, &["chitin-gateway"]);
+    for package in [
+        "chitin-server",
+        "chitin-discord",
+        "chitin-slack",
+        "chitin-telemetry",
+    ] {
+        assert_eq!(ours(package), gateway, "{package}");
+    }
+    let below_runtime = and(&gateway, &["chitin-memory", "chitin-pack", "chitin-plugin"]);
     assert_eq!(ours("chitin-runtime"), below_runtime);
-    let mut all = [
-        &[
-            "chitin-agent",
-            "chitin-discord",
-            "chitin-gateway",
-            "chitin-memory",
-            "chitin-pack",
-            "chitin-plugin",
-            "chitin-registry",
-            "chitin-runtime",
-            "chitin-server",
-            "chitin-slack",
-        ],
-        below_agent.as_slice(),
-    ]
-    .concat();
-    all.sort_unstable();
-    assert_eq!(ours("chitin"), all);
+    let above = [
+        "chitin-discord",
+        "chitin-registry",
+        "chitin-runtime",
+        "chitin-server",
+        "chitin-slack",
+    ];
+    assert_eq!(ours("chitin"), and(&below_runtime, &above));
 }
 
 #[test]

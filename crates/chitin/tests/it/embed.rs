@@ -6,7 +6,9 @@ use chitin_agent::engine::{
     Outcome, SessionRef, Summarizer,
 };
 use chitin_agent::turn::NoApprover;
+use chitin_config::env::Env;
 use chitin_gateway::{Address, AgentHost, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use chitin_guard::Root;
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
@@ -24,8 +26,6 @@ use chitin_tools::{CallContext, Tool, ToolOutcome};
 use chitin_workspace::adapter::{
     AdapterError, AdapterRegistry, AgentDefinition, OPENCLAW_NAME, WorkspaceAdapter,
 };
-use chitin_workspace::env::Env;
-use chitin_workspace::guard::Root;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::Path;

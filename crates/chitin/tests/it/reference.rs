@@ -5,7 +5,6 @@
     reason = "the pages are files of this repository"
 )]
 
-use chitin_workspace::{check, contract};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,7 +82,7 @@ fn commands() {
 
 #[test]
 fn findings() {
-    compare("findings.md", &check::reference_markdown());
+    compare("findings.md", &chitin_check::reference_markdown());
 }
 
 #[test]
@@ -91,11 +90,11 @@ fn contracts() {
     let mut page = "# Contracts, field by field\n\nMade from the code; do not edit. `chitin contracts A --diff B` shows \
         two of them side by side.\n\n| field |"
         .to_owned();
-    let all: Vec<_> = contract::ALL
+    let all: Vec<_> = chitin_contract::ALL
         .iter()
-        .map(|contract| contract::describe(contract))
+        .map(|contract| chitin_contract::describe(contract))
         .collect();
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         let _ = write!(page, " {} |", contract.name);
     }
     let _ = write!(page, " meaning |\n|---|{}---|\n", "---|".repeat(all.len()));
@@ -112,8 +111,8 @@ fn contracts() {
     }
     page += "\n## Known differences\n\nWhat is meant to differ between a contract and its release. `chitin contracts NAME` prints it too.\n\n\
         | contract | key | the release | ours | why |\n|---|---|---|---|---|\n";
-    for contract in contract::ALL {
-        for one in contract::known_differences(contract) {
+    for contract in chitin_contract::ALL {
+        for one in chitin_contract::known_differences(contract) {
             let _ = writeln!(
                 page,
                 "| {} | `{}` | {} | {} | {} |",

@@ -9,6 +9,7 @@ use chitin_agent::journal::{
     Journal, Moment, Places, Redactor, RequestSent, RunEnded, RunStarted, RunSurroundings,
     Surroundings, Switches,
 };
+use chitin_contract::Contract;
 use chitin_model::{Api, Prepared};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, CostShares, Extra, Message, StopReason, ToolCallBlock,
@@ -17,7 +18,6 @@ use chitin_protocol::message::{
 use chitin_protocol::settings::TraceSettings;
 use chitin_protocol::tool::ToolSpec;
 use chitin_test::TestEnv;
-use chitin_workspace::contract::{self, Contract};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -52,7 +52,7 @@ struct Recorded<'a> {
 const PLAIN: Recorded<'static> = Recorded {
     session: ONE,
     key: "agent:main:main",
-    contract: &contract::CANONICAL,
+    contract: &chitin_contract::CANONICAL,
     prompts: &["What is planned?"],
     tools: TOOLS,
     on: &[],
@@ -150,7 +150,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
                 body: body.clone().into(),
                 digest,
                 tee: None,
-                rules: chitin_protocol::rules::ProviderRules::CANONICAL,
+                rules: chitin_contract::ProviderRules::CANONICAL,
             },
             system: &system,
             messages: &messages,
@@ -275,7 +275,7 @@ fn recorded_sessions_are_listed_and_shown() {
         &Recorded {
             session: OTHER,
             key: "agent:main:discord:channel:42",
-            contract: &contract::OPENCLAW_2026_4,
+            contract: &chitin_contract::OPENCLAW_2026_4,
             prompts: &["hi", "and now?"],
             ..PLAIN
         },
@@ -328,7 +328,7 @@ fn a_request_is_printed_to_the_byte() {
     let older = Recorded {
         session: OTHER,
         key: "agent:main:old",
-        contract: &contract::OPENCLAW_2026_4,
+        contract: &chitin_contract::OPENCLAW_2026_4,
         ..PLAIN
     };
     record(&env, &older);
@@ -392,7 +392,7 @@ fn an_export_does_not_follow_a_link_out_of_the_workspace() {
 
 #[test]
 fn a_workspace_that_did_not_change_gives_the_same_prompt_in_every_contract() {
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         let env = yard();
         record(
             &env,

@@ -2,8 +2,8 @@
 
 use super::{FailedResults, Repair, Wanted, made_up, named, wanted};
 use crate::history::view::result_id;
+use chitin_contract::{FailedAnswers, RepairRules};
 use chitin_protocol::message::{Message, ToolResultMessage};
-use chitin_protocol::rules::{FailedAnswers, RepairRules};
 use std::borrow::Cow;
 use std::collections::HashSet;
 

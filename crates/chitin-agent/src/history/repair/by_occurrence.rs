@@ -3,8 +3,8 @@
 
 use super::{FailedResults, Repair, Wanted, is_made_up, made_up, named, wanted};
 use crate::history::view::result_id;
+use chitin_contract::{FailedAnswers, RepairRules};
 use chitin_protocol::message::{Message, ToolResultMessage};
-use chitin_protocol::rules::{FailedAnswers, RepairRules};
 use chitin_protocol::text::trim_js;
 use std::borrow::Cow;
 

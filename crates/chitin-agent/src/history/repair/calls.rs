@@ -1,8 +1,8 @@
 //! Calls that no provider takes back are dropped (C56).
 
 use crate::history::view::any_call;
+use chitin_contract::RepairRules;
 use chitin_protocol::message::{AssistantMessage, Block, Content, Message};
-use chitin_protocol::rules::RepairRules;
 use chitin_protocol::text::{trim_js, utf16_len};
 use serde_json::Value;
 

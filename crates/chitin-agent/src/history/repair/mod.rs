@@ -8,8 +8,8 @@ pub use calls::{CallRepair, repair_calls};
 
 use super::view::{block_type, failed, only_text, paired_calls};
 use crate::compat::{MADE_UP_DETAIL, MADE_UP_REASON, RESULT_MISSING, UNKNOWN_TOOL};
+use chitin_contract::{Pairing, RepairRules};
 use chitin_protocol::message::{Extra, Message, ToolResultMessage};
-use chitin_protocol::rules::{Pairing, RepairRules};
 use chitin_protocol::text::trim_js;
 use serde_json::json;
 use std::borrow::Cow;

@@ -15,7 +15,7 @@ use super::door;
 use super::read::{TraceError, TraceEvent};
 use super::redact::Redactor;
 use super::run::instant;
-use chitin_protocol::rules::TraceRules;
+use chitin_contract::TraceRules;
 use documents::Head;
 use places::Places;
 use serde_json::{Value, json};

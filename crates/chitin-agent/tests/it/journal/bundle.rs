@@ -4,7 +4,7 @@ use super::{KEY, NOON, Plan, SESSION, Scene};
 use chitin_agent::journal::{
     self, Bundle, BundleInput, Redactor, TraceError, TraceFile, Transcript, default_export_path,
 };
-use chitin_protocol::rules::TraceRules;
+use chitin_contract::TraceRules;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;

@@ -2,8 +2,8 @@
 
 use super::{EVERYTHING, Plan, Scene, lines, order};
 use chitin_agent::journal::Moment;
+use chitin_contract::TraceRules;
 use chitin_model::Api;
-use chitin_protocol::rules::TraceRules;
 use serde_json::json;
 
 #[test]

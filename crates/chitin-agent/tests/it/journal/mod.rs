@@ -14,12 +14,12 @@ use chitin_agent::journal::{
     Journal, Moment, Places, Redactor, RequestSent, RunEnded, RunStarted, RunSurroundings,
     Surroundings, Switches, TrajectorySwitch, trajectory_path,
 };
+use chitin_contract::TraceRules;
 use chitin_model::{Api, Prepared, StreamEvent};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, CostShares, Extra, Message, StopReason, ToolCallBlock,
     ToolResultMessage, Usage,
 };
-use chitin_protocol::rules::TraceRules;
 use chitin_protocol::settings::TraceSettings;
 use chitin_protocol::tool::ToolSpec;
 use chitin_test::TestEnv;
@@ -283,7 +283,7 @@ impl Scene {
                 body: body.clone().into(),
                 digest,
                 tee: None,
-                rules: chitin_protocol::rules::ProviderRules::CANONICAL,
+                rules: chitin_contract::ProviderRules::CANONICAL,
             },
             system: &plan.system,
             messages,

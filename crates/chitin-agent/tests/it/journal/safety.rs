@@ -2,9 +2,9 @@
 
 use super::{EVERYTHING, Plan, Scene};
 use chitin_agent::journal::{Journal, Moment};
+use chitin_contract::TraceRules;
 use chitin_model::StreamEvent;
 use chitin_protocol::message::{Block, StopReason};
-use chitin_protocol::rules::TraceRules;
 use proptest::prelude::*;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

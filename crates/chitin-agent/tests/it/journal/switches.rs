@@ -2,7 +2,7 @@
 
 use super::Scene;
 use chitin_agent::journal::{Switches, TrajectorySwitch};
-use chitin_protocol::rules::TraceRules;
+use chitin_contract::TraceRules;
 use chitin_protocol::settings::{CacheTraceSettings, PayloadDetail, TraceSettings};
 use serde_json::{Value, json};
 

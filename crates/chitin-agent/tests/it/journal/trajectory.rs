@@ -2,8 +2,8 @@
 
 use super::{Plan, SESSION, Scene, lines, order};
 use chitin_agent::journal::{self, Moment, RunEnded, RunError, Stopped};
+use chitin_contract::{Oversize, TraceRules};
 use chitin_protocol::message::Message;
-use chitin_protocol::rules::{Oversize, TraceRules};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

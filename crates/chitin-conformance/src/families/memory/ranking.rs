@@ -7,6 +7,8 @@
 use crate::families::context::shortened;
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
+use chitin_contract::{MemoryRules, RankingSwitch, WithoutVectors};
+use chitin_guard::Root;
 use chitin_memory::answer::{self, Told};
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::cite::Citations;
@@ -14,8 +16,6 @@ use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
 use chitin_memory::rank::{self, Candidate, Hit, Part};
 use chitin_memory::read::{self, Window};
 use chitin_memory::search::{self, Answer, Ask, Found, Piece, Source};
-use chitin_protocol::rules::{MemoryRules, RankingSwitch, WithoutVectors};
-use chitin_workspace::guard::Root;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use tempfile::TempDir;
@@ -118,7 +118,7 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
             hit
         })
         .collect();
-    let fusion = chitin_protocol::rules::Fusion::WeightedSum {
+    let fusion = chitin_contract::Fusion::WeightedSum {
         vector: input["vectorWeight"].as_f64().unwrap_or_default(),
         text: input["textWeight"].as_f64().unwrap_or_default(),
     };

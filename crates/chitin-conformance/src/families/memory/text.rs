@@ -3,13 +3,13 @@
 use crate::families::context::shortened;
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
+use chitin_contract::MemoryRules;
+use chitin_guard::Root;
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::compat;
 use chitin_memory::files::{self, ExtraPath};
 use chitin_memory::read::{self, Window};
 use chitin_memory::words::{self, Tokenizer};
-use chitin_protocol::rules::MemoryRules;
-use chitin_workspace::guard::Root;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -7,7 +7,7 @@ use chitin_context::catalogue::{
     limits,
 };
 use chitin_context::fragment::Source;
-use chitin_workspace::contract::CatalogueRules;
+use chitin_contract::CatalogueRules;
 use chitin_workspace::skills::Eligibility;
 use serde_json::{Value, json};
 use std::borrow::Cow;

@@ -6,10 +6,10 @@
 
 use crate::Check;
 use anyhow::Result;
+use chitin_config::env::Env;
+use chitin_config::settings::{Settings, settings};
+use chitin_config::{agents, home};
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::env::Env;
-use chitin_workspace::settings::{Settings, settings};
-use chitin_workspace::{agents, home};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

@@ -2,9 +2,9 @@
 use crate::stage::{self, Stage};
 use crate::{Check, unprivileged};
 use anyhow::Result;
-use chitin_workspace::contract::{Contract, RefusalStyle};
-use chitin_workspace::guard::Root;
-use chitin_workspace::home::normalized;
+use chitin_contract::{Contract, RefusalStyle};
+use chitin_guard::Root;
+use chitin_guard::normalized;
 use chitin_workspace::load::{LoadError, LoadOptions, load as load_directory, read_policy};
 use chitin_workspace::snapshot::{Record, RecordState};
 use chitin_workspace::{extras, front_matter};

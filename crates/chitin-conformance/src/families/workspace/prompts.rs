@@ -8,7 +8,7 @@ use chitin_context::sections::{
     Slot, ToolFact, bootstrap_notice, sections as placed,
 };
 use chitin_context::{Origin, render};
-use chitin_workspace::contract::SectionKey;
+use chitin_contract::SectionKey;
 use chitin_workspace::seed::BootstrapMode;
 use serde_json::{Map, Value, json};
 

@@ -2,6 +2,7 @@
 
 use crate::{Check, stage};
 use anyhow::{Context, Result};
+use chitin_config::settings::TruncationWarning;
 use chitin_context::body::Body;
 use chitin_context::budget::{ContextFile, Limits, Spent, spend};
 use chitin_context::memory_results::{self, MemoryResult};
@@ -10,9 +11,8 @@ use chitin_context::report::{
     Announced, around_words, report as reckon, system_notice, user_notice,
 };
 use chitin_context::{CutCause, Decision, Fragment, Piece, Size};
+use chitin_contract::{Contract, NoticePlace, TotalCause};
 use chitin_protocol::record::{Oversize, Refusal};
-use chitin_workspace::contract::{Contract, NoticePlace, TotalCause};
-use chitin_workspace::settings::TruncationWarning;
 use chitin_workspace::snapshot::{Content, Record, RecordState};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

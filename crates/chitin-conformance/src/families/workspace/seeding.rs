@@ -7,8 +7,8 @@
 use crate::Check;
 use crate::stage::Stage;
 use anyhow::{Context, Result};
-use chitin_workspace::contract::SeedState;
-use chitin_workspace::guard::Root;
+use chitin_contract::SeedState;
+use chitin_guard::Root;
 use chitin_workspace::seed::{self, OnVanished, SeedError, SeedFiles, SeedRequest};
 use serde_json::{Map, Value, json};
 use std::path::Path;

@@ -6,8 +6,8 @@
 
 use crate::{Check, stage};
 use anyhow::Result;
+use chitin_contract::UnparsableKey;
 use chitin_protocol::session_key::{self, ChatType, SessionKey};
-use chitin_workspace::contract::UnparsableKey;
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts, filter as keep};
 use chitin_workspace::seed::{BootstrapRun, bootstrap_mode as mode};
 use chitin_workspace::snapshot::{Record, RecordState};

@@ -10,9 +10,9 @@ use chitin_context::budget::Limits;
 use chitin_context::files::{FilesIn, files};
 use chitin_context::report::{system_notice, user_notice};
 use chitin_context::sections::{Placed, PromptFacts, sections};
-use chitin_workspace::contract::SectionKey;
+use chitin_contract::SectionKey;
+use chitin_guard::Root;
 use chitin_workspace::filter::{self, RunKind, TurnFacts};
-use chitin_workspace::guard::Root;
 use chitin_workspace::load::{LoadOptions, Loader};
 use chitin_workspace::seed::{
     self, BootstrapMode, BootstrapRun, LegacyStateFiles, OnVanished, SeedFiles, SeedRequest,

@@ -3,7 +3,7 @@
 use super::message::{MOST_BYTES, Note};
 use crate::address::Address;
 use crate::surface::{File, Past};
-use chitin_workspace::guard::{EntryKind, Links, ReadPolicy, Root, WriteError, Written};
+use chitin_guard::{EntryKind, Links, ReadPolicy, Root, WriteError, Written};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;

@@ -17,7 +17,7 @@ use super::{
 use crate::address::Address;
 use crate::gateway::{Gateway, Refusal};
 use crate::text::Format;
-use chitin_workspace::guard::WriteError;
+use chitin_guard::WriteError;
 use desk::Desk;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

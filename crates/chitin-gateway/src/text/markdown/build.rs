@@ -7,7 +7,7 @@ use super::linkify::linkify;
 use super::reference::References;
 use crate::text::marked::{Link, Marked, Span, Style};
 use crate::text::units::{LF, trim_end};
-use chitin_protocol::rules::{Cuts, Html, MarkdownRules, Spacing};
+use chitin_contract::{Cuts, Html, MarkdownRules, Spacing};
 
 /// What a rule across the page is shown as.
 const RULE: &str = "───\n\n";

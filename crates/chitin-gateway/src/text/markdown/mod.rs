@@ -16,7 +16,7 @@ pub(super) use html::tag as html_tag;
 
 use super::marked::Marked;
 use block::Token;
-use chitin_protocol::rules::MarkdownRules;
+use chitin_contract::MarkdownRules;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -8,7 +8,7 @@ use super::markdown::{self, Dialect};
 use super::marked::{Link, Marked, Markup, Span, Style};
 use super::rendered::{Writer, rendered};
 use super::units::text as to_text;
-use chitin_protocol::rules::{Html, Links, MarkdownRules, OutboundRules, Spacing};
+use chitin_contract::{Html, Links, MarkdownRules, OutboundRules, Spacing};
 
 const DIALECT: Dialect = Dialect {
     bare_links: true,

@@ -15,7 +15,7 @@ use crate::gateway::{Gateway, Inner};
 use crate::job::{Job, JobKind};
 use crate::surface::{Capabilities, Surface};
 use ask::Ask;
-use chitin_protocol::rules::HeartbeatTarget;
+use chitin_contract::HeartbeatTarget;
 use chitin_protocol::session_key;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::arguments;

@@ -1,9 +1,9 @@
 //! How far a session's words may go: `tools.message.crossContext`.
 
 use crate::address::Address;
+use chitin_config::agents;
+use chitin_contract::Contract;
 use chitin_protocol::agent_id::AgentId;
-use chitin_workspace::agents;
-use chitin_workspace::contract::Contract;
 use serde_json::Value;
 
 /// How far a session's words may go.

@@ -5,8 +5,8 @@ use crate::stream::StreamEvent;
 use crate::wire::assembly::{Assembly, Fault, hex};
 use crate::wire::decode::{End, Machine, Step};
 use crate::wire::total;
+use chitin_contract::OllamaRules;
 use chitin_protocol::message::{StopReason, ThinkingBlock};
-use chitin_protocol::rules::OllamaRules;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

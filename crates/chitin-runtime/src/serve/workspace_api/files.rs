@@ -5,11 +5,11 @@ use crate::context::TokenCounting as Tokens;
 use crate::context::{FileSource, TurnRequest};
 use crate::{AgentFactory, Host};
 use chitin_context::view::{FileState, view};
-use chitin_server::{DeskError, Trouble};
-use chitin_workspace::guard::{
+use chitin_guard::{
     EntryKind, Expected, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
     WriteError, commit_all,
 };
+use chitin_server::{DeskError, Trouble};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

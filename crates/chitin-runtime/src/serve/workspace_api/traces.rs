@@ -2,9 +2,9 @@
 
 use super::{WorkspaceApi, recorded};
 use chitin_agent::journal::{self, TraceSummary};
+use chitin_guard::{Fingerprint, Links, Root};
 use chitin_server::{DeskError, Trouble};
 use chitin_store::SessionStore;
-use chitin_workspace::guard::{Fingerprint, Links, Root};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 
 use crate::error::CliError;
 use crate::printer::{Paint, Printer, Render};
+use chitin_config::agents::{self, Origin};
+use chitin_contract::CANONICAL;
 use chitin_protocol::agent_id::AgentId;
 use chitin_runtime::Host;
 use chitin_runtime::{self, Configuration};
 use chitin_store::FileStore;
-use chitin_workspace::agents::{self, Origin};
-use chitin_workspace::contract::CANONICAL;
 use chitin_workspace::load::{LoadOptions, load};
 use serde::Serialize;
 use std::fmt;

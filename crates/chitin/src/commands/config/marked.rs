@@ -2,7 +2,7 @@
 
 use super::is_secret;
 use crate::printer::Paint;
-use chitin_workspace::config::{ConfigFile, Issue, Severity};
+use chitin_config::{ConfigFile, Issue, Severity};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;

@@ -1,10 +1,8 @@
 //! What is wrong with `channels`: by the keys that count, by the networks themselves, and by what accounts lack.
 
+use chitin_config::{ConfigFile, Issue, LoadedChitinConfig, LoadedConfig, Severity, place_issue};
 use chitin_runtime::channels::{self, Activation, ChannelIssue, ChannelKind};
 use chitin_runtime::{Configuration, Host, Notes, chitin_home};
-use chitin_workspace::config::{
-    self, ConfigFile, Issue, LoadedChitinConfig, LoadedConfig, Severity, place_issue,
-};
 use serde_json::Value;
 
 /// A file, and what is said of it so far.
@@ -19,7 +17,7 @@ pub(super) fn of_own(own: &LoadedChitinConfig) -> Vec<Issue> {
     let mut judged = Judged {
         files: &own.files,
         value: &own.value,
-        issues: config::channel_issues(own),
+        issues: chitin_config::channel_issues(own),
     };
     for (which, section) in sections(&own.value) {
         judged.add(which, Severity::Error, channels::unusable(which, section));
@@ -34,7 +32,7 @@ pub(super) fn of_openclaw(loaded: &LoadedConfig) -> Vec<Issue> {
     let mut judged = Judged {
         files: &loaded.files,
         value: &loaded.value,
-        issues: config::channel_notes(loaded),
+        issues: chitin_config::channel_notes(loaded),
     };
     for (which, section) in sections(&loaded.value) {
         judged.add(which, Severity::Note, channels::unusable(which, section));

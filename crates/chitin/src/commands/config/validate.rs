@@ -5,12 +5,10 @@ use super::{may_tell, networks};
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Render};
+use chitin_config::{ConfigError, ConfigFile, Issue, LoadedChitinConfig, OWN_FILE, Severity};
+use chitin_contract::Contract;
 use chitin_runtime::Host;
 use chitin_runtime::{self, chosen_contract};
-use chitin_workspace::config::{
-    self, ConfigError, ConfigFile, Issue, LoadedChitinConfig, OWN_FILE, Severity,
-};
-use chitin_workspace::contract::Contract;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -79,14 +77,14 @@ pub(super) fn run(
         && path.ends_with(OWN_FILE)
     {
         let directory = path.parent().unwrap_or(path);
-        let sheet = match config::load_chitin_config(directory) {
+        let sheet = match chitin_config::load_chitin_config(directory) {
             Ok(own) => own_sheet(own.ok_or_else(|| missing(path))?, Vec::new()),
             Err(error) => Sheet::broken(&error),
         };
         return Ok(Validated::of(path.clone(), None, sheet, None));
     }
     let home = chitin_runtime::chitin_home(host);
-    let own = match home.as_deref().map(config::load_chitin_config) {
+    let own = match home.as_deref().map(chitin_config::load_chitin_config) {
         None | Some(Ok(None)) => Ok(None),
         Some(Ok(own)) => Ok(own),
         Some(Err(error)) => Err(error),
@@ -146,7 +144,7 @@ fn own_sheet(own: LoadedChitinConfig, lacks: Vec<Issue>) -> Sheet {
 }
 
 fn openclaw_sheet(path: &Path, host: &Host, rules: &Contract, lacks: Vec<Issue>) -> Sheet {
-    match config::load(path, &host.env, rules.config) {
+    match chitin_config::load(path, &host.env, rules.config) {
         Ok(Some(loaded)) => {
             let mut issues = loaded.issues.clone();
             issues.extend(networks::of_openclaw(&loaded));

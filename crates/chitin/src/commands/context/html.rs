@@ -7,6 +7,7 @@ use crate::page::{self, Page};
 use crate::printer::{Paint, Printer, Render};
 use chitin_context::view::{FileState, Measure};
 use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
+use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
 use chitin_runtime::context::report::ContextReport;
 use chitin_runtime::context::{
     ComparedContext, FileSource, HistoryState, Reckoning, TurnContext, WhichTurn,
@@ -14,9 +15,6 @@ use chitin_runtime::context::{
 use chitin_runtime::display::sentence;
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, shown};
-use chitin_workspace::contract;
-use chitin_workspace::guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
-use chitin_workspace::home;
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
@@ -69,7 +67,7 @@ pub(super) fn write(
             &other.label,
         ));
     }
-    for contract in contract::ALL {
+    for contract in chitin_contract::ALL {
         if views.iter().any(|view| view.label == contract.name) {
             continue;
         }
@@ -117,7 +115,7 @@ pub(super) fn write(
 
 /// Writes the page whole or not at all, and never in place of a file that it is about.
 fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let path = home::normalized(&host.env.resolve(file));
+    let path = chitin_guard::normalized(&host.env.resolve(file));
     let mut records = context.files.records.iter();
     if records.any(|record| record.path == path) {
         let message = format!("`{}` is a file of the workspace.", file.display());

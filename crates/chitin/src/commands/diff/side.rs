@@ -3,6 +3,7 @@
 use crate::commands::context::Comparison;
 use crate::error::{CliError, Kind};
 use crate::ship::{Finder, with_packages};
+use chitin_guard::{EntryKind, Root};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{MemoryFile, RulesFile, WorkspaceOptions, pack_workspace};
 use chitin_pack::compat::{AGENT, MEMORY_SURFACE};
@@ -17,7 +18,6 @@ use chitin_runtime::context::{
 use chitin_runtime::{Host, Notes};
 use chitin_runtime::{Setup, Target, chitin_home};
 use chitin_workspace::adapter::NATIVE_RULES_FILE;
-use chitin_workspace::guard::{EntryKind, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -253,7 +253,7 @@ fn unfold(
         CliError::new(Kind::User, "There is no place to look at an artifact.")
             .hint("set `CHITIN_HOME` or `HOME`")
     })?;
-    let unusable = |error: chitin_workspace::guard::WriteError| {
+    let unusable = |error: chitin_guard::WriteError| {
         CliError::new(Kind::User, "An artifact cannot be opened.").caused_by(error)
     };
     let (home, _) = Root::create(&home).map_err(unusable)?;

@@ -69,7 +69,7 @@ pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit
             .filter(|working| chitin_home(host).is_none_or(|home| !home.starts_with(working))),
     };
     if let Some(directory) = &directory
-        && chitin_workspace::guard::Root::open(directory).is_err()
+        && chitin_guard::Root::open(directory).is_err()
     {
         let message = format!("`{}` is not a directory.", directory.display());
         return Err(CliError::new(Kind::User, message));

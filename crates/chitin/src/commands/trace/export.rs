@@ -7,7 +7,6 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
 use chitin_agent::journal::{self, BundleInput, Redactor, TraceError, Transcript};
 use chitin_runtime::{Host, traces};
-use chitin_workspace::home;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -59,7 +58,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
     });
     let directory = match &args.out {
         Some(out) => {
-            let directory = home::normalized(&host.env.resolve(out));
+            let directory = chitin_guard::normalized(&host.env.resolve(out));
             bundle.write(&directory).map(|()| directory)
         }
         None => bundle.write_below(workspace, &summary.session_id, now),

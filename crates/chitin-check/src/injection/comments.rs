@@ -1,0 +1,78 @@
+//! Comments that give orders.
+
+use crate::finding::{Draft, Findings};
+use crate::phrases::Meaning;
+use crate::rules;
+use crate::subject::Subject;
+use std::ops::Range;
+
+/// A comment that does not end within this many bytes is looked at no further.
+const MAX_COMMENT: usize = 64 * 1024;
+
+pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
+    if !subject.is_markdown() {
+        return;
+    }
+    for comment in comments(subject) {
+        if gives_orders(subject, &comment) {
+            let quoted = subject.excerpt(words_of(subject.text, &comment));
+            let message = format!("A comment that readers do not see gives orders: `{quoted}`.");
+            findings.at(
+                subject,
+                comment,
+                Draft::new(&rules::COMMENT_COMMANDS, message),
+            );
+        }
+    }
+}
+
+/// Returns the comments outside code.
+pub(super) fn comments(subject: &Subject<'_>) -> Vec<Range<usize>> {
+    let bytes = subject.text.as_bytes();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for start in memchr::memmem::find_iter(bytes, b"<!--") {
+        let inside = found.last().is_some_and(|last| start < last.end);
+        if inside || subject.code.is_code(start) {
+            continue;
+        }
+        let limit = bytes.len().min(start + MAX_COMMENT);
+        let end = memchr::memmem::find(&bytes[start..limit], b"-->")
+            .map_or(limit, |length| start + length + 3);
+        let end = crate::subject::floor_boundary(subject.text, end);
+        found.push(start..end);
+    }
+    found
+}
+
+/// Returns what stands between the marks of a comment.
+fn words_of(text: &str, comment: &Range<usize>) -> Range<usize> {
+    let end = if text[comment.clone()].ends_with("-->") {
+        comment.end - 3
+    } else {
+        comment.end
+    };
+    comment.start + 4..end.max(comment.start + 4)
+}
+
+fn gives_orders(subject: &Subject<'_>, comment: &Range<usize>) -> bool {
+    let first = subject
+        .hits
+        .partition_point(|hit| hit.span.start < comment.start);
+    subject.hits[first..]
+        .iter()
+        .take_while(|hit| hit.span.start < comment.end)
+        .any(|hit| match hit.meaning {
+            Meaning::Override | Meaning::Conceal | Meaning::Order | Meaning::AutoRead => true,
+            // A command with an address is an order; the word alone may be a remark.
+            Meaning::Fetch => subject.lower[hit.span.end..comment.end]
+                .get(..80.min(comment.end - hit.span.end))
+                .is_some_and(|rest| rest.contains("http")),
+            Meaning::ProtectionOff
+            | Meaning::Decode
+            | Meaning::RunText
+            | Meaning::Paste
+            | Meaning::Password
+            | Meaning::FillIn
+            | Meaning::Todo => false,
+        })
+}

@@ -1,0 +1,64 @@
+//! The one door to the disk.
+//!
+//! In: a directory that the caller names, a path beneath it, and a policy that says what links, second names and sizes are
+//! allowed. Out: bytes with their fingerprint, a directory's entries, or a refusal with its reason; and files that are
+//! written whole or not at all. This crate never follows a path out of its root unless the policy says so, never blocks on
+//! a FIFO, never looks at the environment, and never prints.
+//!
+//! A [`Root`] holds a directory open; everything beneath it is reached through that descriptor. What a link may do is a
+//! [`Links`] policy. A file is opened once, then judged and read through the same descriptor, so no rename or link swap
+//! can put other bytes in its place.
+//!
+//! ```
+//! use chitin_guard::{ReadPolicy, Root};
+//! use std::path::Path;
+//!
+//! # let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor"));
+//! let root = Root::open(directory)?;
+//! let read = root.read(Path::new("AGENTS.md"), &ReadPolicy::inside(2 * 1024 * 1024))?;
+//! assert!(read.bytes.starts_with(b"# Operating rules"));
+//! assert!(root.read(Path::new("../README.md"), &ReadPolicy::inside(1024)).is_err());
+//! # Ok::<(), chitin_guard::ReadError>(())
+//! ```
+
+mod birth;
+mod cache;
+mod change;
+mod closed;
+mod fingerprint;
+mod growing;
+mod look;
+mod mirror;
+mod normal;
+mod open;
+mod permissions;
+mod place;
+mod policy;
+mod probe;
+mod reader;
+mod root;
+mod scratch;
+mod staging;
+#[cfg(test)]
+mod staging_tests;
+mod stream;
+mod survey;
+mod walk;
+mod write;
+
+pub use birth::DirectoryBirth;
+pub use change::{Expected, PreparedChange, commit_all};
+pub use fingerprint::{Fingerprint, stamp_now};
+pub use growing::GrowingFile;
+pub use normal::normalized;
+pub use place::Place;
+pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
+pub use probe::{exists, is_executable, link_target};
+pub use reader::Reader;
+pub use root::{Backend, Entry, EntryKind, FileRead, KeptFile, ParkedRoot, ReadError, Root};
+pub use scratch::{Scratch, ScratchFile};
+pub use staging::{NewMode, StageError, Staging};
+pub use stream::{Claim, ClaimKind, NewFile};
+pub use survey::Looked;
+pub use walk::End;
+pub use write::{WriteError, Written};
