@@ -21,6 +21,13 @@ LINE_FIELDS = ("agent", "session", "sessionId", "channel")
 HIDDEN = re.compile(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>", re.S)
 NOTICE = re.compile(r"^\[Bootstrap (?:pending|truncation warning)\](?:\n.+)*", re.M)
 SKILL = re.compile(r"<skill>.*?</skill>", re.S)
+# What stands for a secret, in either program.
+MASK = re.compile(r"\*\*\*|…redacted…|…|\[redacted\]")
+# How many characters were cut off the end of a result.
+CUT_OFF = re.compile(r"(?<=\n\[\.\.\. )(\d+)(?= more characters truncated)")
+# The last line of a page of `read`, by the argument that reads on.
+READ_ON = re.compile(r"\n\n\[[^\]\n]*\boffset=\d+[^\]\n]*\]\s*$")
+MOST_PAGES = 4
 
 
 def text_of(content):
@@ -199,9 +206,48 @@ def plain(text):
     return HIDDEN.sub("{INTERNAL}", text)
 
 
+def differs_by_masks(theirs, ours):
+    """Tells whether two results are the same but for what one of them masks: a mask is a word of the other."""
+    def covers(masked, other):
+        pieces = MASK.split(masked)
+        return len(pieces) > 1 and re.fullmatch(r"\S{1,400}?".join(map(re.escape, pieces)), other) is not None
+
+    return covers(theirs, ours) or covers(ours, theirs)
+
+
+def differs_by_pages(theirs, ours):
+    """Tells whether two results of `read` are the same but for where pages of the release begin and end."""
+    page = READ_ON.sub("", theirs)
+    if page != theirs:
+        return ours.startswith(page.rstrip("\n"))
+    cuts = [[int(number) for number in CUT_OFF.findall(side)] for side in (theirs, ours)]
+    if len(cuts[0]) != len(cuts[1]) or any(not 0 <= a - b < MOST_PAGES for a, b in zip(*cuts)):
+        return False
+    theirs, ours = (CUT_OFF.sub("N", side) for side in (theirs, ours))
+    for _ in range(MOST_PAGES):
+        if theirs == ours:
+            return True
+        at = next((i for i, (x, y) in enumerate(zip(theirs, ours)) if x != y), min(len(theirs), len(ours)))
+        if theirs[at - 1:at + 1] != "\n\n":
+            return False
+        theirs = theirs[:at] + theirs[at + 1:]
+    return False
+
+
+def compare_results(theirs, ours, tool, known, whose):
+    """Compares two results of a tool that are not the same."""
+    detail = first_difference(theirs, ours)
+    if differs_by_masks(theirs, ours):
+        return meant("result", "masked-secrets", known, whose, **detail)
+    if tool == "read" and differs_by_pages(theirs, ours):
+        return meant("result", "read-pages", known, whose, **detail)
+    return finding("result", "differs", whose, **detail)
+
+
 def compare_messages(theirs, ours, known):
     """Compares roles, words, calls and the pairing of results."""
     found = []
+    tools = {id: name for message in theirs for id, name in message["calls"]}
     facts = [sum(plain(message["text"]) == "{INTERNAL}" for message in side) for side in (theirs, ours)]
     if facts[0] != facts[1]:
         found.append(meant("runtime facts", "runtime-facts", known, "a message in the release's own words", counts=facts))
@@ -219,8 +265,9 @@ def compare_messages(theirs, ours, known):
         if a["cached"] != b["cached"]:
             found.append(finding("cache", "differs", whose, theirs=a["cached"], ours=b["cached"]))
         if plain(a["text"]) != plain(b["text"]):
-            part = "result" if a["role"] == "tool" else "history"
-            found.append(finding(part, "differs", whose, **first_difference(plain(a["text"]), plain(b["text"]))))
+            texts = plain(a["text"]), plain(b["text"])
+            found.append(compare_results(*texts, tools.get(a["answers"]), known, whose) if a["role"] == "tool"
+                         else finding("history", "differs", whose, **first_difference(*texts)))
     if len(theirs) != len(ours):
         longer = max(theirs, ours, key=len)[min(len(theirs), len(ours))]
         found.append(finding("history", "differs", f"number of messages; the next is {plain(longer['text'])[:24]!r}",

@@ -4,7 +4,7 @@ import unittest
 from compare import compare, plain, take_apart
 
 HERE = "/w"
-KNOWN = {"internal-markers", "own-tools", "own-sections", "runtime-facts", "boundary-in-file"}
+KNOWN = {"internal-markers", "own-tools", "own-sections", "runtime-facts", "boundary-in-file", "masked-secrets", "read-pages"}
 
 
 def request(files, user="hi", rest="", skills="", boundary=False):
@@ -14,6 +14,15 @@ def request(files, user="hi", rest="", skills="", boundary=False):
     listed = f"<available_skills>\n{skills}\n</available_skills>\n" if skills else ""
     system = f"You are.\n## Tooling\nwords\n{listed}# Project Context\nguidance\n{blocks}\n{mark}## Silent Replies\n{rest}"
     return {"messages": [{"role": "system", "content": system}, {"role": "user", "content": user}], "tools": []}
+
+
+def called(id, result="text", tool="read"):
+    """Builds a request with one call and its result."""
+    body = request([("AGENTS.md", "a")])
+    body["messages"].append({"role": "assistant", "content": None, "tool_calls": [
+        {"id": id, "type": "function", "function": {"name": tool, "arguments": "{}"}}]})
+    body["messages"].append({"role": "tool", "tool_call_id": id, "content": result})
+    return body
 
 
 def differing(theirs, ours, known=KNOWN):
@@ -96,14 +105,32 @@ class Comparing(unittest.TestCase):
         self.assertEqual(differing(theirs, cached([True], True, False), {*KNOWN, "cache-breakpoints"}),
                          [("cache", "message 1, user")])
 
-    def test_ids_of_calls(self):
-        def called(id):
-            body = request([("AGENTS.md", "a")])
-            body["messages"].append({"role": "assistant", "content": None, "tool_calls": [
-                {"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}}]})
-            body["messages"].append({"role": "tool", "tool_call_id": id, "content": "text"})
-            return body
+    def test_masks_of_secrets(self):
+        def differ(theirs, ours, known=KNOWN):
+            return bool(differing(called("call1", theirs), called("call1", ours), known))
 
+        self.assertFalse(differ('-H "Token: ***" here', '-H "Token: $HARBOUR_KEY" here'))
+        self.assertFalse(differ("key sk_abc…wxyz.", "key [redacted]."))
+        self.assertFalse(differ("key sk_123456789.", "key [redacted]."))
+        self.assertTrue(differ('-H "Token: ***" here', '-H "Token: $HARBOUR_KEY" there'))
+        self.assertTrue(differ('-H "Token: ***" here', '-H "Token: two words" here'))
+        self.assertTrue(differ('-H "Token: ***" here', '-H "Token: $HARBOUR_KEY" here', KNOWN - {"masked-secrets"}))
+
+    def test_pages_of_a_long_file(self):
+        def differ(theirs, ours, tool="read", known=KNOWN):
+            return bool(differing(called("call1", theirs, tool), called("call1", ours, tool), known))
+
+        self.assertFalse(differ("one\n\ntwo\n", "one\ntwo\n"))
+        self.assertFalse(differ("one\n[... 12 more characters truncated]", "one\n[... 11 more characters truncated]"))
+        self.assertFalse(differ("one\n\n[More. Use offset=2.]", "one\ntwo\n"))
+        self.assertTrue(differ("one\n\ntwo\n", "one\ntwo\n", tool="exec"))
+        self.assertTrue(differ("one\n\ntwo\n", "one\ntwo\n", known=KNOWN - {"read-pages"}))
+        self.assertTrue(differ("one\n\ntwo\n", "one\ntoo\n"))
+        self.assertTrue(differ("one two\n", "onetwo\n"))
+        self.assertTrue(differ("one\n[... 19 more characters truncated]", "one\n[... 11 more characters truncated]"))
+        self.assertTrue(differ("one\n\n[More. Use offset=2.]", "ona\ntwo\n"))
+
+    def test_ids_of_calls(self):
         self.assertEqual(differing(called("call1"), called("call1")), [])
         self.assertEqual([part for part, _ in differing(called("call1"), called("call_1"))], ["ids", "ids"])
 

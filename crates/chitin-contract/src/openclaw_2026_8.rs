@@ -22,6 +22,7 @@ pub const OPENCLAW_2026_8: Contract = Contract {
         sources: &[
             SkillSource::Extra,
             SkillSource::Bundled,
+            SkillSource::Custodian,
             SkillSource::Managed,
             SkillSource::Personal,
             SkillSource::Project,

@@ -10,7 +10,7 @@ use super::prepare::{last_compaction, visible_from};
 use super::prune::{Pruning, prune};
 use super::repair::{FailedResults, repair, repair_calls};
 use super::stamp::MessageStamp;
-use super::tool_results::{cap_in_own_turn, cap_result, tool_result_limit};
+use super::tool_results::{cap_for_request, cap_result, tool_result_limit};
 use super::view::{any_call, content_of, failed, message_of, result_id, text_field};
 use super::workspace_files::{are_held, holds_files};
 use crate::compat::role;
@@ -200,12 +200,12 @@ pub fn messages_for_model(
         let Message::ToolResult(result) = message else {
             continue;
         };
-        let capped = if whole.contains(&result.tool_call_id) {
-            cap_in_own_turn(result, options.window, &rules.tool_results)
-        } else {
-            cap_result(result, result_limit, &rules.tool_results)
-        };
-        if let Some(capped) = capped {
+        if !whole.contains(&result.tool_call_id)
+            && let Some(capped) = cap_result(result, result_limit, &rules.tool_results)
+        {
+            *result = capped;
+        }
+        if let Some(capped) = cap_for_request(result, options.window, &rules.tool_results) {
             *result = capped;
         }
     }

@@ -169,17 +169,15 @@ pub fn cap_result(
     })
 }
 
-/// Shortens a tool result for a request of the turn that it belongs to, where that turn has room for more than the transcript keeps.
-/// Its texts become one. Tells nothing if it is short enough.
-pub(super) fn cap_in_own_turn(
+/// Shortens a tool result to what one request may hold of it, which in small windows is less than the transcript keeps. Its texts
+/// become one. Tells nothing if it is short enough.
+pub(super) fn cap_for_request(
     result: &ToolResultMessage,
     window: u64,
     rules: &ToolResultRules,
 ) -> Option<ToolResultMessage> {
     let limit = match rules.own_turn {
-        OwnTurnResults::AsStored => {
-            return cap_result(result, tool_result_limit(window, rules), rules);
-        }
+        OwnTurnResults::AsStored => return None,
         OwnTurnResults::HalfWindow => usize::try_from(window / 2).unwrap_or(usize::MAX).max(512),
     };
     let blocks = result.content.blocks();

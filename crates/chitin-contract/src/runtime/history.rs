@@ -289,7 +289,8 @@ pub struct ToolResultRules {
     pub note: &'static str,
     /// How much all results together may take before a request is too long, and which give way first.
     pub together: ResultsTogether,
-    /// How long a result may be in the turn that it belongs to. The transcript keeps what the limits above leave of it.
+    /// How long a result may be in the turn that it belongs to. The transcript keeps what the limits above leave of it, and later turns
+    /// send no more of it than its own turn.
     pub own_turn: OwnTurnResults,
 }
 
@@ -309,7 +310,8 @@ pub struct LargerWindow {
 pub enum OwnTurnResults {
     /// As long as from the next turn on.
     AsStored,
-    /// One character for every two tokens of the window, until a summary takes the place of older messages.
+    /// One character for every two tokens of the window, until a summary takes the place of older messages. Later turns hold to it too,
+    /// which counts in windows so small that the transcript keeps more.
     HalfWindow,
 }
 

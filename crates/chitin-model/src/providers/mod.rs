@@ -6,6 +6,7 @@ mod pick;
 mod resolve;
 mod table;
 
+pub use openclaw::stated_window;
 pub use pick::{Pick, local_models, pick_default};
 pub use resolve::{ResolveError, ResolvedModel, Sources, api_of, resolve};
 pub use table::{Keys, Provider, TABLE, find};

@@ -74,6 +74,12 @@ impl<'a> OpenclawProvider<'a> {
     }
 }
 
+/// Returns the window that the `models` object of `openclaw.json` states for a model, `provider/name`.
+pub fn stated_window(models: Option<&Value>, id: &str) -> Option<u64> {
+    let (provider, name) = id.split_once('/')?;
+    OpenclawProvider::find(models, provider, name)?.context_window()
+}
+
 /// Reads the name of a wire format that goes over HTTP.
 pub(super) fn api(name: &str) -> Option<Api> {
     [

@@ -8,6 +8,7 @@ use chitin_config::ChitinSettings;
 use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
 use chitin_context::tokens::{Basis, Counting, TokenCount};
 use chitin_context::view::View;
+use chitin_model::providers::stated_window;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -73,7 +74,7 @@ pub struct Reckoning {
 
 impl ModelFigures {
     /// Finds the model: the one typed, the one in `chitin.json5`, the one in `openclaw.json`, else an example. A model that no table
-    /// knows has neither a window nor prices, and everything else still holds.
+    /// knows has no prices, and only the window that `openclaw.json` states; everything else still holds.
     pub fn find(typed: Option<&str>, own: &ChitinSettings, setup: &Setup) -> Self {
         let told = typed.or(own.model.as_deref());
         if let Some(name) = told {
@@ -97,11 +98,12 @@ impl ModelFigures {
     }
 
     fn named(name: &str, origin: ModelOrigin, setup: &Setup) -> Self {
-        let model = models::find(name, &setup.configuration.models);
-        Self {
-            model: model.unwrap_or_else(|| Model::unknown(name)),
-            origin,
-        }
+        let mut model =
+            models::find(name, &setup.configuration.models).unwrap_or_else(|| Model::unknown(name));
+        // As for a turn: what Chitin knows holds, then what OpenClaw was told.
+        let told = || stated_window(setup.configuration.value().get("models"), name);
+        model.context_window = model.context_window.or_else(told);
+        Self { model, origin }
     }
 
     /// Says what is not known of the model, if anything is not.

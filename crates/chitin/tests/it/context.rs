@@ -339,6 +339,39 @@ fn limits_can_be_tried_in_characters_and_tokens_and_by_file() {
 }
 
 #[test]
+fn the_window_that_openclaw_json_states_counts() {
+    let env = yard();
+    let description = "Find launch times. ".repeat(8);
+    env.file(
+        "workspace/skills/tide/SKILL.md",
+        format!("---\nname: tide\ndescription: {description}\n---\nLook it up.\n"),
+    );
+    let listed = |window: u64| {
+        let config = serde_json::json!({
+            "models": { "providers": { "loop": {
+                "baseUrl": "http://127.0.0.1:9/v1", "api": "openai-completions",
+                "models": [{ "id": "own", "name": "own", "contextWindow": window }],
+            } } },
+            "agents": { "defaults": { "model": { "primary": "loop/own" } } },
+        });
+        env.file("home/.openclaw/openclaw.json", config.to_string());
+        let contract = ["--contract", "openclaw-2026.9"];
+        let text = text_of(&env, &contract);
+        let line = text.lines().find(|line| line.contains("<description>"));
+        let figures = json_of(&env, &contract);
+        assert!(
+            figures
+                .to_string()
+                .contains(&format!("\"window\":{window}"))
+        );
+        line.unwrap().trim().len()
+    };
+    let marks = "<description></description>".len();
+    assert_eq!(listed(200_000), marks + description.trim_end().len());
+    assert_eq!(listed(2000), marks + 64);
+}
+
+#[test]
 fn a_plan_for_small_windows_shrinks_what_it_says_and_hides_nothing() {
     let env = yard();
     env.file(
