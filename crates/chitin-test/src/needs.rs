@@ -3,6 +3,8 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// The environment variable that names the file to which every skipped test adds a line: what it needs, a tab, its name.
 pub const SKIPPED: &str = "CHITIN_TEST_SKIPPED";
@@ -22,6 +24,44 @@ pub fn programs(names: &[&str]) -> bool {
         skipped(name);
     }
     missing.is_none()
+}
+
+/// Tells whether `bwrap` is here and may make namespaces: in a container or a changed root, an ordinary user often may not.
+pub fn bwrap() -> bool {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    if !programs(&["bwrap"]) {
+        return false;
+    }
+    let works = *WORKS.get_or_init(|| {
+        let mut trial = Command::new("bwrap");
+        trial.args(["--unshare-user", "--unshare-pid", "--unshare-net"]);
+        trial.args(["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]);
+        trial.args(["--", "true"]).stdin(Stdio::null());
+        trial.output().is_ok_and(|output| output.status.success())
+    });
+    if !works {
+        skipped("the right to make namespaces with bwrap");
+    }
+    works
+}
+
+/// Tells whether time zones have names here, in one of the places that systems keep them.
+pub fn time_zones() -> bool {
+    let named = std::env::var_os("TZDIR").map(PathBuf::from);
+    let usual = [
+        "/usr/share/zoneinfo",
+        "/usr/share/lib/zoneinfo",
+        "/etc/zoneinfo",
+    ]
+    .map(PathBuf::from);
+    let known = named
+        .into_iter()
+        .chain(usual)
+        .any(|directory| directory.join("Europe/Oslo").is_file());
+    if !known {
+        skipped("tzdata");
+    }
+    known
 }
 
 /// Reports the test that runs on this thread as skipped: what it needs is the name of a program or a few words.

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 #[test]
 fn the_day_is_the_users_and_prompts_of_their_own_get_the_rules_added() {
+    if !chitin_test::needs::time_zones() {
+        return;
+    }
     let config = json!({"agents": {"defaults": {
         "userTimezone": " Asia/Tokyo ",
         "timeFormat": "24",

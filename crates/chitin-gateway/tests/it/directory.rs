@@ -48,7 +48,7 @@ impl Post {
         names
     }
 
-    /// Returns what went out, as `number kind place: text`.
+    /// Returns what went out, as `number kind place: text`. What is still being written has a hidden name.
     fn out(&self) -> Vec<String> {
         let read = |name: &String| {
             let bytes = std::fs::read(self.path.join("out").join(name)).unwrap();
@@ -61,7 +61,9 @@ impl Post {
                 record["text"].as_str().unwrap_or("-")
             )
         };
-        self.names("out").iter().map(read).collect()
+        let names = self.names("out");
+        let whole = names.iter().filter(|name| !name.starts_with('.'));
+        whole.map(read).collect()
     }
 }
 
@@ -261,7 +263,7 @@ async fn the_watch_takes_what_comes_until_it_is_told_to_end() {
     std::fs::write(&draft, said("Anybody?").to_string()).unwrap();
     std::fs::rename(draft, whole).unwrap();
     for _ in 0..200 {
-        if !post.names("out").is_empty() {
+        if !post.out().is_empty() {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(25)).await;

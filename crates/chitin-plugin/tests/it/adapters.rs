@@ -2,6 +2,7 @@
 
 use crate::lab::Lab;
 use chitin_plugin::PluginFault;
+use chitin_test::needs;
 use chitin_workspace::adapter::{AdapterError, SkillPath};
 
 const CLAIMS: &str = r#"
@@ -12,6 +13,9 @@ def answer(method, params, id):
 
 #[test]
 fn the_example_adapter_makes_a_definition_of_a_directory() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::new();
     lab.reload([lab.example("prompt", "prompt_adapter.py")]);
     let workspace = lab.env.workspace();
@@ -33,6 +37,9 @@ fn the_example_adapter_makes_a_definition_of_a_directory() {
 
 #[test]
 fn a_directory_that_a_plugin_does_not_claim_goes_to_the_built_in_adapters() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(CLAIMS);
     lab.env.files([("README.md", "Plain.\n")]);
     let agent = lab.registry().load(&lab.env.workspace()).unwrap();
@@ -42,6 +49,9 @@ fn a_directory_that_a_plugin_does_not_claim_goes_to_the_built_in_adapters() {
 
 #[test]
 fn the_priority_is_what_the_plugin_says_unless_the_settings_say_it() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let early = format!("HELLO['adapter'] = {{'priority': 1}}\n{CLAIMS}");
     let files = [
         ("AGENTS.md", "Of OpenClaw.\n"),
@@ -81,6 +91,9 @@ fn a_plugin_whose_priority_is_set_is_not_started_where_an_earlier_adapter_claims
 
 #[test]
 fn a_load_that_fails_uses_the_last_good_definition_and_else_the_next_adapter() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         r#"
 def answer(method, params, id):
@@ -155,6 +168,9 @@ fn definitions_that_reach_outside_or_are_empty_are_refused() {
 
 #[test]
 fn plugins_are_added_and_removed_while_the_registry_is_in_use() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::new();
     lab.env.files([("PROMPT.md", "Rules.\n")]);
     let registry = lab.registry();
@@ -194,6 +210,9 @@ fn plugins_are_added_and_removed_while_the_registry_is_in_use() {
 
 #[test]
 fn a_plugin_without_an_adapter_claims_nothing_and_is_not_reported() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with("HELLO['offers'] = ['contextEngine', 'channel']");
     lab.env.files([("README.md", "Plain.\n")]);
     assert_eq!(

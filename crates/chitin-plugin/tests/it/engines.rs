@@ -6,10 +6,14 @@ use chitin_agent::history::{Author, PlanOptions, SummaryRequest};
 use chitin_contract::CANONICAL;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_test::needs;
 use futures_util::future::BoxFuture;
 
 #[test]
 fn the_example_engine_shows_the_first_message_and_the_newest() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::new();
     lab.reload([lab.example("window", "window_engine.py")]);
     let messages: Vec<_> = (0..20)
@@ -42,6 +46,9 @@ fn an_engine_is_registered_under_the_name_of_its_plugin_and_starts_when_it_is_as
 
 #[test]
 fn methods_that_an_engine_does_without_are_not_errors() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with("");
     let engine = lab.engine();
     block_on(async {
@@ -59,6 +66,9 @@ fn methods_that_an_engine_does_without_are_not_errors() {
 
 #[test]
 fn bootstrap_and_ingest_reach_the_plugin() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         r#"
 seen = []
@@ -110,6 +120,9 @@ fn records(count: usize) -> Vec<Entry> {
 
 #[test]
 fn compaction_is_the_engines_where_its_summary_fits_and_else_the_built_in_one() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let rules = &CANONICAL.runtime.history;
     let branch: Vec<_> = records(30);
     for (answer, by_engine, noted) in [
@@ -169,6 +182,9 @@ fn compaction_is_the_engines_where_its_summary_fits_and_else_the_built_in_one() 
 
 #[test]
 fn a_future_that_is_dropped_leaves_the_engine_usable() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         "def answer(method, params, id):\n    time.sleep(0.2)\n    if method == 'engine/assemble': return {'messages': [0, 1, 2]}",
     );

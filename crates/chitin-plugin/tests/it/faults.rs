@@ -3,6 +3,7 @@
 use crate::lab::{Lab, is_running, talk};
 use chitin_agent::engine::EngineError;
 use chitin_plugin::{PluginFault, PluginState};
+use chitin_test::needs;
 use std::time::{Duration, Instant};
 
 /// Runs an engine that does something wrong when it is to assemble, and returns what was said.
@@ -38,6 +39,9 @@ fn wrong_within(seconds: u32, python: &str) -> String {
 
 #[test]
 fn a_plugin_that_hangs_is_ended_in_time() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let said = wrong_within(4, "time.sleep(60)");
     assert!(
         said.contains("did not answer `engine/assemble` within 4 s"),
@@ -48,6 +52,9 @@ fn a_plugin_that_hangs_is_ended_in_time() {
 
 #[test]
 fn a_plugin_that_dies_is_reported_with_the_end_of_its_error_output() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let said = wrong("sys.stderr.write('no database\\n'); sys.stderr.flush(); os._exit(3)");
     assert!(said.contains("exit code 3"), "{said}");
     assert!(said.contains("no database"), "{said}");
@@ -55,6 +62,9 @@ fn a_plugin_that_dies_is_reported_with_the_end_of_its_error_output() {
 
 #[test]
 fn a_plugin_that_dies_in_the_middle_of_an_answer_gives_nothing() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let said = wrong(
         "say('{\"jsonrpc\": \"2.0\", \"id\": 2, \"result\": {\"messages\": [0, 1'); os._exit(0)",
     );
@@ -66,12 +76,18 @@ fn a_plugin_that_dies_in_the_middle_of_an_answer_gives_nothing() {
 
 #[test]
 fn a_plugin_that_is_killed_is_reported() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let said = wrong("os.kill(os.getpid(), 9)");
     assert!(said.contains("signal 9"), "{said}");
 }
 
 #[test]
 fn a_plugin_that_answers_garbage_is_reported() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     for (python, why) in [
         (
             "say('hello\\n'); return 'nothing'",
@@ -107,6 +123,9 @@ fn a_plugin_that_answers_garbage_is_reported() {
 
 #[test]
 fn a_plugin_that_floods_is_ended() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let said = wrong("while True: say('{\"jsonrpc\":\"2.0\",\"method\":\"log\"}\\n' * 100)");
     assert!(said.contains("1000 messages"), "{said}");
     let said = wrong("while True: say('x' * 65536)");
@@ -115,12 +134,18 @@ fn a_plugin_that_floods_is_ended() {
 
 #[test]
 fn a_plugin_that_closes_its_output_is_reported() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let said = wrong("os.close(1); time.sleep(60)");
     assert!(said.contains("closed its output"), "{said}");
 }
 
 #[test]
 fn a_closed_output_is_noticed_at_once_with_and_without_the_sandbox() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let closes = "def answer(method, params, id):\n    if method != 'engine/assemble': return None\n    os.close(1); time.sleep(60)";
     for sandboxed in [false, true] {
         let lab = Lab::with_settings(closes, |settings| {
@@ -139,6 +164,9 @@ fn a_closed_output_is_noticed_at_once_with_and_without_the_sandbox() {
 
 #[test]
 fn a_plugin_may_write_to_its_error_output_and_send_notifications() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         r#"
 def answer(method, params, id):
@@ -153,6 +181,9 @@ def answer(method, params, id):
 
 #[test]
 fn a_plugin_of_another_version_is_reported_and_not_used() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     for (hello, why) in [
         ("HELLO['protocolVersion'] = 2", "version 2"),
         ("HELLO = {'protocolVersion': 7, 'other': True}", "version 7"),
@@ -185,6 +216,9 @@ fn a_plugin_of_another_version_is_reported_and_not_used() {
 
 #[test]
 fn a_plugin_that_failed_is_left_alone_for_a_while_and_then_works_again() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         r#"
 def answer(method, params, id):
@@ -220,6 +254,9 @@ fn a_plugin_that_cannot_be_started_is_reported() {
 
 #[test]
 fn a_request_that_is_too_long_is_not_sent_and_the_plugin_lives() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         "def answer(method, params, id):\n    if method == 'engine/assemble': return {'messages': [0]}",
     );
@@ -232,6 +269,9 @@ fn a_request_that_is_too_long_is_not_sent_and_the_plugin_lives() {
 
 #[test]
 fn everything_that_a_plugin_started_ends_with_the_set() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = Lab::with(
         r#"
 import subprocess

@@ -4,6 +4,7 @@
 
 use crate::lab::{Lab, talk};
 use chitin_plugin::PluginFault;
+use chitin_test::needs;
 use serde_json::{Value, json};
 
 /// Answers a conversation with what the plugin finds out about its surroundings.
@@ -49,6 +50,9 @@ fn looked(lab: &Lab) -> Value {
 
 #[test]
 fn a_plugin_in_the_sandbox_reads_its_workspace_and_itself_and_writes_only_its_data() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = lab(true);
     let found = match lab.assemble(talk()) {
         Ok(_) => looked(&lab),
@@ -83,6 +87,9 @@ fn a_plugin_in_the_sandbox_reads_its_workspace_and_itself_and_writes_only_its_da
 
 #[test]
 fn a_plugin_gets_no_variable_that_the_settings_do_not_name() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     for sandbox in [true, false] {
         let lab = lab(sandbox);
         if sandbox && lab.assemble(talk()).is_err() {
@@ -125,6 +132,9 @@ fn a_plugin_gets_no_variable_that_the_settings_do_not_name() {
 
 #[test]
 fn memory_is_limited_outside_the_sandbox_too() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let lab = lab(false);
     assert_eq!(looked(&lab)["memory"], "MemoryError");
     let report = lab.set.status("p").unwrap().sandbox.unwrap();

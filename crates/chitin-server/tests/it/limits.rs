@@ -150,7 +150,7 @@ async fn who_drips_is_cut_and_others_are_served() {
 #[tokio::test]
 async fn who_goes_away_in_the_middle_leaves_nothing_behind() {
     let served = Served::new(Setting::replies(&[
-        json!({"text": "Here.", "delayMs": 100}),
+        json!({"text": "Here.", "delayMs": 500}),
     ]));
     for _ in 0..20 {
         let mut client = served.connect().await;
@@ -167,7 +167,12 @@ async fn who_goes_away_in_the_middle_leaves_nothing_behind() {
     let mut client = served.connect().await;
     let body = json!({"text": "Hello", "wait": true}).to_string();
     client.request("POST", "/api/messages", &[], &body).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    for _ in 0..200 {
+        if served.get("/api/sessions/main").await.status == 200 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     drop(client);
     served.stage.rest().await;
     let session = served.get("/api/sessions/main").await;

@@ -51,9 +51,18 @@ pub(super) fn opened_again(descriptor: i32) -> io::Result<fs::File> {
         .open(format!("/proc/self/fd/{descriptor}"))
 }
 
-/// Returns the processes of the machine with their parents, as far as they can be seen.
+/// A process of the machine.
 #[cfg(target_os = "linux")]
-pub(super) fn processes() -> Vec<(i32, i32)> {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+}
+
+/// Returns the processes of the machine, as far as they can be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn processes() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -63,8 +72,12 @@ pub(super) fn processes() -> Vec<(i32, i32)> {
             let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
             // The name stands in brackets and may hold anything, brackets too: what counts comes after the last one.
             let stat = String::from_utf8_lossy(&stat);
-            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
-            Some((pid, parent.parse().ok()?))
+            let mut numbers = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
+            Some(Process {
+                pid,
+                parent: numbers.next()?.parse().ok()?,
+                group: numbers.next()?.parse().ok()?,
+            })
         })
         .collect()
 }

@@ -281,6 +281,9 @@ async fn a_crash_is_an_error_with_last_words_and_the_next_call_works() {
 
 #[tokio::test]
 async fn a_server_that_keeps_crashing_is_started_less_and_less_often() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let found = servers.tools([], &redact()).await;
@@ -316,6 +319,9 @@ async fn a_server_that_keeps_crashing_is_started_less_and_less_often() {
 
 #[tokio::test]
 async fn a_call_that_may_be_repeated_survives_a_crash() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let servers = one(&bench, script(&bench, ""));
     let found = servers.tools([], &redact()).await;
@@ -368,6 +374,9 @@ async fn servers_live_as_long_as_their_tools() {
 
 #[tokio::test]
 async fn servers_that_are_shut_down_stay_so() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let bench = Bench::new();
     let marker = format!("marker-{}", bench.lab.env.path().display());
     let servers = one(&bench, script(&bench, ""));

@@ -260,7 +260,7 @@ fn ten_thousand_directories_with_sessions_are_kept_apart() {
 
 #[test]
 fn a_workspace_on_a_read_only_disk_answers_and_says_what_it_cannot_write() {
-    if !chitin_test::needs::programs(&["bwrap"]) {
+    if !chitin_test::needs::bwrap() {
         return;
     }
     let env = two_directories();

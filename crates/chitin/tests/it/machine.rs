@@ -48,7 +48,7 @@ fn session_file(talk: &Talk) -> PathBuf {
 
 #[test]
 fn check_says_that_a_directory_may_not_be_listed_as_run_and_context_do() {
-    if !chitin_test::needs::programs(&["bwrap"]) {
+    if !chitin_test::needs::bwrap() {
         return;
     }
     let talk = talk();
@@ -75,7 +75,7 @@ fn check_says_that_a_directory_may_not_be_listed_as_run_and_context_do() {
 
 #[test]
 fn a_home_that_cannot_be_written_to_is_a_users_error_with_a_way_out() {
-    if !chitin_test::needs::programs(&["bwrap"]) {
+    if !chitin_test::needs::bwrap() {
         return;
     }
     let talk = talk();

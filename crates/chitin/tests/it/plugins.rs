@@ -7,8 +7,8 @@
 use crate::process::{chitin, transcript};
 use crate::run::{Talk, text};
 use crate::serve::Serving;
-use chitin_test::TestEnv;
 use chitin_test::model_server::Format;
+use chitin_test::{TestEnv, needs};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
@@ -54,6 +54,9 @@ fn json_of(env: &TestEnv, arguments: &[&str], code: i32) -> Value {
 
 #[test]
 fn plugins_are_listed_with_what_they_offer() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let env = examples();
     let shown = transcript(&env, &["plugins"]);
     for part in [
@@ -76,6 +79,9 @@ fn plugins_are_listed_with_what_they_offer() {
 
 #[test]
 fn an_adapter_is_tried_on_a_directory() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let env = examples();
     env.files([("PROMPT.md", "# Lighthouse\n\nKeep the light.\n")]);
     let shown = transcript(&env, &["plugins", "try", "prompt", "workspace"]);
@@ -108,6 +114,9 @@ fn an_adapter_is_tried_on_a_directory() {
 
 #[test]
 fn a_directory_of_an_adapter_is_checked_and_not_packed() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let env = examples();
     env.file(
         "light/PROMPT.md",
@@ -138,6 +147,9 @@ fn a_directory_of_an_adapter_is_checked_and_not_packed() {
 
 #[test]
 fn an_engine_is_tried_with_a_sample_conversation() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let env = examples();
     let shown = transcript(&env, &["plugins", "try", "window"]);
     assert!(shown.contains("3 of 3 sample messages"), "{shown}");
@@ -146,6 +158,9 @@ fn an_engine_is_tried_with_a_sample_conversation() {
 
 #[test]
 fn a_plugin_that_does_not_work_is_shown_with_what_to_do() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let env = TestEnv::new();
     env.file(
         "home/.chitin/plugins/dies.py",
@@ -245,6 +260,9 @@ fn replies() -> Vec<Value> {
 
 #[test]
 fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let plugins = json!({"window": plugin("window_engine.py")});
     let by_own_file = Talk::new(Format::Anthropic, &replies());
     install(&by_own_file.env, "window_engine.py");
@@ -271,6 +289,9 @@ fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
 
 #[test]
 fn a_plugin_that_dies_in_a_turn_is_noted_and_the_whole_conversation_is_sent() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     talk.env.file(
         "home/.chitin/plugins/dies.py",
@@ -316,6 +337,9 @@ fn an_engine_that_nobody_offers_gives_way_with_a_note() {
 
 #[test]
 fn a_plugin_is_added_and_removed_while_the_server_runs() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     talk.env.file(
         "home/.chitin/plugins/adds.py",
@@ -366,6 +390,9 @@ for line in sys.stdin:
 
 #[test]
 fn what_an_engine_adds_to_the_system_prompt_holds_for_one_request() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let call = json!({"name": "read", "arguments": {"path": "board.md"}});
     let script = [json!({"toolCalls": [call]}), json!({"text": "Three oak."})];
     let talk = Talk::new(Format::Anthropic, &script);
@@ -397,6 +424,9 @@ for line in sys.stdin:
 
 #[test]
 fn an_engine_that_wants_the_definition_gets_it() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     talk.env.file(
         "home/.chitin/plugins/asks.py",
@@ -431,6 +461,9 @@ for line in sys.stdin:
 
 #[test]
 fn a_plugin_ends_with_chitin_even_when_that_is_killed() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     talk.env.file(
         "home/.chitin/plugins/hangs.py",
@@ -478,6 +511,9 @@ fn lighthouse(talk: &Talk) -> String {
 
 #[test]
 fn a_directory_that_a_plugin_claims_is_an_agent() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     let directory = lighthouse(&talk);
     talk.configure(json!({"plugins": {"prompt": plugin("prompt_adapter.py")}}));
@@ -499,6 +535,9 @@ fn a_directory_that_a_plugin_claims_is_an_agent() {
 
 #[test]
 fn an_adapter_that_fails_is_noted_and_the_next_one_reads_the_directory() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     let directory = lighthouse(&talk);
     let script = talk.env.read("home/.chitin/plugins/prompt_adapter.py");
@@ -520,6 +559,9 @@ fn an_adapter_that_fails_is_noted_and_the_next_one_reads_the_directory() {
 
 #[test]
 fn an_adapter_names_the_skills_of_its_directory() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let env = TestEnv::new();
     install(&env, "prompt_adapter.py");
     let script = env.read("home/.chitin/plugins/prompt_adapter.py");
@@ -576,6 +618,9 @@ fn dry_run(talk: &Talk, words: &str) -> (String, String) {
 
 #[test]
 fn a_look_at_a_context_asks_the_engine_as_the_turn_does() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let script: Vec<Value> = (0..7).map(|_| json!({"text": "Yes."})).collect();
     let talk = Talk::new(Format::Anthropic, &script);
     install(&talk.env, "window_engine.py");
@@ -614,6 +659,9 @@ fn a_look_at_a_context_asks_the_engine_as_the_turn_does() {
 
 #[test]
 fn a_look_asks_an_engine_for_nothing_but_the_messages() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     talk.env.file(
         "home/.chitin/plugins/noting.py",
@@ -647,6 +695,9 @@ for line in sys.stdin:
 
 #[test]
 fn a_look_shows_what_a_turn_uses_when_the_engine_fails() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     for (fails, why) in [
         ("os._exit(9)", "exit code 9"),
         ("time.sleep(60)", "within 1 s"),
@@ -687,6 +738,9 @@ for line in sys.stdin:
 
 #[test]
 fn an_engine_whose_program_does_not_begin_is_said_not_to_decide() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = Talk::new(Format::Anthropic, &replies());
     let plugin = json!({"command": ["python3", "-c", "raise SystemExit(7)"], "sandbox": false});
     talk.configure(json!({"plugins": {"ghost": plugin}, "contextEngine": "ghost"}));

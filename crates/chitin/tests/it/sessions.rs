@@ -5,7 +5,7 @@
 )]
 
 use crate::process::{chitin, command, transcript};
-use chitin_test::TestEnv;
+use chitin_test::{TestEnv, needs};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
@@ -55,6 +55,9 @@ fn keep(env: &TestEnv, home: &str) {
 
 #[test]
 fn sessions_are_listed_and_shown() {
+    if !needs::time_zones() {
+        return;
+    }
     let env = TestEnv::new();
     let mut story = transcript(&env, &["sessions"]);
     keep(&env, ".chitin");
@@ -171,6 +174,9 @@ fn a_reader_of_an_export_that_goes_away_is_no_error() {
 
 #[test]
 fn only_what_is_named_goes() {
+    if !needs::time_zones() {
+        return;
+    }
     let env = TestEnv::new();
     keep(&env, ".chitin");
     for name in [

@@ -7,8 +7,8 @@
 use crate::process::plain_command;
 use crate::run::{Talk, text};
 use crate::serve::Serving;
-use chitin_test::TestEnv;
 use chitin_test::model_server::Format;
+use chitin_test::{TestEnv, needs};
 use serde_json::{Value, json};
 
 fn skill(name: &str) -> String {
@@ -98,6 +98,9 @@ fn a_skill_is_not_written_and_nothing_beside_it_is_read() {
 
 #[test]
 fn commands_run_what_a_skill_brings_and_change_nothing_there() {
+    if !needs::bwrap() {
+        return;
+    }
     let env = TestEnv::new();
     env.file("harbor/AGENTS.md", "Keep the harbor.\n");
     put_skills(&env);

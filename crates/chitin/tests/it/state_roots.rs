@@ -5,7 +5,7 @@
 )]
 
 use crate::process::plain_command;
-use chitin_test::TestEnv;
+use chitin_test::{TestEnv, needs};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 
@@ -136,6 +136,9 @@ fn a_workspace_in_openclaws_state_is_a_workspace_like_any_other() {
 
 #[test]
 fn commands_see_no_state_root_inside_of_the_workspace() {
+    if !needs::bwrap() {
+        return;
+    }
     let env = home_as_workspace();
     env.file(
         "home/.chitin/chitin.json5",

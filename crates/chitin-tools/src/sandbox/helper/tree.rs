@@ -1,6 +1,11 @@
 //! Ends a command with everything that it started.
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
+#[cfg(target_os = "linux")]
+use super::super::door::{Process, processes};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+#[cfg(target_os = "linux")]
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,11 +21,12 @@ pub(super) fn adopt_orphans() {
 /// Kills and collects everything below this process; `main` leads a group of its own.
 pub(super) fn kill_everything(main: u32) {
     let until = Instant::now() + PATIENCE;
-    kill_group(main);
     while Instant::now() < until {
-        freeze();
-        for pid in below() {
-            let _ = kill_process(pid, Signal::KILL);
+        if kill_groups(main) {
+            freeze();
+            for pid in below() {
+                let _ = kill_process(pid, Signal::KILL);
+            }
         }
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -35,18 +41,17 @@ pub(super) fn kill_everything(main: u32) {
 
 /// Stops whatever is there until nothing new appears, so that nothing forks faster than it is killed.
 fn freeze() {
-    let mut seen: Vec<Pid> = Vec::new();
+    let mut seen: BTreeSet<Pid> = BTreeSet::new();
     for _ in 0..64 {
         let new: Vec<_> = below()
             .into_iter()
-            .filter(|pid| !seen.contains(pid))
+            .filter(|pid| seen.insert(*pid))
             .collect();
         if new.is_empty() {
             return;
         }
         for pid in new {
             let _ = kill_process(pid, Signal::STOP);
-            seen.push(pid);
         }
     }
 }
@@ -54,33 +59,55 @@ fn freeze() {
 /// Returns every process below this one.
 #[cfg(target_os = "linux")]
 fn below() -> Vec<Pid> {
-    let processes = super::super::door::processes();
-    let mut known = vec![rustix::process::getpid().as_raw_pid()];
-    let mut at = 0;
-    while let Some(parent) = known.get(at).copied() {
-        at += 1;
-        let children = processes
-            .iter()
-            .filter(|(pid, of)| *of == parent && !known.contains(pid));
-        let children: Vec<_> = children.map(|(pid, _)| *pid).collect();
-        known.extend(children);
-    }
-    known[1..]
-        .iter()
-        .filter_map(|pid| Pid::from_raw(*pid))
+    let found = descendants().into_iter();
+    found
+        .filter_map(|process| Pid::from_raw(process.pid))
         .collect()
 }
 
-/// The table of processes tells all there is to know.
 #[cfg(target_os = "linux")]
-fn kill_group(_main: u32) {}
-
-/// Elsewhere only the group is known.
-#[cfg(not(target_os = "linux"))]
-fn kill_group(main: u32) {
-    if let Some(group) = i32::try_from(main).ok().and_then(Pid::from_raw) {
-        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+fn descendants() -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
+    for process in processes() {
+        children.entry(process.parent).or_default().push(process);
     }
+    // What is taken out can't come again, whatever the table says.
+    let mut of = |pid: i32| children.remove(&pid).unwrap_or_default();
+    let mut found = of(rustix::process::getpid().as_raw_pid());
+    let mut at = 0;
+    while let Some(process) = found.get(at) {
+        let more = of(process.pid);
+        found.extend(more);
+        at += 1;
+    }
+    found
+}
+
+/// Kills the groups of what is below, and tells whether there was something. The kernel takes a group as a whole, so whatever
+/// forks in it is ended with one call, however fast it is and however busy the machine; what left the group is hunted for.
+#[cfg(target_os = "linux")]
+fn kill_groups(_main: u32) -> bool {
+    let found = descendants();
+    // All are of sessions that were made below, except that of an inner helper which has not made its own yet.
+    let own = rustix::process::getpgrp().as_raw_pid();
+    let groups: BTreeSet<i32> = found
+        .iter()
+        .map(|process| process.group)
+        .filter(|group| *group != own)
+        .collect();
+    for group in groups.into_iter().filter_map(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    !found.is_empty()
+}
+
+/// Elsewhere only the group of the command is known.
+#[cfg(not(target_os = "linux"))]
+fn kill_groups(main: u32) -> bool {
+    if let Some(group) = i32::try_from(main).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    false
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::run::{Talk, text};
 use crate::serve::Serving;
+use chitin_test::needs;
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -40,6 +41,9 @@ fn at_address(talk: &Talk, port: u16) -> AtAddress {
 
 #[test]
 fn run_uses_a_program_and_starts_it_again_when_it_is_killed() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = talk(&SUMS.in_one_turn());
     talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
     SUMS.run(&talk, || kill(&marker(&talk)));
@@ -51,6 +55,9 @@ fn run_uses_a_program_and_starts_it_again_when_it_is_killed() {
 
 #[test]
 fn run_uses_an_address_of_the_workspace_when_the_user_wants_it() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = talk(&[json!({"text": "Good morning."})]);
     let server = at_address(&talk, free_port());
     talk.env
@@ -81,6 +88,9 @@ fn run_uses_an_address_of_the_workspace_when_the_user_wants_it() {
 
 #[test]
 fn run_uses_a_program_of_openclaws_configuration() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = talk(&SUMS.in_one_turn());
     let config = json!({"mcp": {"servers": {"small": program(&talk)}}});
     talk.env
@@ -91,6 +101,9 @@ fn run_uses_a_program_of_openclaws_configuration() {
 
 #[test]
 fn serve_starts_a_program_once_for_all_turns_models_and_children() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let child = "[Subagent Task]: Add for me";
     let spawn = json!({"task": "Add for me", "model": "yard/other-model"});
     let script = [
@@ -123,6 +136,9 @@ fn serve_starts_a_program_once_for_all_turns_models_and_children() {
 
 #[test]
 fn serve_starts_a_program_again_when_it_is_killed_and_leaves_none_behind() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = talk(&SUMS.in_two_turns());
     talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
     let serving = Serving::start(&talk, &[]);
@@ -137,6 +153,9 @@ fn serve_starts_a_program_again_when_it_is_killed_and_leaves_none_behind() {
 
 #[test]
 fn serve_goes_on_with_an_address_whose_server_was_killed_and_started_again() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = talk(&SUMS.in_two_turns());
     let server = at_address(&talk, free_port());
     talk.configure(json!({"mcp": {"servers": {"small": {"url": server.url()}}}}));
@@ -151,6 +170,9 @@ fn serve_goes_on_with_an_address_whose_server_was_killed_and_started_again() {
 
 #[test]
 fn serve_finds_a_server_that_comes_later() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
     let port = free_port();
     let url = format!("http://127.0.0.1:{port}/mcp");
@@ -212,6 +234,9 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
 
 #[test]
 fn an_answer_that_is_too_long_is_said_at_once_and_the_server_stays() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
     let flood = json!([{"name": "small__pid", "arguments": {"flood": true}}]);
     let pid = json!([{"name": "small__pid", "arguments": {}}]);
     let talk = talk(&[

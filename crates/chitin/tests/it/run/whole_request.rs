@@ -3,8 +3,8 @@
 
 use super::{Talk, text};
 use crate::process::{command, transcript};
-use chitin_test::TestEnv;
 use chitin_test::model_server::Format;
+use chitin_test::{TestEnv, needs};
 use serde_json::{Value, json};
 
 fn sent(talk: &Talk, number: usize) -> Value {
@@ -124,6 +124,9 @@ fn a_dry_run_prints_the_request_that_the_turn_sends() {
 
 #[test]
 fn the_time_of_its_record_stands_before_each_message_and_nothing_internal_is_sent() {
+    if !needs::time_zones() {
+        return;
+    }
     let script = [json!({"text": "Hi."}), json!({"text": "Again."})];
     let talk = Talk::new(Format::Completions, &script);
     talk.configure(json!({"contract": "openclaw-2026.9"}));
