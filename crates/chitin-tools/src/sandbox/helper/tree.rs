@@ -3,9 +3,9 @@
 #[cfg(target_os = "linux")]
 use super::super::door::{Process, processes};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+use std::collections::HashSet;
 #[cfg(target_os = "linux")]
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ pub(super) fn kill_everything(main: u32) {
 
 /// Stops whatever is there until nothing new appears, so that nothing forks faster than it is killed.
 fn freeze() {
-    let mut seen: BTreeSet<Pid> = BTreeSet::new();
+    let mut seen: HashSet<Pid> = HashSet::new();
     for _ in 0..64 {
         let new: Vec<_> = below()
             .into_iter()
