@@ -12,6 +12,7 @@ use chitin_workspace::extensions::line::{pair, span, statements};
 use chitin_workspace::extensions::permissions::{self, Pattern};
 use chitin_workspace::extensions::suggestion::{self, plain};
 use chitin_workspace::extensions::{channels, lookalike, mcp, runtime, skills};
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -191,15 +192,18 @@ fn contradictions(subject: &Subject<'_>, all: &[Setting<'_>], findings: &mut Fin
         all.iter()
             .filter(move |setting| keys.contains(&setting.key.as_str()))
     };
-    let denied: Vec<(Pattern, &Setting<'_>)> = of(["deny", "deny-regex"])
-        .filter_map(|setting| {
-            let pattern = match setting.key.as_str() {
-                "deny" => Some(Pattern::phrase(setting.value)),
-                _ => Pattern::expression(setting.value).ok(),
-            };
-            pattern.map(|pattern| (pattern, setting))
-        })
-        .collect();
+    // Most files allow nothing by name: then no expression is compiled.
+    let denied = LazyCell::new(|| {
+        of(["deny", "deny-regex"])
+            .filter_map(|setting| {
+                let pattern = match setting.key.as_str() {
+                    "deny" => Some(Pattern::phrase(setting.value)),
+                    _ => Pattern::expression(setting.value).ok(),
+                };
+                pattern.map(|pattern| (pattern, setting))
+            })
+            .collect::<Vec<_>>()
+    });
     for allow in of(["allow", "allow-regex"]) {
         let denied = denied.iter().find(|(pattern, deny)| {
             let is_same = deny.value.eq_ignore_ascii_case(allow.value);

@@ -286,6 +286,7 @@ impl FileStore {
                 match removal {
                     Removal::Archive { now } => {
                         begin::put_away(&directory, &name, compat::DELETED, now)?;
+                        directory.sync()?;
                     }
                     Removal::Delete => delete(&directory, &name)?,
                 }

@@ -191,7 +191,8 @@ pub(crate) fn place(
 }
 
 impl Placed {
-    /// Puts the transcript that the key had into the archive.
+    /// Puts the transcript that the key had into the archive. The disk is not waited for: the next change of the index does that,
+    /// and after a crash before it the transcript lies where it was, with nobody naming it, as after a crash before this call.
     pub(crate) fn archive_old(
         &self,
         directory: &Directory,
@@ -206,7 +207,7 @@ impl Placed {
     }
 }
 
-/// Gives a transcript the name that it has in the archive.
+/// Gives a transcript the name that it has in the archive; whoever calls decides whether to wait for the disk.
 pub(crate) fn put_away(
     directory: &Directory,
     name: &str,

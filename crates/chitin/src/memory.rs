@@ -30,11 +30,8 @@ pub(crate) const fn give_back() {}
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::ffi::{c_int, c_void};
     use std::ops::Range;
-    use std::sync::LazyLock;
-
-    /// Where the kernel says what is mapped.
-    const MAPS: &str = "/proc/self/smaps";
 
     /// Where the kernel says how much is in memory.
     const STATUS: &str = "/proc/self/status";
@@ -60,84 +57,77 @@ mod linux {
         let _ = unsafe { libc::malloc_trim(0) };
     }
 
-    /// The program's own mappings, which are the same from start to end: finding them takes longer than letting go of them.
-    static OWN: LazyLock<Vec<Range<usize>>> = LazyLock::new(|| {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the kernel's own account of this process"
-        )]
-        let maps = std::fs::read_to_string(MAPS).unwrap_or_default();
-        let program = std::env::current_exe().unwrap_or_default();
-        unchanged(&maps, &program.to_string_lossy())
-    });
-
     pub(super) fn give_back() {
-        for range in OWN.iter() {
+        for range in unchanged() {
             let length = range.end - range.start;
             let start = std::ptr::with_exposed_provenance_mut(range.start);
-            // SAFETY: the range is a mapping of a file that cannot be written to and of which no page was changed: what
-            // is dropped is read from the file again, the same bytes, when it is next touched.
+            // SAFETY: the range is a mapping of a file that cannot be written to: what is dropped is read from the file
+            // again, the same bytes, when it is next touched.
             #[expect(unsafe_code, reason = "advice about memory has no safe form")]
             let _ = unsafe { libc::madvise(start, length, libc::MADV_DONTNEED) };
         }
     }
 
-    /// Finds the mappings of a program's file that can only be read or run, and of which no page is private. Libraries may come and
-    /// go, and something else may lie where they were; the program itself stays.
-    fn unchanged(maps: &str, program: &str) -> Vec<Range<usize>> {
+    /// Finds the parts of the program that can only be read or run. Libraries may come and go, and something else may lie where
+    /// they were; the program itself stays. Its own headers say it: the kernel's account of all mappings takes longer to write
+    /// and to read than what is saved by it.
+    fn unchanged() -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        let mut current: Option<Range<usize>> = None;
-        for line in maps.lines() {
-            match line.split_once(':') {
-                Some(("Anonymous", kept)) if kept.trim() == "0 kB" => found.extend(current.take()),
-                // A line about the mapping above it.
-                Some((name, _)) if !name.contains('-') => {}
-                _ => current = file(line, program),
-            }
+        // SAFETY: the function gets the list that it expects, which outlives the call.
+        #[expect(unsafe_code, reason = "the program's headers have no safe form")]
+        unsafe {
+            libc::dl_iterate_phdr(Some(program), (&raw mut found).cast());
         }
         found
     }
 
-    /// Reads the first line of a mapping; nothing when it is no part of the program that is only read or run.
-    fn file(line: &str, program: &str) -> Option<Range<usize>> {
-        let mut words = line.split_ascii_whitespace();
-        let (start, end) = words.next()?.split_once('-')?;
-        let start = usize::from_str_radix(start, 16).ok()?;
-        let end = usize::from_str_radix(end, 16).ok()?;
-        let rights = words.next()?;
-        let (_, path) = line.split_at(line.find(['/', '[']).unwrap_or(line.len()));
-        let wanted = matches!(rights, "r-xp" | "r--p") && path == program && !program.is_empty();
-        wanted.then_some(start..end)
+    /// Lists the parts of the first object, which is the program, and ends the walk.
+    ///
+    /// # Safety
+    ///
+    /// `found` is a list of ranges that nobody else uses.
+    #[expect(unsafe_code, reason = "the program's headers have no safe form")]
+    unsafe extern "C" fn program(
+        object: *mut libc::dl_phdr_info,
+        _: usize,
+        found: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the caller of a walk hands in an object with as many headers as it says, and the list.
+        let (base, headers, found, page) = unsafe {
+            let object = &*object;
+            let headers =
+                std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
+            let found = &mut *found.cast::<Vec<Range<usize>>>();
+            (
+                object.dlpi_addr,
+                headers,
+                found,
+                libc::sysconf(libc::_SC_PAGESIZE),
+            )
+        };
+        let page = usize::try_from(page).unwrap_or(4096);
+        let place = |address| usize::try_from(address).unwrap_or_default();
+        for header in headers {
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0 {
+                let start = place(base + header.p_vaddr);
+                let end = start + place(header.p_memsz);
+                found.push(start / page * page..end.next_multiple_of(page));
+            }
+        }
+        1
     }
 
     #[cfg(test)]
     mod tests {
         use super::*;
 
-        const MAPS: &str = "\
-00400000-00500000 r--p 00000000 fe:00 12 /usr/bin/chitin
-Rss:                  64 kB
-Anonymous:             0 kB
-00500000-01400000 r-xp 00100000 fe:00 12 /usr/bin/chitin
-Anonymous:             0 kB
-01400000-01410000 r--p 01000000 fe:00 12 /usr/bin/chitin
-Anonymous:            64 kB
-01410000-01420000 rw-p 01010000 fe:00 12 /usr/bin/chitin
-Anonymous:             0 kB
-01500000-01600000 r-xp 00000000 fe:00 13 /usr/lib/libnss.so
-Anonymous:             0 kB
-02000000-02100000 rw-p 00000000 00:00 0 [heap]
-Anonymous:           400 kB
-7f0000000000-7f0000001000 r--p 00000000 00:00 0 [vvar]
-Anonymous:             0 kB
-";
-
         #[test]
         fn only_parts_of_the_program_that_nobody_writes_to_are_let_go() {
-            assert_eq!(
-                unchanged(MAPS, "/usr/bin/chitin"),
-                [0x0040_0000..0x0050_0000, 0x0050_0000..0x0140_0000]
-            );
+            static WRITTEN: std::sync::atomic::AtomicU8 = std::sync::atomic::AtomicU8::new(1);
+            let parts = unchanged();
+            let holds = |place: usize| parts.iter().any(|part| part.contains(&place));
+            assert!(holds(unchanged as fn() -> Vec<Range<usize>> as usize));
+            assert!(!holds((&raw const WRITTEN) as usize));
         }
 
         #[test]

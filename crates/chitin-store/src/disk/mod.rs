@@ -148,7 +148,8 @@ impl Directory {
             .map_err(|error| io(&self.path_of(from), error))
     }
 
-    /// Gives a file of the directory another name, the first free one of those that are offered.
+    /// Gives a file of the directory another name, the first free one of those that are offered. The new name is on the disk
+    /// after the next [`sync`](Self::sync).
     pub(crate) fn set_aside(
         &self,
         from: &str,
@@ -157,7 +158,6 @@ impl Directory {
         for to in names.take(10_000) {
             if self.listed(&to)?.is_none() {
                 self.rename(from, &to)?;
-                self.sync()?;
                 return Ok(to);
             }
         }

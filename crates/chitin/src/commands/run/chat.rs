@@ -230,13 +230,6 @@ async fn turn(
     let cancel = wiring.interrupts.begin_turn();
     let input = wiring.input(words, afresh);
     let mut stream = printer.stream();
-    // The index of sessions is read here and kept: a turn then finds it read. What that and the start took is not needed again.
-    let _ = wiring
-        .conversation
-        .factory
-        .store
-        .find(&wiring.conversation.session);
-    crate::memory::give_back();
     let shown = async {
         let shown = screen.show(&mut events, &wiring.gate, &mut stream).await;
         if shown.is_err() {
