@@ -117,6 +117,7 @@ impl Revision {
 
 /// Returns where in its repository a directory is.
 fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, RuntimeError> {
+    let of_git = directory.iter().any(|part| part == ".git");
     let directory = plain(&shown(directory, host), '\u{fffd}');
     let outside = || {
         RuntimeError::new(
@@ -125,19 +126,24 @@ fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, Runt
         )
         .hint("compare with a directory or a contract instead")
     };
+    let no_work_tree = || {
+        RuntimeError::new(
+            ErrorKind::Usage,
+            format!("`{directory}` is not in the work tree of its git repository."),
+        )
+    };
     match git.ask(["rev-parse", "--is-inside-work-tree", "--show-prefix"])? {
         Answer::Yes(said) => {
-            let said = said.strip_prefix(b"true\n").ok_or_else(|| {
-                RuntimeError::new(
-                    ErrorKind::Usage,
-                    format!("`{directory}` is not in the work tree of its git repository."),
-                )
-            })?;
+            let said = said.strip_prefix(b"true\n").ok_or_else(no_work_tree)?;
             let prefix = said.strip_suffix(b"\n").unwrap_or(said);
             let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
             Ok(OsString::from_vec(prefix.to_vec()))
         }
         Answer::No(complaint) if complaint.starts_with("not a git repository") => Err(outside()),
+        // Releases before 2.44 take the insides of `.git` for a bare repository.
+        Answer::No(complaint) if of_git && complaint.starts_with("cannot use bare repository") => {
+            Err(no_work_tree())
+        }
         Answer::No(complaint) => Err(RuntimeError::new(
             ErrorKind::Usage,
             format!("The git repository that holds `{directory}` cannot be used."),
