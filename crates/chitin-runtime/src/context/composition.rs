@@ -1,6 +1,7 @@
 //! What extends a workspace's own files: `SKILLS.md`, and below the bridge's composition every skill file whole (B10).
 
-use chitin_guard::{ReadPolicy, Root};
+use chitin_guard::{FileRead, ReadError, ReadPolicy, Root};
+use chitin_protocol::record::Refusal;
 use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition};
 use chitin_workspace::load::decode;
 use chitin_workspace::snapshot::{Record, RecordState};
@@ -43,10 +44,15 @@ pub(super) fn skill_files(
     files.collect()
 }
 
-/// Reads `SKILLS.md`, where it says something.
+/// Reads `SKILLS.md`, where it says something. One that is refused is a record too, so that the context says so.
 pub(super) fn skills_file(root: &Root, policy: &ReadPolicy, directory: &Path) -> Option<Record> {
     let name = Path::new(SKILLS_FILE);
-    let record = taken(root, policy, directory, name, SKILLS_FILE)?;
+    let record = match root.read(name, policy) {
+        Ok(read) => present(read, directory, name, SKILLS_FILE),
+        Err(ReadError::Missing { .. }) => return None,
+        Err(ReadError::Refused { reason, .. }) => return Some(refused(reason, directory)),
+        Err(ReadError::Io { .. }) => return Some(refused(Refusal::Unreadable, directory)),
+    };
     let says_something = |text: &str| !text.trim().is_empty();
     record
         .content()
@@ -62,10 +68,23 @@ fn taken(
     name: &str,
 ) -> Option<Record> {
     let read = root.read(relative, policy).ok()?;
-    Some(Record {
+    Some(present(read, directory, relative, name))
+}
+
+fn present(read: FileRead, directory: &Path, relative: &Path, name: &str) -> Record {
+    Record {
         name: name.into(),
         path: directory.join(relative),
         state: RecordState::Present(Arc::new(decode(read))),
         extra: true,
-    })
+    }
+}
+
+fn refused(reason: Refusal, directory: &Path) -> Record {
+    Record {
+        name: SKILLS_FILE.into(),
+        path: directory.join(SKILLS_FILE),
+        state: RecordState::Refused(reason),
+        extra: true,
+    }
 }

@@ -538,6 +538,18 @@ fn skills_md_stands_in_the_canonical_prompt_and_not_in_those_of_openclaw() {
 }
 
 #[test]
+fn a_skills_md_that_is_refused_is_said() {
+    let talk = Talk::new(Format::Anthropic, &[]);
+    talk.env.file("secret.md", "Nothing for a model.\n");
+    let workspace = talk.env.workspace();
+    std::os::unix::fs::symlink("../secret.md", workspace.join("SKILLS.md")).unwrap();
+    let shown = transcript(&talk.env, &["context", &workspace.to_string_lossy()]);
+    let line = shown.lines().find(|line| line.contains("SKILLS.md"));
+    assert!(line.is_some_and(|line| line.contains("refused")), "{shown}");
+    assert!(!shown.contains("Nothing for a model"), "{shown}");
+}
+
+#[test]
 fn check_judges_all_five_with_line_and_column() {
     let talk = Talk::new(Format::Anthropic, &[]);
     talk.env.files([
