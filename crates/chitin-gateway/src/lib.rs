@@ -1,7 +1,7 @@
 //! Who gets a message, how sessions are spawned and speak, and where words go.
 //!
 //! In: messages from surfaces. Out: turns of the right agent in the right session, and their words on the surface that the
-//! session is bound to. Rules that need no runtime are plain functions: [`route`], [`queue`], [`text`], [`silent`],
+//! session is bound to. Rules that need no runtime are plain functions: [`route`], [`queue`],
 //! [`live`], [`reply`], [`heartbeat`], [`announce`], [`spawn`], [`trust`].
 
 pub mod address;
@@ -17,10 +17,8 @@ pub mod live;
 pub mod queue;
 pub mod reply;
 pub mod route;
-pub mod silent;
 pub mod spawn;
 pub mod surface;
-pub mod text;
 pub mod threads;
 pub mod tools;
 pub mod trust;

@@ -3,10 +3,10 @@
 //! Plain data that knows no network and no clock. Whoever has these hands in words and the time, does the [`Step`]s that are due, and
 //! says what came of them. When all are done that [`Live::finish`] asks for, people see the pieces of the whole answer and nothing else.
 
-use crate::silent::SilentGate;
 use crate::surface::Again;
-use crate::text::{Piece, previews};
 use chitin_protocol::rules::OutboundRules;
+use chitin_text::silent::SilentGate;
+use chitin_text::{TextChunk, previews};
 use std::time::Duration;
 
 /// How much there must be for a first message.
@@ -64,7 +64,7 @@ pub enum Step {
         /// Which of the answer's messages it is.
         piece: usize,
         /// What it says.
-        text: Piece,
+        text: TextChunk,
         /// Whether it was tried before and nobody knows what came of it: a surface that takes it for that message may show older words.
         again: bool,
     },
@@ -75,7 +75,7 @@ pub enum Step {
         /// The surface's name for it.
         id: String,
         /// What it says from now on.
-        text: Piece,
+        text: TextChunk,
     },
     /// A message says what it should.
     Keep {
@@ -84,7 +84,7 @@ pub enum Step {
         /// The surface's name for it.
         id: String,
         /// What it says.
-        text: Piece,
+        text: TextChunk,
     },
     /// A message is one too many.
     Delete {
@@ -155,7 +155,7 @@ impl Live {
     }
 
     /// Returns what is to be done now, with what cuts a text into pieces for the surface.
-    pub fn steps(&mut self, now: Duration, cut: impl Fn(&str) -> Vec<Piece>) -> Vec<Step> {
+    pub fn steps(&mut self, now: Duration, cut: impl Fn(&str) -> Vec<TextChunk>) -> Vec<Step> {
         self.seen = self.text.len();
         self.next = now + self.pace.every;
         let text = previews::closed(&self.text, &self.rules);
@@ -168,7 +168,7 @@ impl Live {
             .collect()
     }
 
-    fn step(&self, piece: usize, text: Piece) -> Step {
+    fn step(&self, piece: usize, text: TextChunk) -> Step {
         match self.shown.get(piece) {
             None => Step::Send {
                 piece,
@@ -187,7 +187,7 @@ impl Live {
     }
 
     /// A message was sent.
-    pub fn sent(&mut self, id: String, text: &Piece) {
+    pub fn sent(&mut self, id: String, text: &TextChunk) {
         self.shown.push(Shown {
             id,
             body: Some(text.body.clone()),
@@ -195,7 +195,7 @@ impl Live {
     }
 
     /// A message was changed.
-    pub fn edited(&mut self, piece: usize, text: &Piece) {
+    pub fn edited(&mut self, piece: usize, text: &TextChunk) {
         if let Some(shown) = self.shown.get_mut(piece) {
             shown.body = Some(text.body.clone());
         }
@@ -229,7 +229,7 @@ impl Live {
 
     /// The answer is whole: returns what is left to be done so that its pieces are seen and nothing else. Without any pieces, nothing
     /// is to be seen of it.
-    pub fn finish(self, pieces: Vec<Piece>) -> Vec<Step> {
+    pub fn finish(self, pieces: Vec<TextChunk>) -> Vec<Step> {
         let surplus = self.shown.iter().skip(pieces.len());
         let surplus: Vec<Step> = surplus
             .map(|shown| Step::Delete {

@@ -1,8 +1,8 @@
 //! Which message an answer replies to, and in which thread it stands (R74–R77).
 
-use crate::text::settings::account;
 use chitin_protocol::rules::{ChannelSettings, OutboundRules};
 use chitin_protocol::text::{is_js_whitespace, utf16_prefix};
+use chitin_text::settings::account;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

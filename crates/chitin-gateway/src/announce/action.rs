@@ -1,10 +1,10 @@
 //! What a parent is asked to do with a result (R42).
 
 use super::words;
-use crate::compat::NO_REPLY;
 use chitin_protocol::rules::{AnnounceAsks, AnnounceRules, ParentOnly};
 use chitin_protocol::session_key::{self, KeyGrammar};
 use chitin_protocol::text::utf16_prefix;
+use chitin_text::compat::NO_REPLY;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

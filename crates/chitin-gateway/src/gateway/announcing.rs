@@ -5,10 +5,10 @@ use super::{Inner, closing, opening};
 use crate::announce::{self, ChildEnd, ChildOutcome, CompletionEvent, Fate, Requester, RunStats};
 use crate::compat;
 use crate::job::{About, ChildMode, ChildRun, Cleanup, Job, JobKind, Outcome, Status};
-use crate::silent::is_silent;
 use chitin_protocol::rules::{BoundFirstRun, OutboundRules};
 use chitin_protocol::session_key;
 use chitin_store::Change;
+use chitin_text::silent::is_silent;
 use serde_json::json;
 use std::time::Duration;
 

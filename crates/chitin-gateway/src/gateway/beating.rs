@@ -1,15 +1,16 @@
 //! Hearts that beat: one timer for all agents, a turn for each beat that is not left out (R90–R93).
 
 use super::{Gateway, Inner};
-use crate::compat::{HEARTBEAT_FILE, HEARTBEAT_OK, heartbeat_session, last};
+use crate::compat::{HEARTBEAT_FILE, heartbeat_session, last};
 use crate::heartbeat::{
     self, Beat, Beats, DueBeat, HeartbeatSettings, Skip, Task, Visibility, is_repeat,
 };
 use crate::job::{Job, JobKind, Outcome, Status};
-use crate::silent::{HeartbeatMode, strip_heartbeat};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
 use chitin_store::SessionEntry;
+use chitin_text::compat::HEARTBEAT_OK;
+use chitin_text::silent::{HeartbeatMode, strip_heartbeat};
 use chitin_workspace::guard::{ReadPolicy, Root};
 use serde::Serialize;
 use serde_json::json;

@@ -10,9 +10,9 @@ use crate::job::{Job, JobKind, Outcome, RefusedOutcome, Status};
 use crate::live::Live;
 use crate::reply::{Reply, ReplyFilter};
 use crate::surface::{Outgoing, Surface, SurfaceError};
-use crate::text::Piece;
-use crate::text::previews::{self, Showing};
 use crate::threads::AnswerThread;
+use chitin_text::TextChunk;
+use chitin_text::previews::{self, ReplyStreaming};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::time::Instant;
@@ -125,12 +125,12 @@ impl Delivery {
         };
         if matches!(self.writing, Writing::Unheard) {
             self.writing = match drafting::showing(&self.inner, &**surface, address) {
-                Showing::Whole | Showing::Progress => Writing::Whole,
-                Showing::Blocks => Blocks::begin(&self.inner, &**surface, address)
+                ReplyStreaming::Whole | ReplyStreaming::Progress => Writing::Whole,
+                ReplyStreaming::Blocks => Blocks::begin(&self.inner, &**surface, address)
                     .map_or(Writing::Whole, Writing::Blocks),
                 // The same words may have been said by a tool, which shows only when all are there.
-                Showing::Live { .. } if self.a_tool_spoke() => Writing::Whole,
-                Showing::Live { step } => {
+                ReplyStreaming::Live { .. } if self.a_tool_spoke() => Writing::Whole,
+                ReplyStreaming::Live { step } => {
                     let (part, surface) = (self.answer.to_string(), Arc::clone(surface));
                     Writing::Live(Box::new(self.draft(&part, &*surface, step)))
                 }
@@ -157,7 +157,7 @@ impl Delivery {
             let Some((surface, address)) = self.to.clone() else {
                 return;
             };
-            if drafting::showing(&self.inner, &*surface, &address) != Showing::Progress {
+            if drafting::showing(&self.inner, &*surface, &address) != ReplyStreaming::Progress {
                 return;
             }
             let part = self.answer.to_string();
@@ -321,7 +321,7 @@ impl Delivery {
     }
 
     /// Makes a message of a piece.
-    pub(super) fn outgoing(&mut self, part: &str, piece: usize, text: &Piece) -> Outgoing {
+    pub(super) fn outgoing(&mut self, part: &str, piece: usize, text: &TextChunk) -> Outgoing {
         Outgoing {
             key: format!("{}:{part}:{piece}", self.job.id),
             plain: text.plain.clone().unwrap_or_else(|| text.body.clone()),
@@ -342,7 +342,7 @@ impl Delivery {
         part: &str,
         piece: usize,
         address: &Address,
-        text: Piece,
+        text: TextChunk,
         done: Result<String, SurfaceError>,
     ) {
         let to = address.to_string();

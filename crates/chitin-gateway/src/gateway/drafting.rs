@@ -6,9 +6,9 @@ use super::{Inner, sending};
 use crate::address::Address;
 use crate::live::{Live, Pace, Step};
 use crate::surface::{Outgoing, Surface, SurfaceError};
-use crate::text::Piece;
-use crate::text::previews::{self, Showing};
 use chitin_store::Change;
+use chitin_text::TextChunk;
+use chitin_text::previews::{self, ReplyStreaming};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use std::time::Duration;
 const DRAFTED: &str = "draft ";
 
 /// How the answers of a delivery go out.
-pub(super) fn showing(inner: &Inner, surface: &dyn Surface, to: &Address) -> Showing {
+pub(super) fn showing(inner: &Inner, surface: &dyn Surface, to: &Address) -> ReplyStreaming {
     let rules = &inner.parts.contract.runtime.outbound;
     let can_change = surface.capabilities().edit_every_ms.is_some();
-    previews::showing(&inner.parts.config, place_of(to), can_change, rules)
+    previews::reply_streaming(&inner.parts.config, place_of(to), can_change, rules)
 }
 
 impl Delivery {
@@ -102,7 +102,7 @@ impl Delivery {
     }
 
     /// Does what is left to be done for an answer that is whole. Pieces that are out already are not sent again.
-    pub(super) async fn finish(&mut self, part: &str, live: Live, pieces: Vec<Piece>) {
+    pub(super) async fn finish(&mut self, part: &str, live: Live, pieces: Vec<TextChunk>) {
         let Some((surface, address)) = self.to.clone() else {
             return;
         };
@@ -146,7 +146,7 @@ impl Delivery {
         part: &str,
         piece: usize,
         id: &str,
-        text: &Piece,
+        text: &TextChunk,
     ) -> Result<String, SurfaceError> {
         let Err(error) = sending::edit(&**surface, address, id, &text.body).await else {
             return Ok(id.to_owned());

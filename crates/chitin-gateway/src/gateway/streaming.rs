@@ -3,11 +3,11 @@
 use super::Inner;
 use super::wording::place_of;
 use crate::address::Address;
-use crate::silent::SilentGate;
 use crate::surface::Surface;
-use crate::text::BlockStream;
-use crate::text::settings::{self, BlockStreaming, Coalescing};
 use chitin_protocol::text::utf16_len;
+use chitin_text::BlockStream;
+use chitin_text::settings::{self, BlockStreaming, Coalescing};
+use chitin_text::silent::SilentGate;
 use std::time::Duration;
 
 /// One answer on its way, block by block.

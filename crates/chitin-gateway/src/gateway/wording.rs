@@ -4,11 +4,11 @@ use super::Inner;
 use crate::address::Address;
 use crate::job::{Job, JobKind};
 use crate::reply::{self, ReplyFilter};
-use crate::silent;
 use crate::surface::Surface;
-use crate::text::settings::{self, ChannelAccount};
-use crate::text::{self, Limits, Piece};
 use chitin_protocol::rules::TimePrefix;
+use chitin_text::settings::{self, AccountRef};
+use chitin_text::silent;
+use chitin_text::{ChunkLimits, TextChunk};
 
 impl Inner {
     /// Returns what the model hears: with the time before it, as in a run of OpenClaw's gateway (R25).
@@ -39,19 +39,19 @@ impl Inner {
     }
 
     /// Cuts text into pieces that a surface takes (R50–R56).
-    pub(crate) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<Piece> {
+    pub(crate) fn cut(&self, surface: &dyn Surface, to: &Address, text: &str) -> Vec<TextChunk> {
         let rules = &self.parts.contract.runtime.outbound;
         let can = surface.capabilities();
         let place = place_of(to);
         let config = &self.parts.config;
-        let limits = Limits {
+        let limits = ChunkLimits {
             max_chars: settings::text_limit(config, place, Some(can.max_chars), rules)
                 .min(can.max_chars),
             max_lines: can.max_lines.unwrap_or(usize::MAX),
             mode: settings::mode(config, place, rules),
-            ..Limits::of(can.format)
+            ..ChunkLimits::of(can.format)
         };
-        text::pieces(text, &limits, rules)
+        chitin_text::chunks(text, &limits, rules)
     }
 
     /// Says which answers on a place point at the message that they answer (R74, R75).
@@ -65,8 +65,8 @@ impl Inner {
 }
 
 /// Returns how configuration knows a place.
-pub(super) fn place_of(to: &Address) -> ChannelAccount<'_> {
-    ChannelAccount {
+pub(super) fn place_of(to: &Address) -> AccountRef<'_> {
+    AccountRef {
         channel: &to.channel,
         account: to.account_id.as_deref().unwrap_or_default(),
     }

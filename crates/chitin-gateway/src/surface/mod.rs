@@ -9,8 +9,8 @@ pub use network::{
 
 use crate::address::Address;
 use crate::route::Peer;
-use crate::text::Format;
 use chitin_protocol::message::ImageBlock;
+use chitin_text::TextFormat;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub trait Surface: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     /// How it wants text.
-    pub format: Format,
+    pub format: TextFormat,
     /// The longest message, in UTF-16 units.
     pub max_chars: usize,
     /// The most lines of a message; none means any number.

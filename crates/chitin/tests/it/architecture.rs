@@ -91,7 +91,8 @@ fn arrows_point_one_way() {
         "chitin-workspace",
     ];
     assert_eq!(ours("chitin-agent"), below_agent);
-    let mut below_gateway = [&["chitin-agent"], below_agent.as_slice()].concat();
+    assert_eq!(ours("chitin-text"), ["chitin-protocol"]);
+    let mut below_gateway = [&["chitin-agent", "chitin-text"], below_agent.as_slice()].concat();
     below_gateway.sort_unstable();
     assert_eq!(ours("chitin-gateway"), below_gateway);
     let mut below_server = [&["chitin-gateway"], below_gateway.as_slice()].concat();
@@ -135,6 +136,7 @@ fn arrows_point_one_way() {
             "chitin-runtime",
             "chitin-server",
             "chitin-slack",
+            "chitin-text",
         ],
         below_agent.as_slice(),
     ]

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::address::Address;
 use crate::gateway::{Gateway, Refusal};
-use crate::text::Format;
+use chitin_text::TextFormat;
 use chitin_workspace::guard::WriteError;
 use desk::Desk;
 use futures_util::FutureExt;
@@ -81,7 +81,7 @@ impl DirectorySurface {
         Ok(Self {
             desk: Arc::new(Desk::open(path)?),
             capabilities: Capabilities {
-                format: Format::Markdown,
+                format: TextFormat::Markdown,
                 max_chars: 1 << 20,
                 max_lines: None,
                 actions: ACTIONS.map(str::to_owned).to_vec(),

@@ -5,7 +5,7 @@ use super::telling::{OTHERS_WORDS, told};
 use super::{Scene, carrying, schema};
 use crate::address::Address;
 use crate::surface::{Action, Done, Outgoing, Surface};
-use crate::text::Piece;
+use chitin_text::TextChunk;
 use chitin_tools::CallContext;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -220,7 +220,7 @@ async fn send(
     let mut pieces = scene.inner.cut(&**surface, place, text);
     if pieces.is_empty() {
         // Files need no words.
-        pieces.push(Piece {
+        pieces.push(TextChunk {
             body: String::new(),
             plain: None,
         });

@@ -1,7 +1,7 @@
 //! Pairs of markers: `*`, `_` and `~~`.
 
 use super::inline::Event;
-use crate::text::marked::Style;
+use crate::marked::Style;
 use chitin_protocol::text::is_js_whitespace;
 
 /// A run of markers.

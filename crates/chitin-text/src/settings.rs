@@ -1,6 +1,6 @@
 //! What the configuration says about text on a channel (R58).
 
-use super::Mode;
+use super::ChunkMode;
 use crate::compat::WEBCHAT;
 use chitin_protocol::rules::{ChannelSettings, OutboundRules};
 use serde::Serialize;
@@ -18,9 +18,9 @@ pub const DEFAULT_MAX_BLOCK: usize = 1200;
 /// How long blocks are waited for that could go together, in milliseconds.
 pub const DEFAULT_IDLE_MS: u64 = 1000;
 
-/// A channel and one of its accounts.
+/// Names a channel and one of its accounts, to look up their settings.
 #[derive(Debug, Clone, Copy)]
-pub struct ChannelAccount<'a> {
+pub struct AccountRef<'a> {
     /// The channel, in any case.
     pub channel: &'a str,
     /// The account; blank is the default one.
@@ -109,7 +109,7 @@ pub(super) struct Section<'a> {
 impl<'a> Section<'a> {
     pub(super) fn find(
         config: &'a Value,
-        place: ChannelAccount<'_>,
+        place: AccountRef<'_>,
         rules: &OutboundRules,
     ) -> Option<Self> {
         let name = place.channel.trim().to_lowercase();
@@ -134,7 +134,7 @@ impl<'a> Section<'a> {
         account.or_else(|| read(self.channel))
     }
 
-    fn mode(&self) -> Option<Mode> {
+    fn mode(&self) -> Option<ChunkMode> {
         self.first(|section| {
             let current = section
                 .get("streaming")
@@ -142,7 +142,7 @@ impl<'a> Section<'a> {
             let legacy = section
                 .get("chunkMode")
                 .filter(|_| self.settings == ChannelSettings::WithLegacy);
-            Mode::read(current).or_else(|| Mode::read(legacy))
+            ChunkMode::read(current).or_else(|| ChunkMode::read(legacy))
         })
     }
 
@@ -173,7 +173,7 @@ impl<'a> Section<'a> {
 }
 
 /// Returns the settings of an account: by its own name, else by its name in any case.
-pub(crate) fn account<'a>(channel: &'a Value, name: &str) -> Option<&'a Value> {
+pub fn account<'a>(channel: &'a Value, name: &str) -> Option<&'a Value> {
     let accounts = channel.get("accounts")?.as_object()?;
     let name = match name.trim().to_lowercase() {
         blank if blank.is_empty() => "default".to_owned(),
@@ -200,7 +200,7 @@ pub(super) fn number(value: Option<&Value>) -> Option<usize> {
 /// Returns the longest message on a channel: what is configured, else what the surface allows, else 4000.
 pub fn text_limit(
     config: &Value,
-    place: ChannelAccount<'_>,
+    place: AccountRef<'_>,
     surface: Option<usize>,
     rules: &OutboundRules,
 ) -> usize {
@@ -212,7 +212,7 @@ pub fn text_limit(
 }
 
 /// Returns how messages are cut on a channel.
-pub fn mode(config: &Value, place: ChannelAccount<'_>, rules: &OutboundRules) -> Mode {
+pub fn mode(config: &Value, place: AccountRef<'_>, rules: &OutboundRules) -> ChunkMode {
     Section::find(config, place, rules)
         .and_then(|section| section.mode())
         .unwrap_or_default()
@@ -221,7 +221,7 @@ pub fn mode(config: &Value, place: ChannelAccount<'_>, rules: &OutboundRules) ->
 /// Returns how a stream is cut into blocks on a channel.
 pub fn block_chunking(
     config: &Value,
-    place: ChannelAccount<'_>,
+    place: AccountRef<'_>,
     surface: Option<usize>,
     rules: &OutboundRules,
 ) -> BlockChunking {
@@ -235,14 +235,14 @@ pub fn block_chunking(
         min_chars: min.max(1).min(max),
         max_chars: max,
         break_preference: BreakPreference::read(get("breakPreference")),
-        flush_on_paragraph: mode(config, place, rules) == Mode::Newline,
+        flush_on_paragraph: mode(config, place, rules) == ChunkMode::Newline,
     }
 }
 
 /// Returns how blocks of a stream go together on a channel.
 pub fn coalescing(
     config: &Value,
-    place: ChannelAccount<'_>,
+    place: AccountRef<'_>,
     surface: Option<usize>,
     rules: &OutboundRules,
 ) -> Coalescing {
@@ -269,7 +269,7 @@ pub fn coalescing(
 /// Returns whether answers on a channel are sent in blocks while they are written.
 pub fn block_streaming(
     config: &Value,
-    place: ChannelAccount<'_>,
+    place: AccountRef<'_>,
     rules: &OutboundRules,
 ) -> BlockStreaming {
     let defaults = |name: &str| {

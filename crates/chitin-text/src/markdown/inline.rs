@@ -5,7 +5,7 @@ use super::entity::entity;
 use super::html::HtmlTags;
 use super::linkify::length_at_start;
 use super::reference::{References, blanks, destination, is_allowed, normalized, title};
-use crate::text::marked::Style;
+use crate::marked::Style;
 use std::collections::HashMap;
 
 /// What words are made of, in order.

@@ -23,7 +23,7 @@ pub enum HeartbeatMode {
 
 /// What is left of an answer without the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stripped {
+pub struct StrippedHeartbeat {
     /// Whether nothing is to be said.
     pub skip: bool,
     /// What is to be said.
@@ -33,9 +33,9 @@ pub struct Stripped {
 }
 
 /// Takes the token off both ends of an answer, also out of simple markup.
-pub fn strip_heartbeat(text: &str, mode: HeartbeatMode) -> Stripped {
+pub fn strip_heartbeat(text: &str, mode: HeartbeatMode) -> StrippedHeartbeat {
     let whole = trim_js(text);
-    let said = |skip: bool, text: &str, stripped| Stripped {
+    let said = |skip: bool, text: &str, stripped| StrippedHeartbeat {
         skip,
         text: text.to_owned(),
         stripped,

@@ -1,7 +1,7 @@
-//! What is shown of an answer that is not whole yet: what the configuration wants, and a text that can be shown as it is.
+//! Previews of a reply that is still being written: whether the configuration wants one, and text that can be shown as it is.
 
 use super::fences::fences;
-use super::settings::{self, BlockStreaming, ChannelAccount, Section};
+use super::settings::{self, AccountRef, BlockStreaming, Section};
 use super::units::{LF, text as to_text, units};
 use crate::compat::{DISCORD, SLACK, TELEGRAM};
 use chitin_protocol::rules::{ChannelSettings, OutboundRules, PreviewMode};
@@ -11,9 +11,9 @@ use serde_json::Value;
 /// How much is added at once in mode `block`, when the configuration does not say.
 pub const DEFAULT_STEP: usize = 200;
 
-/// How an answer goes out.
+/// How a reply is sent while it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Showing {
+pub enum ReplyStreaming {
     /// When it is whole.
     Whole,
     /// In messages, one after the other (R57).
@@ -29,25 +29,25 @@ pub enum Showing {
 
 /// Says how answers go out on a channel. A preview needs a surface whose messages can be changed. What is said of blocks on the
 /// channel itself outweighs a preview; what is said of them for all channels does not outweigh one that was asked for.
-pub fn showing(
+pub fn reply_streaming(
     config: &Value,
-    place: ChannelAccount<'_>,
+    place: AccountRef<'_>,
     can_change: bool,
     rules: &OutboundRules,
-) -> Showing {
+) -> ReplyStreaming {
     let section = Section::find(config, place, rules);
     let blocks = match settings::block_streaming(config, place, rules) {
         BlockStreaming::Off => None,
-        BlockStreaming::TextEnd | BlockStreaming::MessageEnd => Some(Showing::Blocks),
+        BlockStreaming::TextEnd | BlockStreaming::MessageEnd => Some(ReplyStreaming::Blocks),
     };
     let own_blocks = section.as_ref().and_then(Section::enabled) == Some(true);
     let asked = section.as_ref().and_then(mode);
     let live = |mode: PreviewMode| match mode {
-        PreviewMode::Partial => Some(Showing::Live { step: 1 }),
-        PreviewMode::Block => Some(Showing::Live {
+        PreviewMode::Partial => Some(ReplyStreaming::Live { step: 1 }),
+        PreviewMode::Block => Some(ReplyStreaming::Live {
             step: section.as_ref().and_then(step).unwrap_or(DEFAULT_STEP),
         }),
-        PreviewMode::Progress => Some(Showing::Progress),
+        PreviewMode::Progress => Some(ReplyStreaming::Progress),
         PreviewMode::Off => None,
     };
     let live = |mode: PreviewMode| live(mode).filter(|_| can_change);
@@ -56,7 +56,7 @@ pub fn showing(
         Some(asked) => live(asked).or(blocks),
         None => blocks.or_else(|| live(usual(place.channel, rules))),
     };
-    shown.unwrap_or(Showing::Whole)
+    shown.unwrap_or(ReplyStreaming::Whole)
 }
 
 /// Returns what is shown on a channel when nothing is said.

@@ -1,8 +1,8 @@
 //! What a surface is sent of what an agent says.
 
-use chitin_gateway::text::settings::{ChannelAccount, block_chunking, coalescing, text_limit};
-use chitin_gateway::text::{Format, Limits, Mode, pieces};
 use chitin_protocol::rules::OutboundRules;
+use chitin_text::settings::{AccountRef, block_chunking, coalescing, text_limit};
+use chitin_text::{ChunkLimits, ChunkMode, TextFormat, chunks};
 use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;
@@ -13,28 +13,28 @@ const CONTRACTS: [OutboundRules; 3] = [
     OutboundRules::OPENCLAW_2026_9,
 ];
 
-const FORMATS: [Format; 5] = [
-    Format::Plain,
-    Format::Markdown,
-    Format::Discord,
-    Format::Slack,
-    Format::Telegram,
+const FORMATS: [TextFormat; 5] = [
+    TextFormat::Plain,
+    TextFormat::Markdown,
+    TextFormat::Discord,
+    TextFormat::Slack,
+    TextFormat::Telegram,
 ];
 
 /// What a cut character would be shown as.
 const BROKEN: char = '\u{fffd}';
 
-fn limits(format: Format, max_chars: usize, mode: Mode) -> Limits {
-    Limits {
+fn limits(format: TextFormat, max_chars: usize, mode: ChunkMode) -> ChunkLimits {
+    ChunkLimits {
         max_chars,
         mode,
-        ..Limits::of(format)
+        ..ChunkLimits::of(format)
     }
 }
 
-fn bodies(text: &str, limits: &Limits, rules: &OutboundRules) -> Vec<String> {
-    let pieces = pieces(text, limits, rules);
-    pieces.into_iter().map(|piece| piece.body).collect()
+fn bodies(text: &str, limits: &ChunkLimits, rules: &OutboundRules) -> Vec<String> {
+    let chunks = chunks(text, limits, rules);
+    chunks.into_iter().map(|piece| piece.body).collect()
 }
 
 fn units(text: &str) -> usize {
@@ -169,12 +169,12 @@ proptest! {
     #[test]
     fn no_piece_is_longer_than_its_limit(text in document(), limit in 40usize..400, newline: bool) {
         let rules = OutboundRules::CANONICAL;
-        let mode = if newline { Mode::Newline } else { Mode::Length };
+        let mode = if newline { ChunkMode::Newline } else { ChunkMode::Length };
         for format in FORMATS {
             let limits = limits(format, limit, mode);
             for body in bodies(&text, &limits, &rules) {
                 prop_assert!(units(&body) <= limit, "{format:?}: {} > {limit}: {body}", units(&body));
-                if format == Format::Discord {
+                if format == TextFormat::Discord {
                     prop_assert!(body.split('\n').count() <= limits.max_lines, "{body}");
                 }
             }
@@ -184,23 +184,23 @@ proptest! {
     #[test]
     fn no_word_is_lost(text in document(), limit in 40usize..400) {
         let rules = OutboundRules::CANONICAL;
-        for format in [Format::Plain, Format::Markdown, Format::Discord] {
-            for mode in [Mode::Length, Mode::Newline] {
+        for format in [TextFormat::Plain, TextFormat::Markdown, TextFormat::Discord] {
+            for mode in [ChunkMode::Length, ChunkMode::Newline] {
                 let whole = bodies(&text, &limits(format, limit, mode), &rules).concat();
                 prop_assert!(holds(&whole, &text), "{format:?} {mode:?}: {whole}");
             }
         }
         let plain = |limit| {
-            let pieces = pieces(&text, &limits(Format::Telegram, limit, Mode::Length), &rules);
-            pieces.into_iter().filter_map(|piece| piece.plain).collect::<String>()
+            let chunks = chunks(&text, &limits(TextFormat::Telegram, limit, ChunkMode::Length), &rules);
+            chunks.into_iter().filter_map(|piece| piece.plain).collect::<String>()
         };
         prop_assert!(holds(&plain(limit), &plain(1_000_000)));
     }
 
     #[test]
     fn code_blocks_are_closed_in_every_piece(text in document(), limit in 60usize..400) {
-        for format in [Format::Markdown, Format::Discord] {
-            for mode in [Mode::Length, Mode::Newline] {
+        for format in [TextFormat::Markdown, TextFormat::Discord] {
+            for mode in [ChunkMode::Length, ChunkMode::Newline] {
                 for body in bodies(&text, &limits(format, limit, mode), &OutboundRules::CANONICAL) {
                     prop_assert_eq!(open_fence(&body), None, "{:?} {:?}: {}", format, mode, body);
                 }
@@ -211,8 +211,8 @@ proptest! {
     #[test]
     fn no_character_is_cut(text in "\\PC{0,200}", limit in 2usize..40) {
         for rules in &CONTRACTS {
-            for format in [Format::Plain, Format::Markdown, Format::Discord] {
-                for body in bodies(&text, &limits(format, limit, Mode::Length), rules) {
+            for format in [TextFormat::Plain, TextFormat::Markdown, TextFormat::Discord] {
+                for body in bodies(&text, &limits(format, limit, ChunkMode::Length), rules) {
                     prop_assert!(!body.contains(BROKEN) || text.contains(BROKEN), "{}", body);
                 }
             }
@@ -222,7 +222,7 @@ proptest! {
     #[test]
     fn telegram_is_sent_well_formed_html(text in document(), limit in 80usize..400) {
         for rules in &CONTRACTS {
-            for body in bodies(&text, &limits(Format::Telegram, limit, Mode::Length), rules) {
+            for body in bodies(&text, &limits(TextFormat::Telegram, limit, ChunkMode::Length), rules) {
                 prop_assert!(is_well_formed(&body), "{body}");
             }
         }
@@ -232,9 +232,9 @@ proptest! {
     fn nothing_makes_it_stumble(text in any::<String>(), limit in 0usize..64, lines in 0usize..4) {
         for rules in &CONTRACTS {
             for format in FORMATS {
-                for mode in [Mode::Length, Mode::Newline] {
-                    let limits = Limits { format, max_chars: limit, max_lines: lines, mode };
-                    pieces(&text, &limits, rules);
+                for mode in [ChunkMode::Length, ChunkMode::Newline] {
+                    let limits = ChunkLimits { format, max_chars: limit, max_lines: lines, mode };
+                    chunks(&text, &limits, rules);
                 }
             }
         }
@@ -246,7 +246,7 @@ fn a_code_block_that_is_cut_goes_on_as_code() {
     let text = "Look:\n```rust\nlet lamp = light(0);\nlet wick = oil(1);\n```\nDone.";
     let cut = bodies(
         text,
-        &limits(Format::Markdown, 40, Mode::Length),
+        &limits(TextFormat::Markdown, 40, ChunkMode::Length),
         &OutboundRules::CANONICAL,
     );
     insta::assert_snapshot!(cut.join("\n——\n"), @r"
@@ -266,7 +266,7 @@ fn a_code_block_that_is_cut_goes_on_as_code() {
 #[test]
 fn a_long_line_of_code_goes_on_in_the_next_message_for_discord() {
     let text = format!("```js\n{}\n```", "z".repeat(50));
-    let limits = limits(Format::Discord, 40, Mode::Length);
+    let limits = limits(TextFormat::Discord, 40, ChunkMode::Length);
     let cut = bodies(&text, &limits, &OutboundRules::CANONICAL);
     insta::assert_snapshot!(cut.join("\n——\n"), @r"
     ```js
@@ -282,8 +282,8 @@ fn a_long_line_of_code_goes_on_in_the_next_message_for_discord() {
 #[test]
 fn each_surface_gets_its_own_markup() {
     let text = "# Harbour\n\n**Lamps** and *oil*, see [the map](https://e.org/m) & README.md\n\n- one\n  - two\n\n> quoted\n\n```sh\nls <dir>\n```\n\n||dusk||";
-    let shown = [Format::Slack, Format::Telegram].map(|format| {
-        let body = bodies(text, &Limits::of(format), &OutboundRules::CANONICAL).join("\n——\n");
+    let shown = [TextFormat::Slack, TextFormat::Telegram].map(|format| {
+        let body = bodies(text, &ChunkLimits::of(format), &OutboundRules::CANONICAL).join("\n——\n");
         format!("== {format:?}\n{body}")
     });
     insta::assert_snapshot!(shown.join("\n"));
@@ -300,7 +300,7 @@ fn settings_of_the_account_come_before_those_of_the_channel() {
         }},
     });
     let rules = &OutboundRules::CANONICAL;
-    let place = |account| ChannelAccount {
+    let place = |account| AccountRef {
         channel: " Slack",
         account,
     };
@@ -317,12 +317,12 @@ fn settings_of_the_account_come_before_those_of_the_channel() {
 }
 
 /// Returns the least work of a few tries: what this thread had of a processor, whatever else the machine does meanwhile.
-fn work(text: &str, format: Format, rules: &OutboundRules) -> Duration {
-    let limits = limits(format, 500, Mode::Length);
+fn work(text: &str, format: TextFormat, rules: &OutboundRules) -> Duration {
+    let limits = limits(format, 500, ChunkMode::Length);
     (0..3)
         .map(|_| {
             let start = on_processor();
-            std::hint::black_box(pieces(text, &limits, rules));
+            std::hint::black_box(chunks(text, &limits, rules));
             on_processor().saturating_sub(start)
         })
         .min()

@@ -1,8 +1,8 @@
 //! Blocks of a stream.
 
-use chitin_gateway::text::BlockStream;
-use chitin_gateway::text::settings::{BlockChunking, BreakPreference};
 use chitin_protocol::rules::OutboundRules;
+use chitin_text::BlockStream;
+use chitin_text::settings::{BlockChunking, BreakPreference};
 use proptest::prelude::*;
 
 fn chunking(min_chars: usize, max_chars: usize, flush_on_paragraph: bool) -> BlockChunking {

@@ -43,7 +43,7 @@ pub(crate) fn rendered(
         rules,
         writer,
     };
-    splitter.pieces()
+    splitter.chunks()
 }
 
 /// Returns where code is, in order.
@@ -66,7 +66,7 @@ struct Splitter<'a, W> {
 }
 
 impl<W: Writer> Splitter<'_, W> {
-    fn pieces(&self) -> Vec<(Vec<u16>, String)> {
+    fn chunks(&self) -> Vec<(Vec<u16>, String)> {
         let whole = 0..self.text.len();
         let mut pending = match self.rules.markdown.splitting {
             Splitting::DropBlanks => plain_ranges(self.text, self.limit, self.rules.cuts),

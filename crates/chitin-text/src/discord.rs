@@ -3,17 +3,17 @@
 use super::fences::{FenceLine, fence_line};
 use super::paragraphs::fenced_paragraphs;
 use super::units::{LF, all_blank, cut, is_blank, text as to_text, units};
-use super::{Limits, Mode};
+use super::{ChunkLimits, ChunkMode};
 use chitin_protocol::rules::{DiscordLines, OutboundRules};
 use chitin_protocol::text::trim_end_js;
 
 /// Cuts Markdown for Discord.
-pub(crate) fn discord(text: &str, limits: &Limits, rules: &OutboundRules) -> Vec<String> {
+pub(crate) fn discord(text: &str, limits: &ChunkLimits, rules: &OutboundRules) -> Vec<String> {
     let max_chars = limits.max_chars.max(1);
     let max_lines = limits.max_lines.max(1);
     match limits.mode {
-        Mode::Length => messages(text, max_chars, max_lines, rules),
-        Mode::Newline => fenced_paragraphs(text, max_chars, rules)
+        ChunkMode::Length => messages(text, max_chars, max_lines, rules),
+        ChunkMode::Newline => fenced_paragraphs(text, max_chars, rules)
             .iter()
             .flat_map(|paragraph| messages(&to_text(paragraph), max_chars, max_lines, rules))
             .collect(),

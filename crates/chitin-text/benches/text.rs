@@ -1,7 +1,7 @@
 //! How long it takes to cut a hundred kilobytes of Markdown for each surface, beside copying them.
 
-use chitin_gateway::text::{Format, Limits, pieces};
 use chitin_protocol::rules::OutboundRules;
+use chitin_text::{ChunkLimits, TextFormat, chunks};
 use std::sync::LazyLock;
 
 static TEXT: LazyLock<String> = LazyLock::new(|| {
@@ -11,12 +11,12 @@ static TEXT: LazyLock<String> = LazyLock::new(|| {
     part.repeat(100_000 / part.len() + 1)
 });
 
-const FORMATS: [Format; 5] = [
-    Format::Plain,
-    Format::Markdown,
-    Format::Discord,
-    Format::Slack,
-    Format::Telegram,
+const FORMATS: [TextFormat; 5] = [
+    TextFormat::Plain,
+    TextFormat::Markdown,
+    TextFormat::Discord,
+    TextFormat::Slack,
+    TextFormat::Telegram,
 ];
 
 fn main() {
@@ -29,7 +29,7 @@ fn copy() -> String {
 }
 
 #[divan::bench(args = FORMATS)]
-fn cut(format: Format) -> usize {
+fn cut(format: TextFormat) -> usize {
     let rules = OutboundRules::CANONICAL;
-    pieces(divan::black_box(&TEXT), &Limits::of(format), &rules).len()
+    chunks(divan::black_box(&TEXT), &ChunkLimits::of(format), &rules).len()
 }

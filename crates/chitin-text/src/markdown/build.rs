@@ -5,8 +5,8 @@ use super::block::Token;
 use super::inline::{Event, Reading, events};
 use super::linkify::linkify;
 use super::reference::References;
-use crate::text::marked::{Link, Marked, Span, Style};
-use crate::text::units::{LF, trim_end};
+use crate::marked::{Link, Marked, Span, Style};
+use crate::units::{LF, trim_end};
 use chitin_protocol::rules::{Cuts, Html, MarkdownRules, Spacing};
 
 /// What a rule across the page is shown as.

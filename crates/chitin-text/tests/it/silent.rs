@@ -1,9 +1,9 @@
 //! Answers that mean "say nothing".
 
-use chitin_gateway::silent::{
-    ACK_MAX_CHARS, Ending, HeartbeatMode, SilentGate, is_silent_answer, spoken, strip_heartbeat,
-};
 use chitin_protocol::rules::OutboundRules;
+use chitin_text::silent::{
+    ACK_MAX_CHARS, GateEnding, HeartbeatMode, SilentGate, is_silent_answer, spoken, strip_heartbeat,
+};
 use proptest::prelude::*;
 
 const CONTRACTS: [OutboundRules; 3] = [
@@ -13,7 +13,7 @@ const CONTRACTS: [OutboundRules; 3] = [
 ];
 
 /// Feeds an answer to a gate; returns all that was shown, and how it ended.
-fn through_gate(deltas: &[&str], rules: OutboundRules) -> (Vec<String>, Ending) {
+fn through_gate(deltas: &[&str], rules: OutboundRules) -> (Vec<String>, GateEnding) {
     let mut gate = SilentGate::new(rules);
     let shown = deltas.iter().map(|delta| gate.push(delta)).collect();
     (shown, gate.finish())

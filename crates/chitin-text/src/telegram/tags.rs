@@ -1,6 +1,6 @@
 //! Tags that the author wrote and Telegram knows.
 
-use crate::text::markdown::html_tag;
+use crate::markdown::html_tag;
 
 const SIMPLE: [&str; 12] = [
     "b",

@@ -25,7 +25,7 @@ pub struct SilentGate {
 
 /// How an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ending {
+pub struct GateEnding {
     /// What is still to be shown.
     pub rest: String,
     /// Whether nothing was shown and nothing is to be: the answer means "say nothing".
@@ -85,17 +85,17 @@ impl SilentGate {
     }
 
     /// Ends the answer.
-    pub fn finish(self) -> Ending {
+    pub fn finish(self) -> GateEnding {
         if !self.open {
             let rest = spoken(&self.held, &self.rules).unwrap_or_default();
             let silent = is_silent_answer(&self.held, &self.rules) || rest.is_empty();
-            return Ending {
+            return GateEnding {
                 rest: if silent { String::new() } else { rest },
                 silent,
             };
         }
         let rest = end_of(&self.held, &self.rules);
-        Ending {
+        GateEnding {
             silent: !self.shown && rest.is_empty(),
             rest,
         }

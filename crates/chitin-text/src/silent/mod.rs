@@ -1,13 +1,14 @@
-//! Answers that mean "say nothing" (R70–R72).
+//! Silent tokens: replies, or parts of them, that mean "send nothing" (R70–R72).
 
 mod gate;
 mod heartbeat;
 mod reasoning;
 
-pub use gate::{Ending, SilentGate};
-pub use heartbeat::{ACK_MAX_CHARS, HeartbeatMode, Stripped, strip_heartbeat};
+pub use gate::{GateEnding, SilentGate};
+pub use heartbeat::{ACK_MAX_CHARS, HeartbeatMode, StrippedHeartbeat, strip_heartbeat};
 
 use crate::compat::NO_REPLY;
+use crate::is_punctuation;
 use chitin_protocol::rules::{OutboundRules, Silence};
 use chitin_protocol::text::{is_js_whitespace, trim_end_js, trim_js};
 use serde_json::Value;
@@ -128,10 +129,6 @@ fn only_tokens(text: &str) -> bool {
         .filter(|word| !word.is_empty())
         .peekable();
     words.peek().is_some() && words.all(|word| word.eq_ignore_ascii_case(NO_REPLY))
-}
-
-fn is_punctuation(character: char) -> bool {
-    crate::text::is_punctuation(character)
 }
 
 /// Tells whether a text is an object that asks for silence and nothing else.

@@ -3,7 +3,7 @@
 mod files;
 mod tags;
 
-use super::Piece;
+use super::TextChunk;
 use super::markdown::{self, Dialect};
 use super::marked::{Link, Marked, Markup, Span, Style};
 use super::rendered::{Writer, rendered};
@@ -22,7 +22,7 @@ const DIALECT: Dialect = Dialect {
 const OPENABLE: [&str; 6] = ["http://", "https://", "tg://", "mailto:", "tel:", "#"];
 
 /// Writes Markdown for Telegram, in pieces with their plain text.
-pub(crate) fn telegram(text: &str, limit: usize, rules: &OutboundRules) -> Vec<Piece> {
+pub(crate) fn telegram(text: &str, limit: usize, rules: &OutboundRules) -> Vec<TextChunk> {
     let parted = match rules.markdown.spacing {
         Spacing::Tight => None,
         Spacing::Source => Some(part_lists(text)),
@@ -34,7 +34,7 @@ pub(crate) fn telegram(text: &str, limit: usize, rules: &OutboundRules) -> Vec<P
     };
     rendered(&marked, limit, rules, &html)
         .into_iter()
-        .map(|(plain, body)| Piece {
+        .map(|(plain, body)| TextChunk {
             body,
             plain: Some(to_text(&plain)),
         })
