@@ -1,8 +1,8 @@
 //! What a child says, on its way to its parent: nothing in it ends the block or leaves the fence.
 
 use crate::novelty;
-use chitin_gateway::announce::{CompletionEvent, block, turn};
 use chitin_gateway::compat;
+use chitin_gateway::subagents::announce::{CompletionEvent, block, turn};
 use chitin_protocol::rules::ResultFence;
 use chitin_workspace::contract::ALL;
 

@@ -11,7 +11,7 @@ use crate::plugins::FollowedConfig;
 use crate::setup::{Configuration, Setup, Target};
 use crate::tools::User;
 use chitin_agent::turn::{Agent, NoApprover};
-use chitin_gateway::trust::ToolLimits;
+use chitin_gateway::access::ToolLimits;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;

@@ -8,7 +8,7 @@ use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
 use crate::setup::{Setup, state_roots};
 use chitin_agent::turn::Candidate;
-use chitin_gateway::trust::ToolLimits;
+use chitin_gateway::access::ToolLimits;
 use chitin_model::http::{Endpoint, make_client};
 use chitin_protocol::message::Usage;
 use chitin_protocol::settings::ExecSettings;

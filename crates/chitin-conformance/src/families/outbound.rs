@@ -1,7 +1,7 @@
 //! Text on its way out: pieces, silence, replies and threads.
 
 use crate::{Check, Outcome};
-use chitin_gateway::reply::{
+use chitin_gateway::delivery::reply_to::{
     Reply, ReplyFilter, ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode,
 };
 use chitin_protocol::rules::OutboundRules;

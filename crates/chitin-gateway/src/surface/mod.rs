@@ -1,13 +1,14 @@
 //! What a surface is: a chat network, a terminal, a page, a directory. Each says what it can do, and does it.
 
+mod address;
 pub mod directory;
 mod network;
 
+pub use address::Address;
 pub use network::{
     Account, Connection, Lack, Network, Probed, Webhook, WebhookAnswer, WebhookCall,
 };
 
-use crate::address::Address;
 use crate::route::Peer;
 use chitin_protocol::message::ImageBlock;
 use chitin_text::TextFormat;

@@ -2,8 +2,8 @@
 //! exactly what was said.
 
 use crate::stage::{Chat, Pace as Words, Setting, Stage, finished, message};
-use chitin_gateway::gateway::What;
-use chitin_gateway::live::{FIRST_WAIT, Live, Pace, Step};
+use chitin_gateway::delivery::live::{FIRST_WAIT, Live, Pace, Step};
+use chitin_gateway::events::What;
 use chitin_gateway::surface::{Action, Again};
 use chitin_gateway::{Heard, SurfaceError, Topic};
 use chitin_protocol::event::TurnEvent;

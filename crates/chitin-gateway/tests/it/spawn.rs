@@ -1,8 +1,8 @@
 //! Sessions that begin other sessions.
 
-use chitin_gateway::spawn::limits::AllowedAgents;
-use chitin_gateway::spawn::prompt::{ChildFacts, Stay, first_message, system_prompt};
-use chitin_gateway::spawn::{Capabilities, ControlScope, Role, SpawnLimits};
+use chitin_gateway::subagents::limits::AllowedAgents;
+use chitin_gateway::subagents::prompt::{ChildFacts, Stay, first_message, system_prompt};
+use chitin_gateway::subagents::{Capabilities, ControlScope, Role, SpawnLimits};
 use chitin_protocol::agent_id::AgentId;
 use chitin_workspace::contract::{CANONICAL, OPENCLAW_2026_9};
 use proptest::prelude::*;

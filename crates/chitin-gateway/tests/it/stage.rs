@@ -11,13 +11,13 @@ use chitin_agent::turn::{Agent, Candidate, HistoryOptions, Parts, Surroundings};
 use chitin_context::budget::Limits;
 use chitin_context::sections::{PromptFacts, PromptMode, ToolFact};
 use chitin_context::{TellCuts, Turn, assemble};
-use chitin_gateway::Address;
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::route::{Inbound, Peer};
 use chitin_gateway::surface::{Action, Done, File, Past, Threads};
 use chitin_gateway::{
-    AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard, HostError,
-    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic, Trust,
+    Address, AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard,
+    HostError, Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic,
+    Trust,
 };
 use chitin_model::{
     EventStream, Model, ModelError, Prepared, Retention, RetryPolicy, ScriptedModel, StreamEvent,

@@ -2,7 +2,7 @@
 
 use crate::follow::{End, dropped};
 use crate::problem::{Problem, sentence};
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::{Outcome, Status};
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::StopReason;

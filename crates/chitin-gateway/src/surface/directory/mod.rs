@@ -12,10 +12,11 @@ mod message;
 pub use message::{MOST_BYTES, Note, Who};
 
 use super::{
-    Action, Capabilities, Done, File, FileLimits, Outgoing, Sent, Surface, SurfaceError, Threads,
+    Action, Address, Capabilities, Done, File, FileLimits, Outgoing, Sent, Surface, SurfaceError,
+    Threads,
 };
-use crate::address::Address;
-use crate::gateway::{Gateway, Refusal};
+use crate::gateway::Gateway;
+use crate::intake::Refusal;
 use chitin_text::TextFormat;
 use chitin_workspace::guard::WriteError;
 use desk::Desk;
