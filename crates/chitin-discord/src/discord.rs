@@ -11,9 +11,9 @@ use crate::{act, listen, probe, send};
 use chitin_gateway::surface::{
     self, Action, Done, FileLimits, Network, Probed, Surface, SurfaceError, Threads,
 };
-use chitin_gateway::text::Format;
 use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent};
 use chitin_protocol::agent_id::normalize_account_id;
+use chitin_text::TextFormat;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use rustls::ClientConfig;
@@ -113,7 +113,7 @@ impl Discord {
         }
         Ok(Arc::new(Self {
             capabilities: Capabilities {
-                format: Format::Discord,
+                format: TextFormat::Discord,
                 max_chars: settings.max_chars,
                 max_lines: Some(settings.max_lines),
                 actions: settings.actions(),

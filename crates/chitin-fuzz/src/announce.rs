@@ -1,9 +1,10 @@
 //! What a child says, on its way to its parent: nothing in it ends the block or leaves the fence.
 
 use crate::novelty;
-use chitin_contract::{ALL, ResultFence};
-use chitin_gateway::announce::{CompletionEvent, block, turn};
+use chitin_contract::ALL;
+use chitin_contract::ResultFence;
 use chitin_gateway::compat;
+use chitin_gateway::subagents::announce::{CompletionEvent, block, turn};
 
 /// What a child would say to get out.
 pub const DICTIONARY: &[&str] = &[

@@ -2,9 +2,9 @@
 
 use crate::novelty;
 use chitin_contract::OutboundRules;
-use chitin_gateway::silent::{SilentGate, spoken};
-use chitin_gateway::text::settings::{BlockChunking, BreakPreference};
-use chitin_gateway::text::{Format, Limits, Mode, pieces};
+use chitin_text::settings::{BlockChunking, BreakPreference};
+use chitin_text::silent::{SilentGate, spoken};
+use chitin_text::{ChunkLimits, ChunkMode, TextFormat, chunks};
 
 /// What Markdown is made of, and what means silence.
 pub const DICTIONARY: &[&str] = &[
@@ -48,12 +48,12 @@ pub const DICTIONARY: &[&str] = &[
     "Reasoning:\n_",
 ];
 
-const FORMATS: [Format; 5] = [
-    Format::Plain,
-    Format::Markdown,
-    Format::Discord,
-    Format::Slack,
-    Format::Telegram,
+const FORMATS: [TextFormat; 5] = [
+    TextFormat::Plain,
+    TextFormat::Markdown,
+    TextFormat::Discord,
+    TextFormat::Slack,
+    TextFormat::Telegram,
 ];
 
 /// Takes a limit in two bytes, then a text.
@@ -70,13 +70,13 @@ pub fn run(data: &[u8]) {
     ];
     for (number, rules) in contracts.iter().enumerate() {
         for format in FORMATS {
-            for mode in [Mode::Length, Mode::Newline] {
-                let limits = Limits {
+            for mode in [ChunkMode::Length, ChunkMode::Newline] {
+                let limits = ChunkLimits {
                     max_chars: limit,
                     mode,
-                    ..Limits::of(format)
+                    ..ChunkLimits::of(format)
                 };
-                let cut = pieces(&text, &limits, rules);
+                let cut = chunks(&text, &limits, rules);
                 novelty::note((number, format as u8, cut.len().min(8)));
                 for piece in cut.iter().filter(|_| number == 0 && limit >= 40) {
                     let length = piece.body.encode_utf16().count();
@@ -113,7 +113,7 @@ fn stream(text: &str, limit: usize, rules: &OutboundRules) {
         break_preference: BreakPreference::Paragraph,
         flush_on_paragraph: limit.is_multiple_of(2),
     };
-    let mut stream = chitin_gateway::text::BlockStream::new(chunking, *rules);
+    let mut stream = chitin_text::BlockStream::new(chunking, *rules);
     for line in text.split_inclusive('\n') {
         stream.push(line);
         novelty::note(("blocks", stream.drain(false).len().min(8)));

@@ -1,11 +1,5 @@
 //! Names, markers and words of OpenClaw that this crate reads or writes.
 
-/// The channel where a thread is a channel of its own.
-pub const DISCORD: &str = "discord";
-/// The channel where the replies to a message are a thread.
-pub const SLACK: &str = "slack";
-/// The channel whose messages are HTML.
-pub const TELEGRAM: &str = "telegram";
 /// The channel whose thread ids have letter case.
 pub const MATTERMOST: &str = "mattermost";
 
@@ -60,8 +54,6 @@ pub const ANNOUNCE_TOOL: &str = "subagent_announce";
 pub const INTER_SESSION_KIND: &str = "inter_session";
 /// The channel that such a line names.
 pub const INTERNAL_CHANNEL: &str = "internal";
-/// A reply that means: say nothing.
-pub const NO_REPLY: &str = "NO_REPLY";
 /// A child's reply that means: do not announce.
 pub const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
 
@@ -99,9 +91,6 @@ pub const CRON_LANE: &str = "cron";
 
 /// The file that a heartbeat looks into.
 pub const HEARTBEAT_FILE: &str = "HEARTBEAT.md";
-/// A reply that means: nothing needs attention.
-pub const HEARTBEAT_OK: &str = "HEARTBEAT_OK";
-
 /// Ends the key of a session that each heartbeat begins anew.
 const HEARTBEAT_SUFFIX: &str = ":heartbeat";
 
@@ -132,18 +121,3 @@ pub mod last {
     /// When that was, in milliseconds since 1970.
     pub const BEAT_AT: &str = "lastHeartbeatSentAt";
 }
-
-/// How reasoning begins that is shown in italics as a whole.
-pub const REASONING_OPENING: &str = "Reasoning:\n_";
-
-/// Tags that hold reasoning, without the prefixes of vendors.
-pub const REASONING_TAGS: [&str; 4] = ["thinking", "think", "thought", "antthinking"];
-
-/// Words on a line of their own that announce reasoning.
-pub const REASONING_WORDS: [&str; 5] = ["thinking", "think", "thought", "analysis", "reasoning"];
-
-/// The channel of the web page, which has no settings of its own.
-pub const WEBCHAT: &str = "webchat";
-
-/// Endings of file names that are country codes too, so that a file would be taken for a link.
-pub const FILE_ENDINGS: [&str; 9] = ["md", "go", "py", "pl", "sh", "am", "at", "be", "cc"];

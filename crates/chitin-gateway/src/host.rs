@@ -1,6 +1,6 @@
 //! Who makes agents. The gateway knows no configuration files, no home directory and no models: it asks for an agent.
 
-use crate::job::Sender;
+use crate::jobs::Sender;
 use chitin_agent::turn::Agent;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;

@@ -1,37 +1,54 @@
-//! Who gets a message, how sessions are spawned and speak, and where words go.
+//! Messages in, turns of the right agent in the right session, replies out on the surface that the session is bound to.
 //!
-//! In: messages from surfaces. Out: turns of the right agent in the right session, and their words on the surface that the
-//! session is bound to. Rules that need no runtime are plain functions: [`route`], [`queue`], [`text`], [`silent`],
-//! [`live`], [`reply`], [`heartbeat`], [`announce`], [`spawn`], [`trust`].
+//! **In:** messages from channels ([`Gateway::notice`], [`Gateway::accept`]), clocks ([`cron`], [`heartbeat`]) and other
+//! sessions ([`sessions`], [`subagents`]). **Out:** replies on channels ([`surface`]) and events for listeners ([`events`]).
+//! **Never:** configuration files, a home directory or a model of its own: whoever makes a [`Gateway`] hands in its
+//! [`GatewayParts`], and agents come from an [`AgentHost`].
+//!
+//! One folder is one feature, with its rules (plain functions that know no runtime), its part of the running gateway
+//! (`impl Inner`) and its tool for models:
+//!
+//! | folder | feature |
+//! |---|---|
+//! | [`intake`] | whether a message is taken in, and as which job |
+//! | [`access`] | who may talk to the agent: allowlists, pairing codes, owners, rooms |
+//! | [`route`] | which agent and session gets a message |
+//! | [`queue`] | what happens to messages while a turn runs, and how many turns run at once |
+//! | [`jobs`] | a job, the job log, and recovery after a crash |
+//! | [`turns`] | one turn: its input, its run, its end, and how it is stopped |
+//! | [`delivery`] | how a reply reaches people: chunks, previews, blocks, retries; the `message` tool |
+//! | [`threads`] | threads that replies open, and the history that a thread's session begins with |
+//! | [`subagents`] | sessions that spawn others, and announces to their parents; `sessions_spawn`, `subagents`, `agents_list` |
+//! | [`sessions`] | what a session sees of others and sends to them; `sessions_list`, `sessions_history`, `sessions_send` |
+//! | [`heartbeat`] | turns that a timer begins |
+//! | [`cron`] | turns that a schedule begins; the `cron` tool |
+//! | [`events`] | what listeners are told |
+//! | [`surface`] | what a channel is and can do; a directory as a channel |
 
-pub mod address;
-pub mod announce;
+pub mod access;
 pub mod compat;
 pub mod cron;
-pub mod gateway;
+pub mod delivery;
+pub mod events;
+mod gateway;
 pub mod heartbeat;
-pub mod host;
-pub mod incoming;
-pub mod job;
-pub mod live;
+mod host;
+pub mod intake;
+pub mod jobs;
 pub mod queue;
-pub mod reply;
 pub mod route;
-pub mod silent;
-pub mod spawn;
+pub mod sessions;
+pub mod subagents;
 pub mod surface;
-pub mod text;
 pub mod threads;
 pub mod tools;
-pub mod trust;
+pub mod turns;
 
-pub use address::Address;
-pub use gateway::{
-    Accepted, Gateway, GatewayParts, Heard, Place, Refusal, Spawned, Subscription, Topic,
-    WeakGateway,
-};
+pub use access::{Trust, TrustError};
+pub use events::{Heard, Place, Subscription, Topic};
+pub use gateway::{Gateway, GatewayParts, WeakGateway};
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
-pub use incoming::{Addressed, Answer, Hanging, Incoming, Notice, Noticed};
-pub use job::{Job, JobKind, Outcome, RefusedOutcome, Sender, Status};
-pub use surface::{Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};
-pub use trust::{Trust, TrustError};
+pub use intake::{Accepted, Addressed, Answer, Hanging, Incoming, Notice, Noticed, Refusal};
+pub use jobs::{Job, JobKind, Outcome, RefusedOutcome, Sender, Status};
+pub use subagents::Spawned;
+pub use surface::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};

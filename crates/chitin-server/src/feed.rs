@@ -4,7 +4,7 @@ use crate::follow::End;
 use crate::phase::Phase;
 use crate::shared::Shared;
 use bytes::Bytes;
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::{Heard, Subscription};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};

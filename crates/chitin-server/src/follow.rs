@@ -2,7 +2,7 @@
 
 use crate::phase::Phase;
 use crate::problem::{Problem, sentence};
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::{Heard, Outcome, Subscription};
 use hyper::StatusCode;
 use tokio::sync::watch;

@@ -3,7 +3,7 @@
 use crate::body::Body;
 use crate::desk::{DeskError, Trouble};
 use bytes::Bytes;
-use chitin_gateway::trust::TrustError;
+use chitin_gateway::access::TrustError;
 use chitin_gateway::{HostError, Refusal};
 use chitin_store::StoreError;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};

@@ -1,8 +1,8 @@
 //! The surface of whoever talks over HTTP.
 
 use chitin_gateway::surface::{Action, Done, Threads};
-use chitin_gateway::text::Format;
 use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use chitin_text::TextFormat;
 use futures_util::future::BoxFuture;
 
 /// The surface of whoever talks over HTTP. Words that go there are told as events, and kept in the transcript like all
@@ -21,7 +21,7 @@ impl Default for WebSurface {
     fn default() -> Self {
         Self {
             capabilities: Capabilities {
-                format: Format::Markdown,
+                format: TextFormat::Markdown,
                 // An event is no chat message: nobody has to cut it.
                 max_chars: 1 << 20,
                 max_lines: None,

@@ -7,9 +7,9 @@ use crate::{socket, web, webhook};
 use chitin_gateway::surface::{
     self, Action, Connection, Done, FileLimits, Lack, Network, Probed, Threads, Webhook,
 };
-use chitin_gateway::text::Format;
 use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent, Surface, SurfaceError};
 use chitin_protocol::agent_id::normalize_account_id;
+use chitin_text::TextFormat;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use secrecy::SecretString;
@@ -122,7 +122,7 @@ fn capabilities(settings: &Settings, accounts: &BTreeMap<String, Arc<Account>>) 
     let allowed: BTreeSet<&str> = all.iter().flat_map(|own| own.actions()).collect();
     let groups = crate::compat::ACTIONS.iter().flat_map(|(_, names)| *names);
     Capabilities {
-        format: Format::Slack,
+        format: TextFormat::Slack,
         max_chars: MAX_CHARS,
         max_lines: None,
         actions: groups

@@ -1,7 +1,7 @@
 //! Turns happenings into spans.
 
 use chitin_gateway::Status;
-use chitin_gateway::gateway::{Happening, What};
+use chitin_gateway::events::{Happening, What};
 use chitin_protocol::event::TurnEvent;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -3,11 +3,13 @@
 use crate::{Check, Outcome};
 use anyhow::{Context, Result};
 use chitin_config::agents;
-use chitin_gateway::announce::{self, ActionClass, CompletionEvent, CompletionTarget, Requester};
 use chitin_gateway::heartbeat::{self, ActiveHours, HeartbeatSettings};
 use chitin_gateway::queue::{QueueSettings, QueueWish, lane, mode};
 use chitin_gateway::route::{Inbound, Peer, Routing};
-use chitin_gateway::spawn::{Capabilities, prompt};
+use chitin_gateway::subagents::announce::{
+    self, ActionClass, CompletionEvent, CompletionTarget, Requester,
+};
+use chitin_gateway::subagents::{Capabilities, prompt};
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::session_key::ChatType;
 use jiff::Timestamp;

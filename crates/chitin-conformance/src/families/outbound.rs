@@ -2,14 +2,14 @@
 
 use crate::{Check, Outcome};
 use chitin_contract::OutboundRules;
-use chitin_gateway::reply::{
+use chitin_gateway::delivery::reply_to::{
     Reply, ReplyFilter, ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode,
 };
-use chitin_gateway::silent::{self, ACK_MAX_CHARS, HeartbeatMode};
-use chitin_gateway::text::settings::{
-    BlockChunking, BreakPreference, ChannelAccount, block_chunking, mode, text_limit,
+use chitin_text::settings::{
+    AccountRef, BlockChunking, BreakPreference, block_chunking, mode, text_limit,
 };
-use chitin_gateway::text::{BlockStream, Format, Limits, Mode, Piece, pieces};
+use chitin_text::silent::{self, ACK_MAX_CHARS, HeartbeatMode};
+use chitin_text::{BlockStream, ChunkLimits, ChunkMode, TextChunk, TextFormat, chunks};
 use serde_json::{Value, json};
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
@@ -18,7 +18,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         "chunk.core" => core(input, rules),
         "chunk.discord" => discord(input, rules),
         "chunk.slack" => {
-            let pieces = markdown(input, Format::Slack, rules);
+            let pieces = markdown(input, TextFormat::Slack, rules);
             json!({"chunks": bodies(&pieces)})
         }
         "chunk.telegram" => telegram(input, rules),
@@ -50,52 +50,52 @@ fn number(input: &Value, name: &str) -> Option<usize> {
     usize::try_from(input.get(name)?.as_u64()?).ok()
 }
 
-fn bodies(pieces: &[Piece]) -> Vec<&str> {
+fn bodies(pieces: &[TextChunk]) -> Vec<&str> {
     pieces.iter().map(|piece| piece.body.as_str()).collect()
 }
 
 fn core(input: &Value, rules: &OutboundRules) -> Value {
     let cut = |format, mode| {
-        let limits = Limits {
+        let limits = ChunkLimits {
             max_chars: number(input, "limit").unwrap_or_default(),
             mode,
-            ..Limits::of(format)
+            ..ChunkLimits::of(format)
         };
-        let pieces = pieces(text(input, "text"), &limits, rules);
+        let pieces = chunks(text(input, "text"), &limits, rules);
         json!(bodies(&pieces))
     };
     json!({
-        "chunkText": cut(Format::Plain, Mode::Length),
-        "chunkMarkdownText": cut(Format::Markdown, Mode::Length),
-        "chunkByParagraph": cut(Format::Plain, Mode::Newline),
-        "newlineMode": cut(Format::Markdown, Mode::Newline),
+        "chunkText": cut(TextFormat::Plain, ChunkMode::Length),
+        "chunkMarkdownText": cut(TextFormat::Markdown, ChunkMode::Length),
+        "chunkByParagraph": cut(TextFormat::Plain, ChunkMode::Newline),
+        "newlineMode": cut(TextFormat::Markdown, ChunkMode::Newline),
     })
 }
 
 fn discord(input: &Value, rules: &OutboundRules) -> Value {
-    let (given, own) = (&input["opts"], Limits::of(Format::Discord));
-    let limits = Limits {
+    let (given, own) = (&input["opts"], ChunkLimits::of(TextFormat::Discord));
+    let limits = ChunkLimits {
         max_chars: number(given, "maxChars").unwrap_or(own.max_chars),
         max_lines: number(given, "maxLines").unwrap_or(own.max_lines),
         mode: match text(given, "chunkMode") {
-            "newline" => Mode::Newline,
-            _ => Mode::Length,
+            "newline" => ChunkMode::Newline,
+            _ => ChunkMode::Length,
         },
         ..own
     };
-    json!({"chunks": bodies(&pieces(text(input, "text"), &limits, rules))})
+    json!({"chunks": bodies(&chunks(text(input, "text"), &limits, rules))})
 }
 
-fn markdown(input: &Value, format: Format, rules: &OutboundRules) -> Vec<Piece> {
-    let limits = Limits {
+fn markdown(input: &Value, format: TextFormat, rules: &OutboundRules) -> Vec<TextChunk> {
+    let limits = ChunkLimits {
         max_chars: number(input, "limit").unwrap_or_default(),
-        ..Limits::of(format)
+        ..ChunkLimits::of(format)
     };
-    pieces(text(input, "markdown"), &limits, rules)
+    chunks(text(input, "markdown"), &limits, rules)
 }
 
 fn telegram(input: &Value, rules: &OutboundRules) -> Value {
-    let chunks: Vec<Value> = markdown(input, Format::Telegram, rules)
+    let chunks: Vec<Value> = markdown(input, TextFormat::Telegram, rules)
         .iter()
         .map(|piece| json!({"html": piece.body, "text": piece.plain}))
         .collect();
@@ -128,7 +128,7 @@ fn block_stream(input: &Value, rules: &OutboundRules) -> Value {
 
 fn block_config(input: &Value, rules: &OutboundRules) -> Value {
     let config = &input["cfg"];
-    let place = ChannelAccount {
+    let place = AccountRef {
         channel: text(input, "provider"),
         account: text(input, "accountId"),
     };

@@ -7,7 +7,7 @@ use crate::wire::{Attachment, Message};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_gateway::Hanging;
-use chitin_gateway::incoming::MOST_IMAGES;
+use chitin_gateway::intake::MOST_IMAGES;
 use chitin_protocol::message::ImageBlock;
 
 /// The longest text that is fetched, in bytes.

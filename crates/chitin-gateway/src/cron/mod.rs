@@ -8,11 +8,15 @@
 mod entry;
 mod error;
 mod file;
+mod run;
 mod schedule;
+pub mod tool;
 
 pub use entry::{CronEntry, CronState, Delivery, Payload};
 pub use error::CronError;
 pub use file::{CronDocument, CronFile, MOST_BYTES, MOST_ENTRIES};
+pub use run::CronReport;
+pub(crate) use run::{Schedules, blocking};
 pub use schedule::{Schedule, ScheduleKind};
 
 /// How long to wait after so many failures in a row, in milliseconds; the last holds for all further ones.

@@ -1,22 +1,30 @@
-//! Turns that nobody typed: when they happen, to whom, and when they are left out (R90–R93).
+//! Turns that a timer begins: when they happen, for which agents, and when one is skipped (R90–R93).
 //!
-//! [`HeartbeatSettings`] is what a configuration says for one agent, [`beating`] says which agents have any,
-//! [`is_empty`] looks into HEARTBEAT.md, [`ActiveHours`] at the clock, and [`skip`] puts it together.
+//! | file | does |
+//! |---|---|
+//! | `settings.rs`, `hours.rs`, `visibility.rs` | what the configuration says: which agents, when, and what channels get |
+//! | `content.rs`, `tasks.rs` | what HEARTBEAT.md asks for |
+//! | `skip.rs` | when a heartbeat is skipped |
+//! | `timetable.rs` | when which agent's next heartbeat is due |
+//! | `prompt.rs` | what the model is asked |
+//! | `run.rs` | [`crate::Gateway::start_heartbeats`]: the timer, the turn, and what is kept of it |
 
-mod beats;
 mod content;
 mod hours;
+mod prompt;
+mod run;
 mod settings;
 mod skip;
 mod tasks;
+mod timetable;
 mod visibility;
-mod words;
 
-pub use beats::{Beats, DueBeat};
 pub use content::is_empty;
 pub use hours::{ActiveHours, Zone, user_zone};
+pub use prompt::{DEFAULT_PROMPT, prompt};
+pub use run::{BeatOutcome, BeatReport, BeatingAgent};
 pub use settings::{HeartbeatSettings, beating};
 pub use skip::{Beat, Skip, is_repeat, skip};
 pub use tasks::{Task, task_prompt, tasks};
+pub use timetable::{Beats, DueBeat};
 pub use visibility::Visibility;
-pub use words::{DEFAULT_PROMPT, prompt};

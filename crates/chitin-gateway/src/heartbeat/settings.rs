@@ -1,7 +1,7 @@
 //! What a configuration says of an agent's heartbeats, and which agents have any (R90).
 
 use super::hours::ActiveHours;
-use super::words;
+use super::prompt;
 use chitin_config::agents;
 use chitin_config::heartbeat::parse_duration;
 use chitin_contract::Contract;
@@ -85,7 +85,7 @@ impl HeartbeatSettings {
             target: text("target").unwrap_or_else(|| NOWHERE.to_owned()),
             to: text("to"),
             account_id: text("accountId"),
-            prompt: words::prompt(setting("prompt").as_str()).to_owned(),
+            prompt: prompt::prompt(setting("prompt").as_str()).to_owned(),
             model: text("model"),
             light_context: yes("lightContext"),
             session: text("session"),

@@ -1,15 +1,26 @@
-//! What becomes of messages that come while a turn runs (R80–R83).
+//! What happens to messages while a turn runs, and how many turns run at once (R80–R83).
 //!
-//! [`mode`] reads the words for it, [`QueueSettings`] says what holds for a message, [`Pending`] is the queue itself:
-//! bounded, in order, and honest about what it let go. [`lane`] says how many turns run at once.
+//! | file | does |
+//! |---|---|
+//! | `mode.rs`, `settings.rs` | rules: queue modes, and the settings that hold for a message |
+//! | `pending.rs`, `batch.rs` | the messages of a session that wait, and those that get one turn together |
+//! | `lane.rs`, `slots.rs` | how many turns run at once, by kind of job |
+//! | `enqueue.rs` | puts a job into its session and works the session off |
+//! | `merge.rs` | makes one job of several messages |
+//! | `busy.rs` | the sessions that have something to do; [`crate::Gateway::busy`] |
 
 mod batch;
+pub(crate) mod busy;
+mod enqueue;
 pub mod lane;
+mod merge;
 pub mod mode;
 mod pending;
 mod settings;
+pub(crate) mod slots;
 
 pub use batch::{Batch, Dropped};
+pub use busy::{BusySession, StopCause};
 pub use chitin_contract::{DropPolicy, QueueMode};
 pub use pending::{Pending, Pushed, Said};
 pub use settings::{QueueSettings, QueueWish};

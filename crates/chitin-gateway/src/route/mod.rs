@@ -25,11 +25,13 @@
 //! ```
 
 mod binding;
+pub(crate) mod bindings;
 mod chosen;
 mod error;
 mod explain;
+mod find;
+mod identity;
 mod inbound;
-mod people;
 mod routing;
 mod sessions;
 

@@ -2,8 +2,8 @@
 
 use super::binding::{Binding, MatchedBy, PeerRule, word};
 use super::error::RouteError;
+use super::identity::People;
 use super::inbound::{Inbound, Peer};
-use super::people::People;
 use super::sessions::{Keys, Sharing};
 use chitin_config::agents::{self, SelectionRequired};
 use chitin_contract::{

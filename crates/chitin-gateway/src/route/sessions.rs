@@ -1,11 +1,12 @@
 //! From an agent and a place to a session key (R7–R10).
 
+use super::identity::People;
 use super::inbound::{Inbound, Peer};
-use super::people::People;
-use crate::compat::{DISCORD, MATTERMOST, UNKNOWN};
+use crate::compat::{MATTERMOST, UNKNOWN};
 use chitin_protocol::session_key::{
     self, ChatType, DmScope, GroupScope, KeyGrammar, PeerKey, ThreadKey, ThreadSuffix,
 };
+use chitin_text::compat::DISCORD;
 
 /// How far sessions are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,16 +1,17 @@
 //! What a surface is: a chat network, a terminal, a page, a directory. Each says what it can do, and does it.
 
+mod address;
 pub mod directory;
 mod network;
 
+pub use address::Address;
 pub use network::{
     Account, Connection, Lack, Network, Probed, Webhook, WebhookAnswer, WebhookCall,
 };
 
-use crate::address::Address;
 use crate::route::Peer;
-use crate::text::Format;
 use chitin_protocol::message::ImageBlock;
+use chitin_text::TextFormat;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ pub trait Surface: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     /// How it wants text.
-    pub format: Format,
+    pub format: TextFormat,
     /// The longest message, in UTF-16 units.
     pub max_chars: usize,
     /// The most lines of a message; none means any number.

@@ -1,7 +1,7 @@
 //! What the session of a thread begins with: what was said there before (E13).
 
+use crate::access::record;
 use crate::surface::Past;
-use crate::trust::record;
 use chitin_contract::SurfaceRules;
 use serde_json::Value;
 

@@ -3,8 +3,10 @@
 //! [`answer_thread`] says where the answer to a message stands; [`history_limit`] and [`told`] make the earlier messages of a
 //! thread readable for a model that was not there.
 
-mod answer;
 mod history;
+mod open;
+mod reply_thread;
 
-pub use answer::{AnswerThread, Asked, answer_thread};
 pub use history::{history_limit, how_to_read, told};
+pub(crate) use open::opened_before;
+pub use reply_thread::{AnswerThread, Asked, answer_thread};

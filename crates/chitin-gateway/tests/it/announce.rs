@@ -1,12 +1,12 @@
 //! What a parent hears of its children.
 
 use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
-use chitin_gateway::announce::{
+use chitin_gateway::compat;
+use chitin_gateway::subagents::announce::{
     Action, ActionClass, AnnounceWish, Announcing, ChildEnd, ChildOutcome, CompletionEvent,
     CompletionTarget, Fate, Requester, RunStats, SkipAnnounce, action, action_text, block,
     destination, fate, turn, wait,
 };
-use chitin_gateway::compat;
 use chitin_protocol::settings::{AnnounceSettings, SubagentSettings};
 use proptest::prelude::*;
 use std::fmt::Write as _;

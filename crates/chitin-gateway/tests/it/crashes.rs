@@ -1,8 +1,8 @@
 //! A process that dies at any moment leaves its ledger and its transcripts, and from them every child is finished and told
 //! of exactly once.
 
-use crate::announcing::told;
-use crate::spawning::{YARD, children};
+use crate::announce_runs::told;
+use crate::spawn_runs::{YARD, children};
 use crate::stage::{Setting, Stage, message};
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::EntryBody;

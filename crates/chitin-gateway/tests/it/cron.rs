@@ -1,8 +1,8 @@
 //! Schedules: kept in a file, run once at their times, whatever happens in between.
 
 use crate::stage::{Setting, Stage};
+use chitin_gateway::cron::tool::CronTool;
 use chitin_gateway::cron::{CronDocument, CronFile, Schedule, not_before};
-use chitin_gateway::tools::cron::CronTool;
 use chitin_store::SessionStore;
 use chitin_tools::{Offer, Tool};
 use jiff::tz::TimeZone;

@@ -3,15 +3,15 @@
 
 use crate::stage::{Chat, Pace as Words, Setting, Stage, finished, message};
 use chitin_contract::OutboundRules;
-use chitin_gateway::gateway::What;
-use chitin_gateway::live::{FIRST_WAIT, Live, Pace, Step};
-use chitin_gateway::silent::spoken;
+use chitin_gateway::delivery::live::{FIRST_WAIT, Live, Pace, Step};
+use chitin_gateway::events::What;
 use chitin_gateway::surface::{Action, Again};
-use chitin_gateway::text::previews::{Showing, showing};
-use chitin_gateway::text::settings::ChannelAccount;
-use chitin_gateway::text::{Format, Limits, pieces};
 use chitin_gateway::{Heard, SurfaceError, Topic};
 use chitin_protocol::event::TurnEvent;
+use chitin_text::previews::{ReplyStreaming, reply_streaming};
+use chitin_text::settings::AccountRef;
+use chitin_text::silent::spoken;
+use chitin_text::{ChunkLimits, TextFormat, chunks};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -231,11 +231,11 @@ async fn a_long_answer_goes_on_in_further_messages() {
     let pace = Words::Every(Duration::from_micros(100));
     let stage = setting.config(live()).pace(pace).stage();
     stage.say_and_wait("yard", "Board?").await;
-    let limits = Limits {
+    let limits = ChunkLimits {
         max_chars: 2_000,
-        ..Limits::of(Format::Markdown)
+        ..ChunkLimits::of(TextFormat::Markdown)
     };
-    let whole: Vec<String> = pieces(&text, &limits, &RULES)
+    let whole: Vec<String> = chunks(&text, &limits, &RULES)
         .into_iter()
         .map(|piece| piece.body)
         .collect();
@@ -338,7 +338,7 @@ async fn blocks_are_put_together_until_they_are_long_enough_or_nothing_more_come
 fn what_is_shown_is_configured_or_the_contracts() {
     let of = |channel: &str, config: Value, rules: &OutboundRules| {
         let account = "deck";
-        showing(&config, ChannelAccount { channel, account }, true, rules)
+        reply_streaming(&config, AccountRef { channel, account }, true, rules)
     };
     let own =
         |channel: &str, streaming: Value| json!({"channels": {channel: {"streaming": streaming}}});
@@ -346,22 +346,22 @@ fn what_is_shown_is_configured_or_the_contracts() {
         &OutboundRules::OPENCLAW_2026_4,
         &OutboundRules::OPENCLAW_2026_9,
     );
-    let partial = Showing::Live { step: 1 };
+    let partial = ReplyStreaming::Live { step: 1 };
     let cases = [
         (of("discord", json!({}), &RULES), partial),
         (of("slack", json!({}), &RULES), partial),
-        (of("directory", json!({}), &RULES), Showing::Whole),
-        (of("discord", json!({}), old), Showing::Whole),
+        (of("directory", json!({}), &RULES), ReplyStreaming::Whole),
+        (of("discord", json!({}), old), ReplyStreaming::Whole),
         (of("slack", json!({}), old), partial),
-        (of("slack", json!({}), new), Showing::Progress),
+        (of("slack", json!({}), new), ReplyStreaming::Progress),
         (of("discord", own("discord", json!(true)), old), partial),
         (
             of("discord", own("discord", json!(false)), &RULES),
-            Showing::Whole,
+            ReplyStreaming::Whole,
         ),
         (
             of("discord", own("discord", json!("partial")), new),
-            Showing::Whole,
+            ReplyStreaming::Whole,
         ),
         (
             of("discord", own("discord", json!({"mode": "partial"})), new),
@@ -369,11 +369,11 @@ fn what_is_shown_is_configured_or_the_contracts() {
         ),
         (
             of("discord", own("discord", json!({"mode": "block"})), old),
-            Showing::Live { step: 200 },
+            ReplyStreaming::Live { step: 200 },
         ),
         (
             of("slack", own("slack", json!({"mode": "progress"})), &RULES),
-            Showing::Progress,
+            ReplyStreaming::Progress,
         ),
         (
             of(
@@ -384,7 +384,7 @@ fn what_is_shown_is_configured_or_the_contracts() {
                 ),
                 &RULES,
             ),
-            Showing::Blocks,
+            ReplyStreaming::Blocks,
         ),
         (
             of(
@@ -392,7 +392,7 @@ fn what_is_shown_is_configured_or_the_contracts() {
                 json!({"agents": {"defaults": {"blockStreamingDefault": "on"}}}),
                 &RULES,
             ),
-            Showing::Blocks,
+            ReplyStreaming::Blocks,
         ),
         (
             of(
@@ -406,11 +406,14 @@ fn what_is_shown_is_configured_or_the_contracts() {
     for (number, (found, wanted)) in cases.into_iter().enumerate() {
         assert_eq!(found, wanted, "case {number}");
     }
-    let place = ChannelAccount {
+    let place = AccountRef {
         channel: "discord",
         account: "",
     };
-    assert_eq!(showing(&json!({}), place, false, &RULES), Showing::Whole);
+    assert_eq!(
+        reply_streaming(&json!({}), place, false, &RULES),
+        ReplyStreaming::Whole
+    );
 }
 
 /// A surface as people see it, and when each message was changed.
@@ -507,11 +510,11 @@ proptest! {
     ) {
         let every = Duration::from_millis(700);
         let most = if takes_back { usize::MAX } else { 1 };
-        let limits = Limits {
+        let limits = ChunkLimits {
             max_chars: limit,
-            ..Limits::of(if discord { Format::Discord } else { Format::Markdown })
+            ..ChunkLimits::of(if discord { TextFormat::Discord } else { TextFormat::Markdown })
         };
-        let cut = |text: &str| pieces(text, &limits, &RULES);
+        let cut = |text: &str| chunks(text, &limits, &RULES);
         let mut live = Live::new(Pace { every, step: 1, most }, RULES);
         let mut wall = Wall { limit, ..Wall::default() };
         let (mut now, mut failures) = (Duration::ZERO, failures.into_iter());
@@ -551,7 +554,7 @@ proptest! {
 
 #[test]
 fn few_words_wait_a_second_and_a_slow_surface_is_given_time() {
-    let cut = |text: &str| pieces(text, &Limits::of(Format::Markdown), &RULES);
+    let cut = |text: &str| chunks(text, &ChunkLimits::of(TextFormat::Markdown), &RULES);
     let every = Duration::from_millis(500);
     let mut live = Live::new(
         Pace {
@@ -583,7 +586,7 @@ fn few_words_wait_a_second_and_a_slow_surface_is_given_time() {
 /// Nobody knows whether it arrived. A surface that knows it by its name would keep showing the older words.
 #[test]
 fn a_message_that_may_be_out_is_sent_by_its_name_and_then_corrected() {
-    let cut = |text: &str| pieces(text, &Limits::of(Format::Markdown), &RULES);
+    let cut = |text: &str| chunks(text, &ChunkLimits::of(TextFormat::Markdown), &RULES);
     let pace = Pace {
         every: Duration::from_secs(1),
         step: 1,

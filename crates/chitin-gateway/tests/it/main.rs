@@ -5,15 +5,19 @@
     reason = "tests look at files behind the gateway's back"
 )]
 
+mod access;
+mod access_attribution;
+mod access_pairing;
+mod access_rights;
 mod announce;
-mod announcing;
-mod beats;
+mod announce_runs;
 mod crashes;
 mod cron;
 mod directory;
 mod files;
 mod flow;
 mod heartbeat;
+mod heartbeat_runs;
 mod live;
 mod message_tool;
 mod panics;
@@ -21,14 +25,7 @@ mod queue;
 mod reply;
 mod route;
 mod sessions_tools;
-mod silent;
 mod spawn;
-mod spawning;
+mod spawn_runs;
 mod stage;
-mod text;
-mod text_stream;
 mod threads;
-mod trust;
-mod trust_pairing;
-mod trust_rights;
-mod trust_words;

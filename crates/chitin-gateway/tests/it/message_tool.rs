@@ -2,11 +2,11 @@
 
 use crate::stage::{Chat, Setting, Stage, finished, message};
 use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
-use chitin_gateway::job::{Job, JobKind};
+use chitin_gateway::delivery::message_tool::MessageTool;
+use chitin_gateway::delivery::message_tool::target::{Naming, parse};
+use chitin_gateway::jobs::{Job, JobKind};
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::surface::{Action, Past, Surfaces};
-use chitin_gateway::tools::message::MessageTool;
-use chitin_gateway::tools::message::target::{Naming, parse};
 use chitin_gateway::{Surface, Topic};
 use chitin_store::SessionStore;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};

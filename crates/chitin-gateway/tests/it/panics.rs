@@ -1,8 +1,8 @@
 //! A panic in a turn: whoever waits is told, people are told, and the session goes on.
 
 use crate::stage::{Pace, Setting, message};
-use chitin_gateway::gateway::What;
-use chitin_gateway::job::Status;
+use chitin_gateway::events::What;
+use chitin_gateway::jobs::Status;
 use chitin_gateway::{Heard, Place, Topic};
 use chitin_store::Ledger;
 use serde_json::json;

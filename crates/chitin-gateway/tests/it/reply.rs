@@ -1,7 +1,7 @@
 //! Which message an answer points at.
 
 use chitin_contract::OutboundRules;
-use chitin_gateway::reply::{
+use chitin_gateway::delivery::reply_to::{
     Reply, ReplyFilter, ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode,
 };
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! What a session sees of others, and what it says to them.
 
-use crate::announcing::told;
-use crate::spawning::{YARD, calls, child, children, results, spawns};
+use crate::announce_runs::told;
+use crate::spawn_runs::{YARD, calls, child, children, results, spawns};
 use crate::stage::{Setting, Stage, message};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! Sessions that begin other sessions.
 
 use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
-use chitin_gateway::spawn::limits::AllowedAgents;
-use chitin_gateway::spawn::prompt::{ChildFacts, Stay, first_message, system_prompt};
-use chitin_gateway::spawn::{Capabilities, ControlScope, Role, SpawnLimits};
+use chitin_gateway::subagents::limits::AllowedAgents;
+use chitin_gateway::subagents::prompt::{ChildFacts, Stay, first_message, system_prompt};
+use chitin_gateway::subagents::{Capabilities, ControlScope, Role, SpawnLimits};
 use chitin_protocol::agent_id::AgentId;
 use proptest::prelude::*;
 use serde_json::json;

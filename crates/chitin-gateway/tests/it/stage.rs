@@ -12,14 +12,13 @@ use chitin_context::budget::Limits;
 use chitin_context::sections::{PromptFacts, PromptMode, ToolFact};
 use chitin_context::{TellCuts, Turn, assemble};
 use chitin_contract::{CANONICAL, Contract};
-use chitin_gateway::Address;
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::route::{Inbound, Peer};
 use chitin_gateway::surface::{Action, Done, File, Past, Threads};
-use chitin_gateway::text::Format;
 use chitin_gateway::{
-    AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard, HostError,
-    Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic, Trust,
+    Address, AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard,
+    HostError, Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic,
+    Trust,
 };
 use chitin_model::{
     EventStream, Model, ModelError, Prepared, Retention, RetryPolicy, ScriptedModel, StreamEvent,
@@ -30,6 +29,7 @@ use chitin_protocol::session_key::ChatType;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
 use chitin_test::TestEnv;
+use chitin_text::TextFormat;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender as PolicySender};
 use chitin_tools::redact::Redactor as Secrets;
 use chitin_tools::{Approval, Approver, Toolbox};
@@ -600,7 +600,7 @@ impl Chat {
         Self {
             id: id.to_owned(),
             capabilities: Capabilities {
-                format: Format::Markdown,
+                format: TextFormat::Markdown,
                 max_chars: 2_000,
                 max_lines: None,
                 actions: actions.map(str::to_owned).to_vec(),

@@ -6,11 +6,11 @@ use crate::host::Host;
 use crate::memory;
 use crate::setup::Setup;
 use chitin_gateway::Capabilities;
+use chitin_gateway::cron::tool::CronTool;
 use chitin_gateway::surface::Threads;
-use chitin_gateway::text::Format;
-use chitin_gateway::tools::cron::CronTool;
 use chitin_guard::Root;
 use chitin_protocol::tool::ToolSpec;
+use chitin_text::TextFormat;
 use chitin_tools::exec::ExecTool;
 use chitin_tools::files::{FileOptions, file_tools};
 use chitin_tools::mcp::servers;
@@ -24,7 +24,7 @@ use std::path::Path;
 /// What a terminal can do, as a surface.
 pub fn terminal_capabilities() -> Capabilities {
     Capabilities {
-        format: Format::Plain,
+        format: TextFormat::Plain,
         max_chars: 1 << 16,
         max_lines: None,
         actions: vec!["send".to_owned()],

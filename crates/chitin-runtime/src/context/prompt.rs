@@ -10,7 +10,7 @@ use crate::memory::MemoryOptions;
 use crate::setup::Setup;
 use chitin_config::ChitinSettings;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
-use chitin_gateway::tools::cron::NAME as CRON;
+use chitin_gateway::cron::tool::NAME as CRON;
 use chitin_protocol::nearest::nearest;
 use chitin_tools::memory_slot::MEMORY_TOOLS;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};

@@ -4,7 +4,7 @@ use crate::channels::{ChannelSet, shut_out};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Configuration, Host, Notes, ServeHost, SystemClock, Target};
 use chitin_gateway::cron::CronFile;
-use chitin_gateway::gateway::BeatingAgent;
+use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
 use chitin_store::{Ledger, StoreError};

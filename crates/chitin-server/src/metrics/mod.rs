@@ -6,7 +6,7 @@ pub(crate) use sheet::answer;
 
 use crate::route::{Pair, Part, Route};
 use crate::shared::Shared;
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::{Heard, Outcome, Status, Subscription};
 use hyper::StatusCode;
 use std::collections::BTreeMap;

@@ -3,11 +3,11 @@
 use crate::follow::{End, dropped};
 use crate::problem::{Problem, sentence};
 use chitin_contract::OutboundRules;
-use chitin_gateway::gateway::What;
-use chitin_gateway::silent::spoken;
+use chitin_gateway::events::What;
 use chitin_gateway::{Outcome, Status};
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::StopReason;
+use chitin_text::silent::spoken;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use crate::phase::Phase;
 use crate::problem::{Face, Problem};
 use crate::shared::Shared;
 use bytes::Bytes;
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::{Heard as Told, Subscription};
 use chitin_protocol::event::TurnEvent;
 use futures_util::StreamExt;

@@ -2,7 +2,7 @@
 
 use super::reply::BETWEEN;
 use chitin_contract::OutboundRules;
-use chitin_gateway::silent::{SilentGate, spoken};
+use chitin_text::silent::{SilentGate, spoken};
 
 /// Makes one text of the answers of a turn. What is told, put together, is every answer without what means "say nothing",
 /// joined by an empty line; whether it came in pieces, whole, or with pieces missing.

@@ -1,7 +1,7 @@
 //! What a client and a server say to each other over a WebSocket.
 
 use crate::api::SendMessage;
-use chitin_gateway::gateway::Happening;
+use chitin_gateway::events::Happening;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Happenings as they are sent: made once for all who listen.
 
 use super::command::Told;
-use chitin_gateway::gateway::Happening;
+use chitin_gateway::events::Happening;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -50,7 +50,7 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chitin_gateway::gateway::What;
+    use chitin_gateway::events::What;
 
     fn happening(seq: u64, bytes: usize) -> Happening {
         Happening {

@@ -6,7 +6,7 @@ use crate::exit_code::Exit;
 use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
 use crate::serve::{Notifier, restart};
-use chitin_gateway::gateway::BeatingAgent;
+use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
 use chitin_runtime::serve::{
     LoginFile, ServeRequest, ServedGateway, Telemetry, Token, WorkspaceApi, server_settings, token,

@@ -1,8 +1,7 @@
 //! The files of a directory surface. One number counts what came in and what went out, so names tell the order.
 
 use super::message::{MOST_BYTES, Note};
-use crate::address::Address;
-use crate::surface::{File, Past};
+use crate::surface::{Address, File, Past};
 use chitin_guard::{EntryKind, Links, ReadPolicy, Root, WriteError, Written};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,6 +1,6 @@
 //! A message that somebody puts into a directory.
 
-use crate::incoming::{Answer, Incoming};
+use crate::intake::{Answer, Incoming};
 use crate::queue::QueueWish;
 use crate::route::{Inbound, Peer};
 use chitin_protocol::message::ImageBlock;

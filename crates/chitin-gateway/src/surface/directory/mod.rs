@@ -12,12 +12,13 @@ mod message;
 pub use message::{MOST_BYTES, Note, Who};
 
 use super::{
-    Action, Capabilities, Done, File, FileLimits, Outgoing, Sent, Surface, SurfaceError, Threads,
+    Action, Address, Capabilities, Done, File, FileLimits, Outgoing, Sent, Surface, SurfaceError,
+    Threads,
 };
-use crate::address::Address;
-use crate::gateway::{Gateway, Refusal};
-use crate::text::Format;
+use crate::gateway::Gateway;
+use crate::intake::Refusal;
 use chitin_guard::WriteError;
+use chitin_text::TextFormat;
 use desk::Desk;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -81,7 +82,7 @@ impl DirectorySurface {
         Ok(Self {
             desk: Arc::new(Desk::open(path)?),
             capabilities: Capabilities {
-                format: Format::Markdown,
+                format: TextFormat::Markdown,
                 max_chars: 1 << 20,
                 max_lines: None,
                 actions: ACTIONS.map(str::to_owned).to_vec(),

@@ -4,7 +4,7 @@ use super::{place, refused, who};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_gateway::trust::Trust;
+use chitin_gateway::access::Trust;
 use serde::Serialize;
 use std::fmt;
 

@@ -5,7 +5,7 @@ use crate::commands::count;
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_gateway::trust::{Paired, Pending, Trust};
+use chitin_gateway::access::{Paired, Pending, Trust};
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;

@@ -6,7 +6,7 @@ mod list;
 use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
-use chitin_gateway::trust::{Trust, TrustError};
+use chitin_gateway::access::{Trust, TrustError};
 use chitin_runtime::Host;
 use chitin_runtime::SystemClock;
 use chitin_runtime::chitin_home;

@@ -4,7 +4,7 @@ use super::wiring::Wiring;
 use crate::error::CliError;
 use crate::printer::Printer;
 use crate::terminal::screen::Screen;
-use chitin_gateway::gateway::What;
+use chitin_gateway::events::What;
 use chitin_gateway::{Heard, Subscription, Topic};
 use chitin_protocol::event::TurnEvent;
 use std::time::Duration;

@@ -1,0 +1,215 @@
+//! `message`: words and deeds on a surface, besides the answer that goes there by itself (R59, E12).
+
+mod act;
+mod arguments;
+mod cross_context;
+mod files;
+mod result;
+mod schema;
+pub mod target;
+
+pub use cross_context::Reach;
+
+use crate::gateway::{Gateway, Inner};
+use crate::jobs::{Job, JobKind};
+use crate::surface::{Address, Capabilities, Surface};
+use arguments::Ask;
+use chitin_contract::HeartbeatTarget;
+use chitin_protocol::session_key;
+use chitin_protocol::tool::ToolSpec;
+use chitin_tools::schema::arguments;
+use chitin_tools::{CallContext, Tool, ToolOutcome};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::sync::{Arc, Weak};
+use target::Naming;
+
+/// What the tool is called.
+pub const NAME: &str = "message";
+
+/// Sends, edits, reacts, reads and makes threads.
+pub struct MessageTool {
+    gateway: Weak<Inner>,
+    /// The surface of the sessions that have it.
+    channel: Option<String>,
+    actions: Vec<String>,
+    spec: ToolSpec,
+}
+
+/// What a call knows of the turn that it is part of.
+struct Scene {
+    inner: Arc<Inner>,
+    job: Option<Arc<Job>>,
+    /// Where the session speaks.
+    own: Option<Address>,
+    /// Whether a place must be named.
+    explicit: bool,
+}
+
+impl MessageTool {
+    /// Makes the tool for sessions of a channel. Those of none, or of one that is no surface, are shown what all surfaces
+    /// know. Where there is no surface there is no tool.
+    pub fn new(gateway: &Gateway, channel: Option<&str>) -> Option<Self> {
+        let surfaces = &gateway.parts().surfaces;
+        let own = channel.and_then(|channel| surfaces.get(channel));
+        let actions = match own {
+            Some(surface) => schema::actions(std::iter::once(surface.capabilities())),
+            None => schema::actions(surfaces.iter().map(|surface| surface.capabilities())),
+        };
+        surfaces.iter().next()?;
+        Some(Self {
+            gateway: Arc::downgrade(&gateway.0),
+            channel: own.map(|surface| surface.id().to_owned()),
+            spec: schema::spec(&actions),
+            actions,
+        })
+    }
+
+    /// Returns what a model on a surface is told of the tool.
+    pub fn definition(surface: &Capabilities) -> ToolSpec {
+        schema::spec(&schema::actions(std::iter::once(surface)))
+    }
+
+    async fn run(&self, ask: Ask, context: &CallContext<'_>) -> Result<Value, String> {
+        if !self.actions.contains(&ask.action) {
+            return Err(format!(
+                "There is no action `{}` here. There are: {}.",
+                ask.action,
+                self.actions.join(", ")
+            ));
+        }
+        let Some(inner) = self.gateway.upgrade() else {
+            return Err("The gateway is about to end.".to_owned());
+        };
+        let scene = Scene::of(inner, context.session_key);
+        let doing = act::run(&scene, self.channel.as_deref(), ask, context);
+        tokio::select! {
+            done = doing => done,
+            () = context.cancel.cancelled() => Err("It was stopped, and may or may not have been done.".to_owned()),
+        }
+    }
+}
+
+impl Scene {
+    fn of(inner: Arc<Inner>, session_key: &str) -> Self {
+        let job = inner.turn_of(session_key);
+        let child = session_key::is_subagent(session_key, inner.parts.contract.session_keys);
+        let beat = job
+            .as_ref()
+            .is_some_and(|job| job.kind == JobKind::Heartbeat);
+        let rule = inner
+            .parts
+            .contract
+            .runtime
+            .dispatch
+            .surfaces
+            .heartbeat_target;
+        let own = job.as_ref().and_then(|job| {
+            let place = job.from.as_ref().or(job.deliver.as_ref())?;
+            inner.parts.surfaces.get(&place.channel)?;
+            Some(place.clone())
+        });
+        Self {
+            explicit: child || (beat && rule == HeartbeatTarget::Explicit),
+            inner,
+            job,
+            own,
+        }
+    }
+
+    /// Returns the message that began the turn. It is meant only where it was written.
+    fn began(&self, place: &Address) -> Option<&str> {
+        let job = self.job.as_ref()?;
+        let here = job.from.as_ref() == Some(place);
+        job.message_id.as_deref().filter(|_| here)
+    }
+
+    /// Finds the place that a call means, and its surface.
+    fn place(
+        &self,
+        channel: Option<&str>,
+        target: Option<&str>,
+        ask: &Ask,
+    ) -> Result<(Arc<dyn Surface>, Address), String> {
+        let surfaces = &self.inner.parts.surfaces;
+        let mut place = match (target, &self.own) {
+            (Some(target), own) => {
+                let channel = ask.channel.as_deref().or(channel).or_else(|| {
+                    let own = own.as_ref()?;
+                    Some(own.channel.as_str())
+                });
+                let naming = Naming {
+                    channel,
+                    surfaces,
+                    own: own.as_ref(),
+                };
+                target::parse(target, &naming)?
+            }
+            (None, _) if self.explicit => {
+                return Err(
+                    "This session speaks to nobody by itself. Say where: `target`, for example `channel:42`."
+                        .to_owned(),
+                );
+            }
+            (None, Some(own)) => own.clone(),
+            (None, None) => {
+                return Err("It is not known where this session speaks. Give `target`.".to_owned());
+            }
+        };
+        if let Some(account) = &ask.account_id {
+            place.account_id = Some(account.clone());
+        }
+        if let Some(thread) = &ask.thread_id {
+            place.thread_id = Some(thread.clone());
+        }
+        let Some(surface) = surfaces.get(&place.channel) else {
+            let names: Vec<&str> = surfaces.iter().map(|surface| surface.id()).collect();
+            return Err(format!(
+                "There is no surface `{}`. There are: {}.",
+                place.channel,
+                names.join(", ")
+            ));
+        };
+        let agent = self.job.as_ref().map_or("", |job| job.agent_id.as_str());
+        let parts = &self.inner.parts;
+        let reach = Reach::read(&parts.config, agent, parts.contract);
+        match reach.refusal(self.own.as_ref(), &place) {
+            Some(refusal) => Err(refusal),
+            None => Ok((Arc::clone(surface), place)),
+        }
+    }
+}
+
+impl Tool for MessageTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        given: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let ask: Ask = match arguments(&self.spec, given) {
+                Ok(ask) => ask,
+                Err(outcome) => return outcome,
+            };
+            match self.run(ask, context).await {
+                Ok(value) => ToolOutcome::text(value.to_string()).with_details(value),
+                Err(error) => ToolOutcome::error(error),
+            }
+        }
+        .boxed()
+    }
+}
+
+impl std::fmt::Debug for MessageTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MessageTool")
+            .field("channel", &self.channel)
+            .field("actions", &self.actions)
+            .finish_non_exhaustive()
+    }
+}

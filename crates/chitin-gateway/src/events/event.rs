@@ -1,0 +1,93 @@
+//! What listeners are told: one event, and its kind.
+
+use crate::jobs::Outcome;
+use chitin_protocol::event::TurnEvent;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Something that happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Happening {
+    /// The how manieth since the gateway began.
+    pub seq: u64,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// The session.
+    pub session_key: String,
+    /// The job.
+    pub job_id: String,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "kebab-case",
+    rename_all_fields = "camelCase"
+)]
+pub enum What {
+    /// The job was taken in.
+    Accepted {
+        /// What becomes of it first.
+        place: Place,
+    },
+    /// Something of its turn.
+    Turn {
+        /// What.
+        event: TurnEvent,
+    },
+    /// Words are at their place.
+    Delivered {
+        /// The place.
+        to: String,
+        /// The surface's name for the message.
+        message_id: String,
+        /// What was sent, without format.
+        text: String,
+    },
+    /// Words did not get to their place.
+    NotDelivered {
+        /// The place.
+        to: String,
+        /// Why.
+        reason: String,
+    },
+    /// Another job does its work too.
+    Merged {
+        /// That one.
+        into: String,
+    },
+    /// It is let go, because too many wait.
+    Dropped {
+        /// Why.
+        reason: String,
+    },
+    /// It began a run of its own.
+    Spawned {
+        /// The session of the run.
+        child: String,
+    },
+    /// It is over.
+    Finished {
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+/// What becomes of a job first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Place {
+    /// It runs as soon as there is room.
+    Runs,
+    /// It waits for the turn before it.
+    Waits,
+    /// The turn that runs hears it.
+    Steers,
+    /// It was taken in before.
+    Known,
+}

@@ -1,0 +1,294 @@
+//! Whether a message is taken in, under which name, and whose it is.
+
+use super::{Answer, Incoming, MOST_IMAGES, MOST_TEXT, Noticed, Refusal};
+use crate::access::{self, Speaker};
+use crate::events::{Place, What};
+use crate::gateway::{Gateway, Inner};
+use crate::jobs::log::opening;
+use crate::jobs::{Job, JobKind, Sender};
+use crate::queue::busy::Marks;
+use crate::queue::{QueueSettings, QueueWish};
+use crate::surface::Address;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// How many bytes of messages may be open at once; one more is let in, so that a large message has a chance.
+const MOST_OPEN_BYTES: u64 = 256 << 20;
+
+/// A message that was taken in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accepted {
+    /// The job.
+    pub job_id: String,
+    /// The session.
+    pub session_key: String,
+    /// The agent.
+    pub agent_id: String,
+    /// What becomes of it first.
+    pub place: Place,
+}
+
+/// Where something is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// To us alone, or by somebody who is known by other means than a network's.
+    Alone,
+    /// Where others are.
+    InRoom,
+}
+
+impl Gateway {
+    /// Takes a message in. When this returns, the message is on the disk.
+    pub async fn accept(&self, incoming: Incoming) -> Result<Accepted, Refusal> {
+        let noticed = Noticed {
+            incoming,
+            ..Noticed::default()
+        };
+        self.0.accept(noticed, Where::Alone, None).await
+    }
+
+    /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is
+    /// not taken in again.
+    pub async fn begin(&self, job: Job) -> Result<Accepted, Refusal> {
+        let inner = &self.0;
+        if self.is_closing() {
+            return Err(Refusal::Closing);
+        }
+        if inner.is_known(&job.id) {
+            return Ok(Accepted {
+                job_id: job.id,
+                session_key: job.session_key,
+                agent_id: job.agent_id,
+                place: Place::Known,
+            });
+        }
+        let job_id = job.id.clone();
+        let taken = inner.take_in(job, None).await;
+        if taken.is_err() {
+            inner.forget(&job_id);
+        }
+        taken
+    }
+}
+
+impl Inner {
+    /// Takes a message in; `before` is what was overheard. When this returns, the message is on the disk.
+    pub(crate) async fn accept(
+        self: &Arc<Self>,
+        noticed: Noticed,
+        place: Where,
+        before: Option<&str>,
+    ) -> Result<Accepted, Refusal> {
+        self.admit(&noticed)?;
+        let (session_key, agent_id) = self.where_to(&noticed.incoming)?;
+        let job_id = self.name(&noticed.incoming);
+        if self.is_known(&job_id) {
+            return Ok(Accepted {
+                job_id,
+                session_key,
+                agent_id,
+                place: Place::Known,
+            });
+        }
+        if let Err(refusal) = self.must_reach(&noticed.incoming, &agent_id) {
+            self.forget(&job_id);
+            return Err(refusal);
+        }
+        let settings = self.queue_settings(&noticed.incoming, &session_key, &agent_id);
+        let sender = self.sender(&noticed, place, &agent_id);
+        let words = spoken(&noticed, &sender, place, before);
+        let incoming = noticed.incoming;
+        let written = if words == incoming.text {
+            Vec::new()
+        } else {
+            vec![incoming.text.clone()]
+        };
+        let from = Address::of(&incoming.inbound);
+        let answer_thread = self.answer_thread(&incoming);
+        let job = Job {
+            id: job_id,
+            kind: JobKind::Message,
+            words,
+            written,
+            images: incoming.images,
+            message_id: incoming.message_id,
+            sender: Some(sender),
+            deliver: match incoming.answer {
+                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
+                Answer::Nowhere => None,
+            },
+            answer_thread,
+            from,
+            model: incoming.model,
+            ..Job::new(session_key, agent_id, self.parts.clock.now_ms())
+        };
+        let id = job.id.clone();
+        let taken = self.take_in_whole(job, Some(settings)).await;
+        if taken.is_err() {
+            self.forget(&id);
+        }
+        taken
+    }
+
+    /// Says who speaks, and what they may.
+    fn sender(&self, noticed: &Noticed, place: Where, agent_id: &str) -> Sender {
+        let incoming = &noticed.incoming;
+        Sender {
+            id: incoming.inbound.sender_id.clone(),
+            name: incoming.sender_name.clone(),
+            is_owner: incoming.is_owner,
+            in_room: place == Where::InRoom,
+            tools: access::tool_limits(&self.parts.config, noticed, agent_id).map(Box::new),
+            room_prompt: access::room_prompt(&self.parts.config, noticed).map(Into::into),
+        }
+    }
+
+    /// Refuses what cannot be taken in at all.
+    fn admit(&self, noticed: &Noticed) -> Result<(), Refusal> {
+        let incoming = &noticed.incoming;
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(Refusal::Closing);
+        }
+        let hangs = !incoming.images.is_empty() || !noticed.files.is_empty();
+        if incoming.text.trim().is_empty() && !hangs {
+            return Err(Refusal::Empty);
+        }
+        if incoming.text.len() > MOST_TEXT {
+            return Err(Refusal::TooLarge(format!(
+                "its text has {} bytes, {MOST_TEXT} are taken",
+                incoming.text.len()
+            )));
+        }
+        if incoming.images.len() > MOST_IMAGES {
+            return Err(Refusal::TooLarge(format!(
+                "it has {} pictures, {MOST_IMAGES} are taken",
+                incoming.images.len()
+            )));
+        }
+        if self.parts.ledger.open_bytes() > MOST_OPEN_BYTES {
+            return Err(Refusal::TooMuch);
+        }
+        let open = self.open.load(Ordering::Relaxed);
+        if open >= self.parts.most_open {
+            return Err(Refusal::Full { open });
+        }
+        Ok(())
+    }
+
+    /// Returns the name of a message's job. One that its surface names has the same name whenever it is handed in, so that
+    /// its turn happens once even if a crash lies between.
+    pub(crate) fn name(&self, incoming: &Incoming) -> String {
+        let place = Address::of(&incoming.inbound);
+        match (&incoming.job_id, &incoming.message_id, place) {
+            (Some(id), ..) => id.clone(),
+            (None, Some(message), Some(place)) => {
+                let account = place.account_id.as_deref().unwrap_or_default();
+                let digest = Sha256::digest(format!("{account} {place} {message}"));
+                let name = digest
+                    .iter()
+                    .take(16)
+                    .fold(String::new(), |name, byte| name + &format!("{byte:02x}"));
+                format!("m-{name}")
+            }
+            (None, ..) => self.parts.clock.unique(),
+        }
+    }
+
+    pub(crate) fn queue_settings(
+        &self,
+        incoming: &Incoming,
+        session_key: &str,
+        agent_id: &str,
+    ) -> QueueSettings {
+        let rules = &self.parts.contract.runtime.dispatch.queue;
+        let entry = self.parts.host.store(agent_id).ok();
+        let entry = entry.and_then(|store| store.find(session_key).ok().flatten());
+        let entry = entry.map(|entry| Value::Object(entry.extra));
+        let session = entry.map_or_else(QueueWish::default, |entry| {
+            QueueWish::of_session(&entry, rules)
+        });
+        let channel = Some(incoming.inbound.channel.as_str());
+        QueueSettings::resolve(
+            &self.parts.config,
+            channel,
+            &incoming.queue,
+            &session,
+            rules,
+        )
+    }
+
+    /// Refuses a message on a channel that the agent's workspace shuts out.
+    fn must_reach(&self, incoming: &Incoming, agent_id: &str) -> Result<(), Refusal> {
+        let claimed = incoming.inbound.channel.as_str();
+        let channel = incoming.via.as_deref().unwrap_or(claimed);
+        match self.parts.host.channel_refusal(agent_id, channel) {
+            Some(reason) => Err(Refusal::ChannelShut {
+                channel: channel.to_owned(),
+                reason,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a job in. That happens whole even if whoever asks goes away meanwhile.
+    pub(crate) async fn take_in_whole(
+        self: &Arc<Self>,
+        job: Job,
+        settings: Option<QueueSettings>,
+    ) -> Result<Accepted, Refusal> {
+        let inner = Arc::clone(self);
+        let taking = async move { inner.take_in(job, settings).await };
+        let taken = self.tasks.spawn(taking).await;
+        taken.unwrap_or(Err(Refusal::Closing))
+    }
+
+    /// Puts a job into the ledger, then into its session's queue.
+    pub(crate) async fn take_in(
+        self: &Arc<Self>,
+        job: Job,
+        settings: Option<QueueSettings>,
+    ) -> Result<Accepted, Refusal> {
+        self.write(vec![opening(&job)]).await?;
+        self.open.fetch_add(1, Ordering::Relaxed);
+        self.activity.notify_one();
+        let accepted = Accepted {
+            job_id: job.id.clone(),
+            session_key: job.session_key.clone(),
+            agent_id: job.agent_id.clone(),
+            place: Place::Runs,
+        };
+        let place = match settings {
+            Some(settings) => self.enqueue(job, settings)?,
+            None => self.put_first(job, Marks::new()),
+        };
+        self.tell(&accepted.session_key, &accepted.job_id, || What::Accepted {
+            place,
+        });
+        Ok(Accepted { place, ..accepted })
+    }
+}
+
+/// Puts together what the model hears: what was overheard, who speaks and what they say.
+fn spoken(noticed: &Noticed, sender: &Sender, place: Where, before: Option<&str>) -> String {
+    let inbound = &noticed.incoming.inbound;
+    let room = noticed.room_name.as_deref();
+    let room = room.or_else(|| inbound.peer.as_ref().map(|peer| peer.id.as_str()));
+    let words = access::spoken(
+        noticed,
+        &Speaker {
+            channel: &inbound.channel,
+            room: room.filter(|_| place == Where::InRoom),
+            name: sender.name.as_deref(),
+            id: sender.id.as_deref(),
+            is_owner: sender.is_owner,
+        },
+    );
+    match before {
+        Some(before) => format!("{before}\n\n{words}"),
+        None => words,
+    }
+}

@@ -1,0 +1,91 @@
+//! What a network hears: who is let in, who has to wait for the owner, what is only kept in mind.
+
+use super::accept::Where;
+use super::{Addressed, Notice, Noticed, Refusal};
+use crate::access::Verdict;
+use crate::events::Place;
+use crate::gateway::{Gateway, Inner};
+use crate::surface::Address;
+use chitin_protocol::session_key::ChatType;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Gateway {
+    /// Hears a message on a network. When this returns, a message that was taken in is on the disk. A network hands in a message again
+    /// when this fails with something that may pass.
+    pub async fn notice(&self, mut noticed: Noticed) -> Result<Notice, Refusal> {
+        let inner = &self.0;
+        if inner.closing.load(Ordering::Relaxed) {
+            return Err(Refusal::Closing);
+        }
+        let trust = &inner.parts.trust;
+        if noticed.addressed == Addressed::No {
+            let agent = || Some(inner.where_to(&noticed.incoming).ok()?.1);
+            if trust.is_called(&noticed.incoming.text, agent) {
+                noticed.addressed = Addressed::Named;
+            }
+        }
+        match trust.judge(&noticed) {
+            Verdict::Heard { owner } => {
+                noticed.incoming.is_owner = owner;
+                inner.hear(noticed).await
+            }
+            Verdict::Overheard => {
+                trust.overhear(&noticed);
+                Ok(Notice::Overheard)
+            }
+            Verdict::Unknown => inner.ask_owner(noticed).await,
+            Verdict::Refused(reason) => {
+                trust.turn_away(&noticed, &reason);
+                Ok(Notice::Ignored(reason))
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Takes in what somebody says who is heard, with what was overheard there before.
+    async fn hear(self: &Arc<Self>, noticed: Noticed) -> Result<Notice, Refusal> {
+        let trust = &self.parts.trust;
+        let peer = noticed.incoming.inbound.peer.as_ref();
+        let place = match peer.map(|peer| peer.kind) {
+            Some(ChatType::Direct) | None => Where::Alone,
+            Some(ChatType::Group | ChatType::Channel) => Where::InRoom,
+        };
+        let (mut before, until) = trust.overheard(&noticed);
+        if before.is_some() && self.knows_past(&noticed) {
+            before = None;
+        }
+        let told = noticed.clone();
+        let accepted = match self.accept(noticed, place, before.as_deref()).await {
+            Err(Refusal::ChannelShut { reason, .. }) => {
+                trust.turn_away(&told, &reason);
+                self.say_shut(&told, &reason).await;
+                return Ok(Notice::Ignored(reason));
+            }
+            accepted => accepted?,
+        };
+        if accepted.place != Place::Known {
+            trust.forget_overheard(&told, until);
+        }
+        Ok(Notice::Taken(accepted))
+    }
+
+    /// Tells a sender that the agent does not take messages there.
+    async fn say_shut(&self, noticed: &Noticed, reason: &str) {
+        let Some(place) = Address::of(&noticed.incoming.inbound) else {
+            return;
+        };
+        let key = format!("shut:{}", self.name(&noticed.incoming));
+        self.say_at(&place, &key, reason).await;
+    }
+
+    /// Tells whether a message begins the session of a thread, which is told the thread's past anyway.
+    fn knows_past(&self, noticed: &Noticed) -> bool {
+        let Some(from) = Address::of(&noticed.incoming.inbound) else {
+            return false;
+        };
+        let session = self.where_to(&noticed.incoming);
+        session.is_ok_and(|(key, agent)| self.begins_with(&from, &key, &agent).is_some())
+    }
+}

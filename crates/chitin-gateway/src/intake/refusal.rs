@@ -1,0 +1,67 @@
+//! Why a message was not taken in.
+
+use crate::host::HostError;
+use crate::route::RouteError;
+use chitin_store::StoreError;
+
+/// Why a message was not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The gateway is about to end.
+    #[error("the gateway is about to end and takes nothing more in")]
+    Closing,
+    /// There is nothing in it.
+    #[error("the message says nothing")]
+    Empty,
+    /// There is too much in it.
+    #[error("the message is too large: {0}")]
+    TooLarge(String),
+    /// There is no such agent.
+    #[error("there is no agent `{id}`")]
+    UnknownAgent {
+        /// The id.
+        id: String,
+        /// One that may be meant.
+        nearest: Option<String>,
+    },
+    /// The key names no session.
+    #[error("`{key}` cannot be a session: {reason}")]
+    BadSession {
+        /// The key.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+    /// The agent's workspace does not take messages from this channel.
+    #[error("{reason}")]
+    ChannelShut {
+        /// The channel.
+        channel: String,
+        /// Why, as a sentence that names the file.
+        reason: String,
+    },
+    /// Nobody is there for it.
+    #[error(transparent)]
+    NoRoute(#[from] RouteError),
+    /// Too much is to be done already.
+    #[error("{open} jobs are open already, and more are not taken in")]
+    Full {
+        /// How many.
+        open: usize,
+    },
+    /// What is to be done already is too large.
+    #[error("the messages that are open already are too large, and more are not taken in")]
+    TooMuch,
+    /// Too much waits in this session already.
+    #[error("{waiting} messages wait in this session already, and more are not taken in")]
+    QueueFull {
+        /// How many.
+        waiting: usize,
+    },
+    /// It cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The agent's own parts cannot be used.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}

@@ -1,0 +1,176 @@
+//! What waits in a session, and what goes next.
+
+use super::busy::{Marks, Session, StopCause};
+use super::{Batch, Pushed, QueueMode, QueueSettings};
+use crate::events::{Place, What};
+use crate::gateway::Inner;
+use crate::intake::Refusal;
+use crate::jobs::log::closing;
+use crate::jobs::{Job, JobKind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What a session does next.
+enum Next {
+    /// A turn.
+    Run(Box<Job>, Marks),
+    /// Several messages become one turn.
+    Merge(Batch<Job>),
+    /// It waits a little for more messages.
+    Wait(Duration),
+    /// Nothing.
+    Rest,
+}
+
+impl Inner {
+    /// Puts somebody's message into a session.
+    pub(crate) fn enqueue(
+        self: &Arc<Self>,
+        job: Job,
+        settings: QueueSettings,
+    ) -> Result<Place, Refusal> {
+        let mut busy = self.busy.lock();
+        let Some(session) = busy.get_mut(&job.session_key) else {
+            let key = job.session_key.clone();
+            let mut session = Session::new(settings);
+            session.first.push_back((job, Marks::new()));
+            busy.insert(key.clone(), session);
+            drop(busy);
+            self.drive(key);
+            return Ok(Place::Runs);
+        };
+        session.settings = Some(settings);
+        let job = match settings.mode {
+            QueueMode::Steer | QueueMode::SteerBacklog => match session.steer(job) {
+                Ok(()) => return Ok(Place::Steers),
+                Err(job) => *job,
+            },
+            QueueMode::Interrupt => {
+                // A guest does not stop what the owner asked for.
+                if session.yields_to(&job) {
+                    session.stop(StopCause::Interrupted);
+                }
+                job
+            }
+            QueueMode::Followup | QueueMode::Collect => job,
+        };
+        let now = u64::try_from(self.parts.clock.now_ms()).unwrap_or_default();
+        let waiting = session.pending.len();
+        match session.pending.push(job, &settings, now) {
+            Pushed::Waits => Ok(Place::Waits),
+            Pushed::Replaced(gone) => {
+                drop(busy);
+                for job in gone {
+                    self.let_go(&job, "newer messages took its place");
+                }
+                Ok(Place::Waits)
+            }
+            Pushed::Refused(job) => {
+                drop(busy);
+                self.let_go(&job, "too many messages wait already");
+                Err(Refusal::QueueFull { waiting })
+            }
+        }
+    }
+
+    /// Puts a job before all that waits. One that brings news goes into the turn that runs, if there is one.
+    pub(crate) fn put_first(self: &Arc<Self>, job: Job, marks: Marks) -> Place {
+        let mut busy = self.busy.lock();
+        let key = job.session_key.clone();
+        let Some(session) = busy.get_mut(&key) else {
+            let mut session = Session::default();
+            session.first.push_back((job, marks));
+            busy.insert(key.clone(), session);
+            drop(busy);
+            self.drive(key);
+            return Place::Runs;
+        };
+        let job = match job.kind {
+            JobKind::Announce | JobKind::SessionSend if marks.is_empty() => {
+                match session.steer(job) {
+                    Ok(()) => return Place::Steers,
+                    Err(job) => *job,
+                }
+            }
+            JobKind::Announce
+            | JobKind::SessionSend
+            | JobKind::Message
+            | JobKind::Subagent
+            | JobKind::Heartbeat
+            | JobKind::Cron => job,
+        };
+        session.first.push_back((job, marks));
+        Place::Waits
+    }
+
+    /// Puts a job that was begun before back into its session. Its words may have been heard already, so that they do not go
+    /// into a turn that runs: the agent finds out when it is asked under the same name.
+    pub(crate) fn put_back(self: &Arc<Self>, job: Job, marks: Marks) {
+        let key = job.session_key.clone();
+        let mut busy = self.busy.lock();
+        let rests = !busy.contains_key(&key);
+        let session = busy.entry(key.clone()).or_default();
+        session.first.push_back((job, marks));
+        drop(busy);
+        if rests {
+            self.drive(key);
+        }
+    }
+
+    /// Lets a job go that will not be run.
+    fn let_go(&self, job: &Job, reason: &str) {
+        self.parts.ledger.note(vec![closing(&job.id)]);
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        self.tell(&job.session_key, &job.id, || What::Dropped {
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Works a session off until it has nothing to do.
+    fn drive(self: &Arc<Self>, key: String) {
+        let inner = Arc::clone(self);
+        self.tasks.spawn(async move {
+            loop {
+                match inner.next(&key) {
+                    Next::Run(job, marks) => Box::pin(inner.run_caught(*job, marks)).await,
+                    Next::Merge(batch) => Box::pin(inner.run_merged(&key, batch)).await,
+                    Next::Wait(time) => tokio::time::sleep(time).await,
+                    Next::Rest => return,
+                }
+            }
+        });
+    }
+
+    /// Says what a session does next; one that has nothing to do is forgotten in the same step.
+    fn next(&self, key: &str) -> Next {
+        let mut busy = self.busy.lock();
+        let Some(session) = busy.get_mut(key) else {
+            return Next::Rest;
+        };
+        if let Some((job, marks)) = session.first.pop_front() {
+            return Next::Run(Box::new(job), marks);
+        }
+        let Some(settings) = session.settings.filter(|_| !session.pending.is_empty()) else {
+            busy.remove(key);
+            return Next::Rest;
+        };
+        let now = u64::try_from(self.parts.clock.now_ms()).unwrap_or_default();
+        let wait = session.pending.wait_ms(&settings, now).unwrap_or_default();
+        if wait > 0 && settings.mode != QueueMode::Interrupt {
+            return Next::Wait(Duration::from_millis(wait));
+        }
+        let batch = match settings.mode {
+            QueueMode::Collect | QueueMode::SteerBacklog => {
+                // What goes back to different places stays apart.
+                session.pending.take_alike(|one, other| {
+                    one.deliver == other.deliver && one.sender == other.sender
+                })
+            }
+            QueueMode::Steer | QueueMode::Followup | QueueMode::Interrupt => {
+                session.pending.take_one()
+            }
+        };
+        batch.map_or(Next::Rest, Next::Merge)
+    }
+}

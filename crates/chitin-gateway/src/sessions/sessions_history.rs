@@ -1,0 +1,170 @@
+//! `sessions_history`: what was said in a session.
+
+use super::visible::Sight;
+use crate::gateway::{Gateway, WeakGateway};
+use crate::tools::{aside, ended, outcome, refused};
+use chitin_protocol::message::Message;
+use chitin_protocol::tool::ToolSpec;
+use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_tools::schema::{arguments, spec_on_file};
+use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+const DESCRIPTION: &str = "Shows what was said in a session that this one sees, the newest last. What tools gave back is left out unless you ask for it.";
+
+/// How many messages are shown when nothing is said.
+const USUAL: u32 = 50;
+/// How many are shown at most.
+const MOST: u32 = 200;
+/// How long one message is, in characters.
+const MESSAGE_CHARS: usize = 4_000;
+/// How long all messages are together, in bytes.
+const TOTAL_BYTES: usize = 80 * 1024;
+
+chitin_tools::schema_on_file!(Arguments, "sessions_history.json");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Arguments {
+    /// The session.
+    session_key: String,
+    /// How many messages at most; left out, 50.
+    #[serde(default)]
+    limit: Option<u32>,
+    /// Whether what tools gave back is shown.
+    #[serde(default)]
+    include_tools: bool,
+}
+
+/// A message, as a model sees it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Shown {
+    role: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    at: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cut: bool,
+}
+
+/// Shows what was said in a session.
+#[derive(Debug)]
+pub(crate) struct SessionsHistory {
+    spec: ToolSpec,
+    gateway: WeakGateway,
+}
+
+impl SessionsHistory {
+    pub(crate) fn new(gateway: &WeakGateway) -> Self {
+        Self {
+            spec: spec_on_file("sessions_history", DESCRIPTION, PARAMETERS),
+            gateway: gateway.clone(),
+        }
+    }
+}
+
+impl Tool for SessionsHistory {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Shared
+    }
+
+    fn call<'a>(
+        &'a self,
+        given: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let Some(gateway) = self.gateway.get() else {
+                return ended();
+            };
+            let asked: Arguments = match arguments(&self.spec, given) {
+                Ok(asked) => asked,
+                Err(problem) => return problem,
+            };
+            let caller = context.session_key.to_owned();
+            let read = aside(move || history(&gateway, &caller, &asked)).await;
+            match read {
+                Some(Ok(history)) => outcome(&history),
+                Some(Err(error)) => refused(error),
+                None => refused("The session could not be read."),
+            }
+        }
+        .boxed()
+    }
+}
+
+fn history(gateway: &Gateway, caller: &str, asked: &Arguments) -> Result<Value, String> {
+    let seen = Sight::of(gateway, caller).find(&asked.session_key)?;
+    let store = gateway.parts().host.store(&seen.agent_id);
+    let store = store.map_err(|error| error.to_string())?;
+    let branch = store.read(&seen.key).map_err(|error| error.to_string())?;
+    let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST) as usize;
+    let mut messages: Vec<Shown> = Vec::new();
+    let (mut bytes, mut more) = (0, branch.has_older);
+    for entry in branch.entries.iter().rev() {
+        let Some(message) = shown(entry, asked.include_tools) else {
+            continue;
+        };
+        let message = message.cut(MESSAGE_CHARS);
+        bytes += message.text.len();
+        if messages.len() == limit || bytes > TOTAL_BYTES {
+            more = true;
+            break;
+        }
+        messages.push(message);
+    }
+    messages.reverse();
+    Ok(json!({"sessionKey": seen.key, "messages": messages, "hasOlder": more}))
+}
+
+/// Returns what is shown of a record: words of people and models, and, if asked for, of tools. Thoughts and pictures are not.
+pub(crate) fn shown(entry: &Entry, with_tools: bool) -> Option<Shown> {
+    let EntryBody::Message(message) = &entry.body else {
+        return None;
+    };
+    let (role, content, calls, tool) = match message {
+        Message::User(message) => ("user", &message.content, Vec::new(), None),
+        Message::Assistant(message) => {
+            let calls = message.tool_calls().map(|call| call.name.clone());
+            ("assistant", &message.content, calls.collect(), None)
+        }
+        Message::ToolResult(result) if with_tools => {
+            let tool = result.tool_name.clone();
+            ("tool", &result.content, Vec::new(), tool)
+        }
+        Message::ToolResult(_) | Message::Other(_) => return None,
+    };
+    let text = content.text();
+    (!text.is_empty() || !calls.is_empty()).then(|| Shown {
+        role,
+        text,
+        calls,
+        tool,
+        at: entry.timestamp.clone(),
+        cut: false,
+    })
+}
+
+impl Shown {
+    /// Cuts the text, and says so.
+    pub(crate) fn cut(mut self, most: usize) -> Self {
+        if let Some((end, _)) = self.text.char_indices().nth(most) {
+            self.text.truncate(end);
+            self.cut = true;
+        }
+        self
+    }
+}

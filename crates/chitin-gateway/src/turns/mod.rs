@@ -1,0 +1,15 @@
+//! One turn of a session, from the job to its end.
+//!
+//! | file | does |
+//! |---|---|
+//! | `run.rs` | runs a job: a slot, an agent, the turn, and its reply on its way while it runs |
+//! | `input.rs` | what the agent gets: message, extra prompt, origin |
+//! | `finish.rs` | takes the job out of the job log and begins what follows from it |
+//! | `stop.rs` | [`crate::Gateway::stop`]: stops a turn and all runs below it |
+//! | `panics.rs` | a panic in a turn fails the turn and nothing else |
+
+mod finish;
+pub(crate) mod input;
+pub(crate) mod panics;
+mod run;
+pub(crate) mod stop;

@@ -1,0 +1,244 @@
+//! One turn of a session: an agent for it, room in a lane, and its words on their way while it runs.
+
+use super::panics::{self, RunStage};
+use crate::delivery::deliver::Delivery;
+use crate::events::What;
+use crate::gateway::Inner;
+use crate::jobs::{Job, JobKind, Outcome, RefusedOutcome, Status};
+use crate::queue::busy::{Active, Marks, StopCause};
+use crate::subagents::tree::{STOPPED, STOPPED_QUIETLY};
+use chitin_agent::turn::{Agent, Steering, TurnError, TurnInput, TurnReport};
+use chitin_protocol::message::StopReason;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::sync::CancellationToken;
+
+/// The tool by which a session reads what was said in a thread.
+const MESSAGE_TOOL: &str = "message";
+
+/// How many events of a turn wait to be told. A turn that is faster waits.
+const EVENTS: usize = 64;
+
+impl Inner {
+    /// Runs a job to its end. `stage` says how far it came, for whoever catches a panic.
+    pub(crate) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
+        let Some(_room) = self.enter(&job, &marks).await else {
+            let outcome = self.outcome(
+                Err("it was stopped before it began".to_owned()),
+                Some(StopCause::Wanted),
+                self.parts.clock.now_ms(),
+            );
+            stage.settles();
+            self.finish(&job, Vec::new(), &outcome, marks).await;
+            self.tell(&job.session_key, &job.id, || What::Finished { outcome });
+            return;
+        };
+        let began = self.parts.clock.now_ms();
+        let (steering, cancel) = self.begin(&job, began);
+        let used_before = self.used_before(&job);
+        let ready = self.note_begin(&job, began).await;
+        let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
+        let turn = async {
+            ready?;
+            let agent = self.agent_for(&job).await?;
+            let tools = agent.specs().iter().map(|tool| tool.name.as_str());
+            let reader = tools.into_iter().find(|name| *name == MESSAGE_TOOL);
+            let input = self.input(&job, steering.clone(), reader).await;
+            Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
+        };
+        // A turn that panics is a turn that failed: whoever waits hears of it, and the session goes on.
+        let outcome = match panics::caught(turn).await {
+            Ok(outcome) => outcome,
+            Err(panic) => {
+                self.note_panic(&job, &panic);
+                Err(panics::as_error(&panic))
+            }
+        };
+        let (cause, steered) = self.end(&job, &steering);
+        let outcome = self.outcome(outcome, cause, began);
+        let words = match panics::caught(delivery.end(&outcome)).await {
+            Ok(words) => words,
+            Err(panic) => {
+                self.note_panic(&job, &panic);
+                None
+            }
+        };
+        match job.kind {
+            JobKind::Heartbeat => self.beat_done(&job, &outcome, words.as_deref(), used_before),
+            JobKind::Cron => self.run_done(&job, &outcome).await,
+            _ => self.note_place(&job).await,
+        }
+        // Those whose words it heard are over as it is, and those that were refused as they were.
+        let ends: Vec<(String, Outcome)> = steered
+            .iter()
+            .map(|job| (job.id.clone(), delivery.outcome_of(&job.id, &outcome)))
+            .collect();
+        stage.settles();
+        self.finish(&job, steered, &outcome, delivery.into_marks())
+            .await;
+        for (id, outcome) in ends.into_iter().chain([(job.id.clone(), outcome)]) {
+            self.tell(&job.session_key, &id, || What::Finished { outcome });
+        }
+        self.hub.forget(&job.id);
+    }
+
+    /// Waits for room; nothing comes back when the job is stopped before there is some.
+    async fn enter(&self, job: &Job, marks: &Marks) -> Option<OwnedSemaphorePermit> {
+        if marks.contains(STOPPED) || marks.contains(STOPPED_QUIETLY) {
+            return None;
+        }
+        let stop = CancellationToken::new();
+        {
+            let mut busy = self.busy.lock();
+            let session = busy.entry(job.session_key.clone()).or_default();
+            session.entering = Some((job.id.clone(), stop.clone()));
+        }
+        let room = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            room = self.lanes.enter(job) => room,
+        };
+        if room.is_none()
+            && let Some(session) = self.busy.lock().get_mut(&job.session_key)
+        {
+            session.entering = None;
+        }
+        room
+    }
+
+    /// Marks the session as one whose turn runs.
+    fn begin(&self, job: &Arc<Job>, began: i64) -> (Steering, CancellationToken) {
+        let (steering, cancel) = (Steering::default(), CancellationToken::new());
+        let mut busy = self.busy.lock();
+        let session = busy.entry(job.session_key.clone()).or_default();
+        let stopped = session.entering.take();
+        if stopped.is_some_and(|(_, stop)| stop.is_cancelled()) {
+            cancel.cancel();
+        }
+        session.active = Some(Active {
+            job: Arc::clone(job),
+            steering: steering.clone(),
+            steered: Vec::new(),
+            cancel: cancel.clone(),
+            cause: None,
+            since_ms: began,
+            said: std::collections::HashSet::new(),
+        });
+        (steering, cancel)
+    }
+
+    /// Marks the turn as over. Words that it did not hear go first next time; the jobs whose words it heard come back.
+    pub(crate) fn end(&self, job: &Job, steering: &Steering) -> (Option<StopCause>, Vec<Job>) {
+        let mut busy = self.busy.lock();
+        let unheard = steering.close();
+        let Some(session) = busy.get_mut(&job.session_key) else {
+            return (None, Vec::new());
+        };
+        let Some(active) = session.active.take() else {
+            return (None, Vec::new());
+        };
+        let (left, heard): (Vec<Job>, Vec<Job>) = active.steered.into_iter().partition(|job| {
+            let key = Some(job.id.as_str());
+            unheard.iter().any(|steer| steer.key.as_deref() == key)
+        });
+        for job in left.into_iter().rev() {
+            session.first.push_front((job, Marks::new()));
+        }
+        (active.cause, heard)
+    }
+
+    /// Runs the turn, stops it when its time is over, and lets its words go out while it runs.
+    async fn turn(
+        &self,
+        agent: &Agent,
+        input: TurnInput,
+        job: &Job,
+        cancel: &CancellationToken,
+        delivery: &mut Delivery,
+    ) -> Result<TurnReport, String> {
+        let (sender, receiver) = mpsc::channel(EVENTS);
+        let turn = agent.turn(input, sender, cancel.clone());
+        let reacted = delivery.reacted();
+        let timed = async {
+            let Some(longest) = job.timeout_ms.filter(|longest| *longest > 0) else {
+                return turn.await;
+            };
+            tokio::pin!(turn);
+            tokio::select! {
+                report = &mut turn => report,
+                () = tokio::time::sleep(Duration::from_millis(longest)) => {
+                    // An announce has arrived once the parent reacts to it; what the parent then does may take its time.
+                    if job.about.is_some() && reacted.load(Ordering::Relaxed) {
+                        return turn.await;
+                    }
+                    if let Some(session) = self.busy.lock().get_mut(&job.session_key) {
+                        session.stop(StopCause::TimedOut);
+                    }
+                    turn.await
+                }
+            }
+        };
+        let (report, ()) = tokio::join!(timed, delivery.listen(receiver));
+        report.map_err(|error| said(&error))
+    }
+
+    pub(crate) fn outcome(
+        &self,
+        report: Result<TurnReport, String>,
+        cause: Option<StopCause>,
+        began: i64,
+    ) -> Outcome {
+        let runtime_ms = u64::try_from(self.parts.clock.now_ms() - began).unwrap_or_default();
+        let stopped = match cause {
+            Some(StopCause::TimedOut) => Some(Status::TimedOut),
+            Some(StopCause::Wanted | StopCause::Interrupted) => Some(Status::Stopped),
+            None => None,
+        };
+        match report {
+            Ok(report) => Outcome {
+                status: stopped.unwrap_or(match report.stop_reason {
+                    StopReason::Aborted => Status::Stopped,
+                    StopReason::Error => Status::Failed,
+                    StopReason::Stop
+                    | StopReason::Length
+                    | StopReason::ToolUse
+                    | StopReason::Other(_) => Status::Ok,
+                }),
+                text: report.text,
+                error: report.error,
+                input_tokens: report.usage.input
+                    + report.usage.cache_read
+                    + report.usage.cache_write,
+                output_tokens: report.usage.output,
+                runtime_ms,
+                refused: report
+                    .refused
+                    .map(|(part, by)| Box::new(RefusedOutcome { part, by })),
+            },
+            Err(error) => Outcome {
+                status: stopped.unwrap_or(Status::Failed),
+                text: String::new(),
+                error: Some(error),
+                input_tokens: 0,
+                output_tokens: 0,
+                runtime_ms,
+                refused: None,
+            },
+        }
+    }
+}
+
+/// Says what went wrong, with what may be done about it.
+fn said(error: &TurnError) -> String {
+    let hint = match error {
+        TurnError::Source(error) => error.hint.clone(),
+        TurnError::Store(error) => error.hint().map(str::to_owned),
+        _ => None,
+    };
+    match hint {
+        Some(hint) => format!("{error} ({hint})"),
+        None => error.to_string(),
+    }
+}
