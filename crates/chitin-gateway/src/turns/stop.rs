@@ -49,7 +49,7 @@ impl Inner {
                     // What it waits for is stopped too, and its end is told then.
                     let waiting = node.waiting(child_key);
                     let body = serde_json::to_value(waiting).unwrap_or_default();
-                    let id = format!("{}{child_key}", WAITS);
+                    let id = format!("{WAITS}{child_key}");
                     self.parts.ledger.note(vec![Change::Open { id, body }]);
                     return 1;
                 }
