@@ -158,8 +158,13 @@ impl PluginSet {
 
     /// Returns a context engine for each plugin, by its id, for the agent of a workspace.
     pub fn engines(&self, workspace: &Path) -> Vec<(String, Arc<dyn ContextEngine>)> {
+        let usable = self.usable();
+        if usable.is_empty() {
+            // Without plugins the workspace is not looked at.
+            return Vec::new();
+        }
         let workspace = real(workspace);
-        let engines = self.usable().into_iter().map(|plugin| {
+        let engines = usable.into_iter().map(|plugin| {
             let id = plugin.name().to_owned();
             let workspace = workspace.clone();
             let engine: Arc<dyn ContextEngine> = Arc::new(PluginEngine { plugin, workspace });
