@@ -3,7 +3,7 @@
 mod upload;
 
 use crate::content::{blobs_of, empty_blob};
-use crate::http::{Action, Endpoint, Failure, Payload, Request, refused};
+use crate::http::{Action, Endpoint, Failure, Payload, Request, refused, refused_with_code};
 use crate::progress::{Event, Progress};
 use crate::pull::blocking;
 use crate::registry::{Registry, header};
@@ -182,7 +182,13 @@ impl Registry {
     async fn put_once(&self, request: &Request<'_>, identifier: &str) -> Result<Accepted, Failure> {
         let response = self.transport.send(request).await?;
         if !response.status().is_success() {
-            return Err(refused(request.endpoint, identifier, response).await);
+            let (failure, code) = refused_with_code(request.endpoint, identifier, response).await;
+            // The digests of a manifest are right. A registry that still writes the links of a blob, for a push that was broken off,
+            // reads half of one and calls it wrong.
+            return Err(match code.as_deref() {
+                Some("DIGEST_INVALID") => Failure::soon(failure.error),
+                _ => failure,
+            });
         }
         Ok(Accepted {
             digest: header(&response, "docker-content-digest"),

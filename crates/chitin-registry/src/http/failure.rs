@@ -102,11 +102,22 @@ impl From<PackError> for Failure {
 
 /// An answer that says no.
 pub(crate) async fn refused(endpoint: &Endpoint, what: &str, response: Response) -> Failure {
+    refused_with_code(endpoint, what, response).await.0
+}
+
+/// The same, with the code that the registry gives, such as `DIGEST_INVALID`.
+pub(crate) async fn refused_with_code(
+    endpoint: &Endpoint,
+    what: &str,
+    response: Response,
+) -> (Failure, Option<String>) {
     let status = response.status();
     let headers = response.headers().clone();
     let body = read_limited(endpoint, response, MAX_ERROR_BYTES, Duration::from_secs(5)).await;
-    let said = body.ok().and_then(|body| said(&body));
-    of_status(&endpoint.host, what, status, &headers, said.as_deref())
+    let body = body.unwrap_or_default();
+    let said = said(&body);
+    let failure = of_status(&endpoint.host, what, status, &headers, said.as_deref());
+    (failure, code(&body))
 }
 
 fn of_status(
@@ -168,6 +179,12 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Returns the first sentence of an error document, in characters that are safe to show.
+fn code(body: &[u8]) -> Option<String> {
+    let document: Value = serde_json::from_slice(body).ok()?;
+    let code = document.get("errors")?.get(0)?.get("code")?;
+    code.as_str().map(str::to_owned)
+}
+
 fn said(body: &[u8]) -> Option<String> {
     let document: Value = serde_json::from_slice(body).ok()?;
     let first = document.get("errors")?.get(0)?;

@@ -10,7 +10,7 @@ mod token;
 mod transport;
 
 pub(crate) use endpoint::Endpoint;
-pub(crate) use failure::{Failure, Retry, refused, wrong_answer};
+pub(crate) use failure::{Failure, Retry, refused, refused_with_code, wrong_answer};
 pub(crate) use patience::Patience;
 pub(crate) use payload::Payload;
 pub(crate) use transport::{Action, Request, Transport};
