@@ -88,7 +88,7 @@ pub(crate) fn check(workspace: &Workspace, limits: Limits, findings: &mut Findin
         let path = super::relative(workspace, &record.path, &record.name);
         if length > limit {
             let message = format!(
-                "`{}` has {length} units, {} more than the {limit} of one file; its middle is cut.",
+                "`{}` has {length} units, {} more than the limit of {limit} for one file; its middle is truncated.",
                 record.name,
                 length - limit
             );
@@ -109,7 +109,7 @@ pub(crate) fn check(workspace: &Workspace, limits: Limits, findings: &mut Findin
     let Some(total) = limits.total else { return };
     if let Some(first) = first_cut {
         let message = format!(
-            "All files have {used} units, {} more than the {total} of all together; the cut begins in `{first}`.",
+            "All files have {used} units, {} more than the limit of {total} for all files; truncation starts in `{first}`.",
             used - total
         );
         findings.about(".", Draft::new(&rules::OVER_TOTAL, message));

@@ -59,7 +59,7 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
             Meaning::ProtectionOff => Some(Found::new(
                 &rules::PROTECTION_OFF,
                 hit.span.clone(),
-                "switches a protection of the system off",
+                "disables a system protection",
             )),
             Meaning::Paste => paste(subject, hit),
             Meaning::Password => locked_archive(subject, hit),
@@ -389,7 +389,7 @@ fn locked_archive(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
         Found::new(
             &rules::LOCKED_ARCHIVE,
             start..hit.span.end,
-            "speaks of a download in an archive with a password",
+            "mentions a download in an archive with a password",
         )
     })
 }

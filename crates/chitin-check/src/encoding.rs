@@ -12,7 +12,7 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     if subject.text.starts_with('\u{feff}') {
         let draft = Draft::new(
             &rules::BYTE_ORDER_MARK,
-            "The file begins with a byte order mark.",
+            "The file starts with a byte order mark.",
         )
         .fix(Fix::StripByteOrderMark);
         findings.at(subject, 0..3, draft);
@@ -21,9 +21,9 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     if let Some(first) = memchr::memchr(0, bytes) {
         let count = memchr::memchr_iter(0, bytes).count();
         let message = if count == 1 {
-            "One NUL character stands here.".to_owned()
+            "Found one NUL character.".to_owned()
         } else {
-            format!("{count} NUL characters, the first one here.")
+            format!("Found {count} NUL characters; this is the first.")
         };
         findings.at(
             subject,

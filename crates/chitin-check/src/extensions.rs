@@ -68,7 +68,7 @@ pub(crate) fn check_unread(input: &Input<'_>, findings: &mut Findings) {
         let is_there = input.names.iter().any(|found| found == name);
         let is_reported = input.unusable.iter().any(|(found, _)| found == name);
         if is_there && !is_reported && !input.files.iter().any(|file| file.path == *name) {
-            let message = format!("`{name}` is there and cannot be read.");
+            let message = format!("`{name}` exists and cannot be read.");
             findings.about(name, Draft::new(&rules::REFUSED, message));
         }
     }
@@ -77,7 +77,7 @@ pub(crate) fn check_unread(input: &Input<'_>, findings: &mut Findings) {
 /// Says what a file that cannot be used means: the two that guard the agent let nothing through then.
 fn unusable(name: &str, reason: &str) -> Draft {
     let message = format!("`{name}` cannot be used ({reason})");
-    let remedy = "Put a plain UTF-8 file of moderate size in its place.";
+    let remedy = "Replace it by a plain UTF-8 file of moderate size.";
     match name {
         permissions::FILE => Draft::new(
             &rules::BROKEN_PERMISSION,
@@ -86,7 +86,7 @@ fn unusable(name: &str, reason: &str) -> Draft {
         .remedy(remedy),
         channels::FILE => Draft::new(
             &rules::REFUSED,
-            format!("{message}, so no channel reaches the agent."),
+            format!("{message}, so no channel can reach the agent."),
         )
         .remedy(remedy),
         _ => Draft::new(&rules::REFUSED, format!("{message} and has no effect.")).remedy(remedy),
@@ -135,7 +135,7 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
         let message = match found.value {
             "" => format!("`{}` has no value, so the line guards nothing.", found.name),
             _ => format!(
-                "This looks like the rule `{}` and is none, so it guards nothing.",
+                "This looks like the rule `{}` but is not one, so it guards nothing.",
                 found.name
             ),
         };
@@ -163,7 +163,7 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
         }
         is_empty = false;
         if SINGLE.contains(&key) && all[at + 1..].iter().any(|later| later.key == key) {
-            let message = format!("A later line of `{key}` takes the place of this one.");
+            let message = format!("A later line sets `{key}` again and is used instead.");
             let draft = Draft::new(&rules::REPEATED_KEY, message);
             findings.at(subject, setting.key_span.clone(), draft);
         }
@@ -175,7 +175,7 @@ fn check_permissions(subject: &Subject<'_>, findings: &mut Findings) {
         if matches!(key, "require-role" | "role") && !ROLES.contains(&setting.value) {
             let near = nearest(setting.value, ROLES);
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            let message = format!("Nobody holds the role `{}`{hint}", setting.value);
+            let message = format!("There is no role `{}`{hint}", setting.value);
             let draft = Draft::new(&rules::UNKNOWN_ROLE, ended(message));
             findings.at(subject, setting.value_span.clone(), draft);
         }
@@ -211,9 +211,7 @@ fn contradictions(subject: &Subject<'_>, all: &[Setting<'_>], findings: &mut Fin
         });
         if let Some((_, deny)) = denied {
             let line = subject.place(deny.key_span.clone()).line;
-            let message = format!(
-                "This is allowed here and denied in line {line}; what is denied is refused."
-            );
+            let message = format!("This is allowed here and denied in line {line}; deny wins.");
             let draft = Draft::new(&rules::CONTRADICTING_PERMISSIONS, message);
             findings.at(subject, allow.value_span.clone(), draft);
         }
@@ -242,7 +240,7 @@ fn check_runtime(subject: &Subject<'_>, providers: &[String], findings: &mut Fin
         }
         let line = subject.place(setting.key_span.clone()).line;
         if let Some(first) = seen.get(key) {
-            let message = format!("`{key}` is set in line {first} already, which counts.");
+            let message = format!("`{key}` is already set in line {first}, which is used.");
             let draft = Draft::new(&rules::REPEATED_KEY, message);
             findings.at(subject, setting.key_span.clone(), draft);
             continue;
@@ -280,7 +278,7 @@ fn check_runtime(subject: &Subject<'_>, providers: &[String], findings: &mut Fin
             ),
             "temperature" | "top-p" | "stop" => value(
                 &rules::RUNTIME_VALUE,
-                format!("`{key}` has no effect: models are asked with the provider's own value."),
+                format!("`{key}` has no effect: the provider's own value is used."),
             ),
             "model" => {
                 if let Some(message) = model_problem(setting.value, is_local, providers) {
@@ -304,7 +302,7 @@ fn model_problem(model: &str, is_local: bool, providers: &[String]) -> Option<St
     let provider = name.split('/').next().unwrap_or_default();
     if FILE_PROVIDERS.contains(&provider) {
         return Some(format!(
-            "`{provider}` answers from a file of the machine, which a workspace may not name."
+            "`{provider}` answers from a local file, which a workspace may not name."
         ));
     }
     if providers.is_empty() || provider == "offline" || providers.iter().any(|id| id == provider) {
@@ -320,12 +318,12 @@ fn check_channels(subject: &Subject<'_>, findings: &mut Findings) {
     let names_none = channels::parse(read(subject.text)).is_empty();
     for found in lookalike::channel_lines(read(subject.text)).take(MOST_RULES) {
         let (severity, effect) = if names_none {
-            (Severity::Error, "so every channel reaches the agent")
+            (Severity::Error, "so every channel can reach the agent")
         } else {
-            (Severity::Warning, "so the channel is shut out")
+            (Severity::Warning, "so the channel is excluded")
         };
         let message = format!(
-            "This looks like the channel `{}` and names none, {effect}.",
+            "This looks like the channel `{}` but does not name one, {effect}.",
             found.name
         );
         let draft = Draft::new(&rules::LOOKS_LIKE_A_RULE, message)
@@ -384,12 +382,12 @@ fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
             Some(mcp::SkipReason::NotHttp) if !value.contains(char::is_whitespace) => at(
                 value,
                 &rules::BAD_SERVER,
-                "The address does not begin with `http://` or `https://`.".to_owned(),
+                "The address does not start with `http://` or `https://`.".to_owned(),
             ),
             None if !names.insert(name) => at(
                 name,
                 &rules::REPEATED_KEY,
-                format!("`{name}` is named before, and the first line counts."),
+                format!("`{name}` is already defined; the first line is used."),
             ),
             Some(mcp::SkipReason::NotHttp) | None => {}
         }

@@ -66,7 +66,7 @@ impl Fix {
     /// Returns what the fix does, as the rest of a sentence that begins with a file.
     pub fn describe(self) -> String {
         match self {
-            Self::StripByteOrderMark => "take off the byte order mark".to_owned(),
+            Self::StripByteOrderMark => "remove the byte order mark".to_owned(),
             Self::RemovePermissions { bits } => {
                 let who = match (bits & 0o020 != 0, bits & 0o002 != 0) {
                     (true, true) => "go-w",

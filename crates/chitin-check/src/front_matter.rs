@@ -84,7 +84,7 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
                 .is_some_and(|line| field(line).is_some());
             if begins_with_field {
                 let end = subject.lines.range(0).end.min(subject.text.len());
-                let message = "The front matter that begins here is never closed.";
+                let message = "The front matter that starts here is never closed.";
                 findings.at(
                     subject,
                     0..end,

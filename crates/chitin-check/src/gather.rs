@@ -188,7 +188,9 @@ impl Walk<'_> {
 
     fn folder(&mut self, path: &str, depth: usize) {
         if depth > self.bounds.depth {
-            self.note(format!("`{path}` lies too deep and was not looked at."));
+            self.note(format!(
+                "`{path}` is nested too deeply and was not checked."
+            ));
             return;
         }
         for (name, kind) in self.entries(path) {
@@ -213,7 +215,7 @@ impl Walk<'_> {
         let Ok(entries) = listed else {
             if self.root.kind(Path::new(path)) == Some(EntryKind::Directory) {
                 self.note(format!(
-                    "`{path}` cannot be listed, or holds too many names."
+                    "`{path}` cannot be listed, or has too many entries."
                 ));
             }
             return Vec::new();
@@ -250,7 +252,7 @@ impl Walk<'_> {
         self.bytes += read.bytes.len() as u64;
         if let Some(oversize) = read.oversize {
             self.note(format!(
-                "Only the first {} bytes of `{path}` were looked at.",
+                "Only the first {} bytes of `{path}` were checked.",
                 oversize.kept
             ));
         }

@@ -164,7 +164,7 @@ fn unlisted(contract: &Contract) -> Draft {
     let message = format!("The directory cannot be listed, {effect}.");
     Draft::new(&rules::UNREADABLE, message)
         .severity(severity)
-        .remedy("Give the user who runs the agent the right to list it: `chmod u+r`, or `o+r` where it is somebody else's.")
+        .remedy("Give the user who runs the agent the right to list it: `chmod u+r`, or `o+r` if it belongs to another user.")
 }
 
 /// Checks a workspace.

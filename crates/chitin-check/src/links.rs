@@ -77,7 +77,7 @@ pub(crate) fn check_images(subject: &Subject<'_>, findings: &mut Findings) {
             .any(|sign| lower.contains(sign));
         if interpolates {
             let quoted = subject.excerpt(link.span.clone());
-            let message = format!("The image address `{quoted}` has a place for data.");
+            let message = format!("The image address `{quoted}` has a placeholder for data.");
             findings.at(
                 subject,
                 link.span,

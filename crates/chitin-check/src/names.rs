@@ -59,13 +59,13 @@ fn top_level(
         let message = match contract.loading.lower_memory {
             LowerMemory::Ignored => {
                 format!(
-                    "`memory.md` stands beside `MEMORY.md`; `{}` ignores it.",
+                    "`memory.md` exists beside `MEMORY.md`; `{}` ignores it.",
                     contract.name
                 )
             }
             LowerMemory::UnlessSamePath | LowerMemory::UnlessSameFile => {
                 format!(
-                    "`memory.md` stands beside `MEMORY.md`; `{}` loads both.",
+                    "`memory.md` exists beside `MEMORY.md`; `{}` loads both.",
                     contract.name
                 )
             }

@@ -12,12 +12,18 @@ pub(crate) fn check(path: &str, mode: u32, findings: &mut Findings) {
     };
     // The sticky bit lets people add entries, not change those of others; it does not help a workspace.
     if mode & 0o002 != 0 {
-        let message = format!("Everybody may write {what} (mode `{:04o}`).", mode & 0o7777);
+        let message = format!(
+            "Everyone can write to {what} (mode `{:04o}`).",
+            mode & 0o7777
+        );
         let draft = Draft::new(&rules::OTHERS_WRITE, message)
             .fix(Fix::RemovePermissions { bits: mode & 0o022 });
         findings.about(path, draft);
     } else if mode & 0o020 != 0 {
-        let message = format!("The group may write {what} (mode `{:04o}`).", mode & 0o7777);
+        let message = format!(
+            "The group can write to {what} (mode `{:04o}`).",
+            mode & 0o7777
+        );
         let draft =
             Draft::new(&rules::GROUP_WRITES, message).fix(Fix::RemovePermissions { bits: 0o020 });
         findings.about(path, draft);

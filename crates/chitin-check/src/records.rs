@@ -49,12 +49,12 @@ fn other_adapter(claimed: ClaimedBy<'_>, has_rules: bool, findings: &mut Finding
     let adapter = claimed.adapter;
     if adapter != NATIVE_NAME {
         let message = format!(
-            "The adapter `{adapter}` reads this directory; what it makes of it is checked under `{adapter}:NAME`."
+            "The adapter `{adapter}` reads this directory; its result is checked under `{adapter}:NAME`."
         );
         findings.about(".", Draft::new(&rules::OTHER_ADAPTER, message));
     } else if has_rules {
         let message = format!(
-            "The adapter `{adapter}` reads this directory: `{NATIVE_RULES_FILE}` holds the operating rules."
+            "The adapter `{adapter}` reads this directory: `{NATIVE_RULES_FILE}` contains the operating rules."
         );
         findings.about(
             NATIVE_RULES_FILE,
@@ -97,11 +97,11 @@ fn missing(contract: &Contract, name: &str, path: &str, findings: &mut Findings)
 fn refused(name: &str, reason: Refusal, path: &str, findings: &mut Findings) {
     let remedy = match reason {
         Refusal::OutsideRoot => {
-            "Copy the file into the workspace, or name the directory it lies in as trusted, in `chitin.json5`: `links: { trustedRoots: [..] }`."
+            "Copy the file into the workspace, or trust its directory in `chitin.json5`: `links: { trustedRoots: [..] }`."
         }
-        Refusal::Dangling => "Mend or delete the link.",
-        Refusal::Loop => "Delete the link and write a plain file.",
-        Refusal::NotAFile => "Move the directory, pipe or device away and write a plain file.",
+        Refusal::Dangling => "Fix or delete the link.",
+        Refusal::Loop => "Replace the link by a plain file.",
+        Refusal::NotAFile => "Replace the directory, pipe or device by a plain file.",
         Refusal::Hardlinked => {
             "Make it a file of its own: copy it, delete the original name, rename the copy."
         }
@@ -109,7 +109,7 @@ fn refused(name: &str, reason: Refusal, path: &str, findings: &mut Findings) {
             "Replace the link by a copy of its target, or check under a contract that follows links."
         }
         Refusal::TooLarge => {
-            "Split the file, or move what is rarely needed into files that are read on demand."
+            "Split the file, or move rarely needed text into files that are read on demand."
         }
         Refusal::Unstable => "Run the check again when nothing writes to the workspace.",
         Refusal::Unreadable => {

@@ -118,7 +118,7 @@ pub(crate) fn check(subject: &Subject<'_>, skill: &SkillFile, findings: &mut Fin
         }
     }
     if let Some(winner) = &skill.shadowed_by {
-        let message = format!("`{}` is hidden by `{winner}`.", skill.name);
+        let message = format!("`{}` is shadowed by `{winner}`.", skill.name);
         findings.whole(subject, Draft::new(&rules::SKILL_SHADOWED, message));
     }
     let described = skill

@@ -43,7 +43,7 @@ pub(crate) fn check(subject: &Subject<'_>, templates: &[(&str, &str)], findings:
         if found && last_line != Some(number) && !subject.code.is_code(hit.span.start) {
             last_line = Some(number);
             let quoted = subject.excerpt(subject.lines.range(number));
-            let message = format!("A placeholder is left: `{quoted}`.");
+            let message = format!("Found a placeholder: `{quoted}`.");
             findings.at(
                 subject,
                 hit.span.clone(),

@@ -310,7 +310,7 @@ fn take_runtime_line(fragments: &mut Vec<Fragment>) -> Option<Fragment> {
     })
 }
 
-/// What stands before and after the user's words.
+/// What stands before and after the user's message.
 fn beside_user(
     contract: &Contract,
     prompt: &PromptFacts,

@@ -71,7 +71,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToldApart {
-    /// By a notice before the user's words.
+    /// By a notice before the user's message.
     Notice,
     /// It is not, since set-up does not run in full.
     NotInSetUp,
@@ -80,7 +80,9 @@ pub enum ToldApart {
 impl fmt::Display for ToldApart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Notice => "a notice before the user's words stands for it; its size still counts",
+            Self::Notice => {
+                "a notice before the user's message stands for it; its size still counts"
+            }
             Self::NotInSetUp => "set-up does not run on this turn; its size still counts",
         })
     }

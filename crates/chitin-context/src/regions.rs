@@ -127,7 +127,10 @@ impl Context {
                 Outcome::In { file } => {
                     if let Decision::Cut { limit, causes } = &self.files.files[*file].decision {
                         let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
-                        shortened.push((record, format!("cut to {limit}: {}", causes.join(", "))));
+                        shortened.push((
+                            record,
+                            format!("truncated to {limit}: {}", causes.join(", ")),
+                        ));
                     }
                 }
                 Outcome::LeftOut(left) => match left.why {

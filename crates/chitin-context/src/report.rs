@@ -288,7 +288,7 @@ fn percent(part: usize, whole: usize) -> f64 {
     (part as f64 / whole.max(1) as f64 * 100.0).round()
 }
 
-/// Returns the block that tells the model of cuts, in contracts that put it after the user's words.
+/// Returns the block that tells the model of cuts, in contracts that put it after the user's message.
 pub fn user_notice(lines: &[String], contract: &Contract) -> Option<String> {
     if lines.is_empty() || contract.budgets.notice != NoticePlace::UserPrompt {
         return None;

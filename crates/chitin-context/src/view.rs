@@ -296,7 +296,7 @@ fn file_view(
             let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
             (
                 FileState::Cut,
-                format!("cut to {limit}: {}", causes.join(", ")),
+                format!("truncated to {limit}: {}", causes.join(", ")),
             )
         }
         // Some releases tell the model that a file is missing when they refuse to read it. The author should know better.

@@ -49,7 +49,7 @@ pub struct AgentSettings {
     /// Further workspaces that are composed with the agent's own, the strongest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub with: Option<Vec<String>>,
-    /// The contract to read the workspace by.
+    /// The contract to use for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
     /// What links in the workspace may do.

@@ -49,7 +49,7 @@ impl Refusal {
             Self::OutsideRoot => "a link leads out of the workspace",
             Self::Dangling => "a link names something that does not exist",
             Self::Loop => "its links go in a circle",
-            Self::NotAFile => "it is no regular file",
+            Self::NotAFile => "it is not a regular file",
             Self::Hardlinked => "it has a second name, which may lie outside the workspace",
             Self::LinkNotAllowed => "it is a link, and the contract allows none",
             Self::TooLarge => "it is larger than the contract reads",

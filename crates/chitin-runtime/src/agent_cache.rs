@@ -221,7 +221,7 @@ impl ServeHost {
             Some(Err(error)) => {
                 let error = error.with_causes();
                 self.notes
-                    .note(&format!("{error} Plugins stay as they are."));
+                    .note(&format!("{error} The plugins are unchanged."));
                 return;
             }
         };

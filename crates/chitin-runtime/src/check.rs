@@ -41,7 +41,7 @@ impl WorkspaceCheck {
         let contract = setup.contract();
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
             let message = format!(
-                "`{}` cannot be used as a workspace.",
+                "Could not use `{}` as a workspace.",
                 setup.directory.display()
             );
             RuntimeError::new(ErrorKind::User, message).caused_by(source)
@@ -161,7 +161,10 @@ fn shortened(host: &Host, setup: &Setup) -> Result<Vec<(String, String)>, Runtim
         let path = below.unwrap_or(&record.path).to_string_lossy().into_owned();
         (
             path,
-            format!("`{}` is not in the prompt whole: {reason}.", record.name),
+            format!(
+                "`{}` is not completely in the prompt: {reason}.",
+                record.name
+            ),
         )
     });
     Ok(shortened.collect())

@@ -176,7 +176,7 @@ fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gate
 /// Returns the session of this agent that was used last.
 fn last_used(factory: &AgentFactory) -> Result<Option<String>, RuntimeError> {
     let sessions = factory.store.list().map_err(|error| {
-        RuntimeError::new(ErrorKind::User, "The sessions cannot be read.").caused_by(error)
+        RuntimeError::new(ErrorKind::User, "Could not read the sessions.").caused_by(error)
     })?;
     Ok(sessions.into_iter().next().map(|(key, _)| key))
 }

@@ -107,7 +107,7 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
         && has_own()
     {
         notes.note(&format!(
-            "`{directory}` is not the directory that the conversation began in: another one has its path now. `--new` begins a new session"
+            "the conversation started in another directory that used to be at `{directory}`; `--new` starts a new session"
         ));
     }
     match known {
@@ -214,7 +214,7 @@ pub fn adopt(
     existing: Existing,
 ) -> Result<Adoption, RuntimeError> {
     if *from == setup.agent {
-        let message = format!("`{from}` is the agent of this directory already.");
+        let message = format!("`{from}` is already the agent of this directory.");
         return Err(RuntimeError::new(ErrorKind::Usage, message));
     }
     let (old, new) = (store(state, from, setup), store(state, &setup.agent, setup));
@@ -224,7 +224,7 @@ pub fn adopt(
         .and_then(|writer| writer.copy_facts(from.as_str(), setup.agent.as_str()));
     let facts = facts.map_err(|error| {
         let message = format!(
-            "The facts of `{from}` in `{}` could not be copied, so nothing was.",
+            "Could not copy the facts of `{from}` in `{}`; nothing was copied.",
             setup.directory.display()
         );
         RuntimeError::new(ErrorKind::User, message).caused_by(error)
@@ -269,12 +269,11 @@ pub fn adopt(
     }
     if adoption.adopted.is_empty() && !adoption.kept.is_empty() && facts == 0 {
         let message = format!(
-            "The agent `{}` has a session of its own for each of them, so nothing was copied.",
+            "The agent `{}` already has all of these sessions, so nothing was copied.",
             setup.agent
         );
-        return Err(RuntimeError::new(ErrorKind::User, message).hint(
-            "`--replace` puts its own sessions into the archive and continues the old ones",
-        ));
+        return Err(RuntimeError::new(ErrorKind::User, message)
+            .hint("`--replace` archives its own sessions and continues the old ones"));
     }
     let is_wanted = |header: &Header| {
         which == AdoptWhich::All || is_directory || Path::new(&header.cwd) == setup.directory
@@ -299,7 +298,7 @@ pub fn adopt(
 }
 
 fn unusable(error: StoreError, agent: &AgentId) -> RuntimeError {
-    let message = format!("The sessions of `{agent}` cannot be read.");
+    let message = format!("Could not read the sessions of `{agent}`.");
     RuntimeError::new(ErrorKind::User, message).caused_by(error)
 }
 

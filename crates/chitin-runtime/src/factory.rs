@@ -97,8 +97,11 @@ impl AgentFactory {
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
         named_in_utf8(host, &setup)?;
         let state = chitin_home(host).ok_or_else(|| {
-            RuntimeError::new(ErrorKind::User, "There is no place to keep sessions.")
-                .hint("set `CHITIN_HOME` or `HOME`")
+            RuntimeError::new(
+                ErrorKind::User,
+                "Could not determine where to store sessions.",
+            )
+            .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         let directory = FileStore::directory_of(&state, setup.agent.as_str());
         let rules = &setup.contract().runtime.transcript;
@@ -166,7 +169,7 @@ impl AgentFactory {
         let secrets = std::mem::take(&mut chosen.secrets);
         let redactor = Arc::new(chitin_tools::redact::Redactor::new(secrets));
         let candidate = chosen.candidates.first().ok_or_else(|| {
-            RuntimeError::new(ErrorKind::Config, "There is no model.")
+            RuntimeError::new(ErrorKind::Config, "No model is configured.")
                 .hint("name one with `--model`")
         })?;
         let tools = tools::ToolBuilder {

@@ -198,9 +198,11 @@ impl TurnStream {
         while self.events.recv().await.is_some() {}
         match self.task.await {
             Ok(report) => report.map_err(|error| failed(&error)),
-            Err(error) => {
-                Err(RuntimeError::new(ErrorKind::Internal, "The turn broke down.").caused_by(error))
-            }
+            Err(error) => Err(RuntimeError::new(
+                ErrorKind::Internal,
+                "The turn failed unexpectedly.",
+            )
+            .caused_by(error)),
         }
     }
 }

@@ -106,7 +106,11 @@ impl Host {
     )]
     pub fn from_process() -> Result<Self, RuntimeError> {
         let directory = std::env::current_dir().map_err(|e| {
-            RuntimeError::new(ErrorKind::User, "The current directory cannot be used.").caused_by(e)
+            RuntimeError::new(
+                ErrorKind::User,
+                "Could not determine the current directory.",
+            )
+            .caused_by(e)
         })?;
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))

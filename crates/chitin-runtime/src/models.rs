@@ -117,13 +117,13 @@ fn first(
         (Some((name, kind)), suggested) => {
             if let Some(suggested) = suggested.filter(|suggested| *suggested != name) {
                 notes.push(format!(
-                    "`RUNTIME.md` suggests `{suggested}`; `{name}` is used, as you said"
+                    "`RUNTIME.md` suggests `{suggested}`; using your selection `{name}`"
                 ));
             }
             (name, kind, notes)
         }
         (None, Some(name)) => {
-            notes.push(format!("`RUNTIME.md` suggests `{name}`, which is used"));
+            notes.push(format!("using `{name}`, as `RUNTIME.md` suggests"));
             (name, ErrorKind::Config, notes)
         }
         (None, None) => {
@@ -171,7 +171,7 @@ fn choose_from(
             Err(error) => {
                 chosen
                     .notes
-                    .push(format!("the fallback `{name}` is left out: {error}"));
+                    .push(format!("the fallback `{name}` is not used: {error}"));
                 continue;
             }
         };
@@ -275,5 +275,5 @@ fn unresolved(kind: ErrorKind, error: &ResolveError) -> RuntimeError {
 }
 
 fn unusable(name: &str, error: &ModelError) -> RuntimeError {
-    RuntimeError::new(ErrorKind::User, format!("`{name}` cannot be used.")).caused_by(error.clone())
+    RuntimeError::new(ErrorKind::User, format!("Could not use `{name}`.")).caused_by(error.clone())
 }

@@ -31,9 +31,9 @@ pub struct PackRequest {
     pub version: String,
     /// What the agent is; left out, its name in a sentence.
     pub description: Option<String>,
-    /// Who made it.
+    /// The author.
     pub author: Option<String>,
-    /// Under which licence it is given away.
+    /// The licence.
     pub license: Option<String>,
     /// Whether `MEMORY.md` goes along.
     pub memory_file: MemoryFile,
@@ -126,7 +126,7 @@ impl Setup {
         let Some(loaded) = &self.configuration.openclaw else {
             let message = "There is no `openclaw.json` to take a profile from.";
             return Err(RuntimeError::new(ErrorKind::User, message)
-                .hint("`chitin config` says where it is looked for")
+                .hint("`chitin config` shows where it is expected")
                 .into());
         };
         let profile = json!({
@@ -148,12 +148,12 @@ impl Setup {
             }
             Claim::Adapter(definition) => {
                 let message = format!(
-                    "`{}` cannot be packed: the adapter `{}` of a plugin reads it, and what the adapter makes of the directory is not a file in it.",
+                    "`{}` cannot be packed: the plugin adapter `{}` reads it, and its result is not a file in the directory.",
                     shown(&self.directory, host),
                     plain(&definition.adapter_name, '\u{fffd}')
                 );
                 Err(RuntimeError::new(ErrorKind::User, message)
-                    .hint("`--source` packs all of the directory as it is")
+                    .hint("`--source` packs the whole directory unchanged")
                     .hint("an `AGENTS.md` and `--stax` pack it as an OpenClaw workspace"))
             }
         }
@@ -196,6 +196,6 @@ fn named_after(directory: &Path) -> Result<String, RuntimeError> {
         return Ok(name.to_owned());
     }
     let given = plain(&given, '\u{fffd}');
-    let message = format!("No name can be made of the directory's, `{given}`.");
-    Err(RuntimeError::new(ErrorKind::Usage, message).hint("say `--name my-agent`"))
+    let message = format!("Could not derive a name from the directory's name `{given}`.");
+    Err(RuntimeError::new(ErrorKind::Usage, message).hint("use `--name my-agent`"))
 }

@@ -69,7 +69,7 @@ impl AgentSessions {
         let files = match owner {
             SessionOwner::Chitin => {
                 let state = chitin_home(host).ok_or_else(|| {
-                    let what = "There is no place where sessions are kept.";
+                    let what = "Could not determine where sessions are stored.";
                     RuntimeError::new(ErrorKind::User, what).hint("set `CHITIN_HOME` or `HOME`")
                 })?;
                 let directory = FileStore::directory_of(&state, setup.agent.as_str());
@@ -82,7 +82,7 @@ impl AgentSessions {
             SessionOwner::OpenClaw => {
                 let found = home::state_directory(&host.env, &setup.contract().agents);
                 let state = found.map_err(|error| {
-                    let what = "OpenClaw's directory cannot be worked out.";
+                    let what = "Could not determine OpenClaw's directory.";
                     RuntimeError::new(ErrorKind::User, what).caused_by(error)
                 })?;
                 SessionFiles::OpenClaw {
@@ -192,7 +192,7 @@ impl From<StoreError> for RuntimeError {
         let hint = error.hint();
         let failed = match &error {
             StoreError::Io { .. } | StoreError::NoRoom { .. } | StoreError::Poisoned { .. } => {
-                Self::new(ErrorKind::User, "The sessions cannot be used.").caused_by(error)
+                Self::new(ErrorKind::User, "Could not use the sessions.").caused_by(error)
             }
             StoreError::Busy { .. }
             | StoreError::Unknown { .. }

@@ -32,13 +32,13 @@ pub struct Target {
     /// The workspace; left out, that of the agent.
     pub directory: Option<PathBuf>,
 
-    /// The agent whose workspace and settings are meant; left out, the default agent.
+    /// The agent whose workspace and settings to use; left out, the default agent.
     pub agent: Option<String>,
 
     /// Further workspaces that are composed with it, the strongest first.
     pub with: Vec<PathBuf>,
 
-    /// The contract to read the workspace by.
+    /// The contract to use for the workspace.
     pub contract: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl Configuration {
         if let Some(loaded) = &openclaw {
             if !loaded.issues.is_empty() {
                 notes.note(&format!(
-                    "findings in `{}`: {}; `chitin config validate` shows them",
+                    "problems in `{}`: {}; `chitin config validate` shows them",
                     file.display(),
                     loaded.issues.len()
                 ));
@@ -298,11 +298,11 @@ impl Setup {
     /// Says that the directory cannot be used, why, and what to do about it.
     pub(crate) fn unusable(&self, host: &Host, error: ReadError) -> RuntimeError {
         let directory = shown(&self.directory, host);
-        let message = format!("`{directory}` cannot be used as a workspace.");
+        let message = format!("Could not use `{directory}` as a workspace.");
         let is_missing = error.is_missing();
         let failed = RuntimeError::new(ErrorKind::User, message).caused_by(error);
         if is_missing {
-            failed.hint(format!("`chitin init {directory}` makes a new workspace"))
+            failed.hint(format!("`chitin init {directory}` creates a new workspace"))
         } else {
             failed.hint("name a directory that you can read")
         }
@@ -313,7 +313,7 @@ impl Setup {
     pub fn definition(&self, host: &Host) -> Result<AgentDefinition, RuntimeError> {
         self.check_directory(host)?;
         let own = self.adapters.load(&self.directory).map_err(|error| {
-            let message = format!("`{}` is no agent.", shown(&self.directory, host));
+            let message = format!("`{}` is not an agent.", shown(&self.directory, host));
             RuntimeError::new(ErrorKind::User, message).caused_by(error)
         })?;
         // Of the others the files count, as in a turn, whoever would claim the directory by itself.
@@ -344,7 +344,7 @@ impl Setup {
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> RuntimeError {
         let message = format!(
-            "`{}` cannot be composed with `{}`.",
+            "Could not compose `{}` with `{}`.",
             shown(other, host),
             shown(&self.directory, host)
         );
@@ -450,9 +450,7 @@ fn each_once(own: &Path, with: Vec<PathBuf>, host: &Host, notes: &Notes) -> Vec<
             seen.push(real);
         } else {
             let directory = shown(directory, host);
-            notes.note(&format!(
-                "`{directory}` is named twice; it is composed once"
-            ));
+            notes.note(&format!("`{directory}` is named twice; it is used once"));
         }
         is_new
     };
@@ -591,7 +589,7 @@ pub(crate) fn state_roots(host: &Host, contract: &Contract) -> Vec<PathBuf> {
 }
 
 fn no_home(error: home::HomeError) -> RuntimeError {
-    RuntimeError::new(ErrorKind::User, "The directory cannot be worked out.").caused_by(error)
+    RuntimeError::new(ErrorKind::User, "Could not determine the home directory.").caused_by(error)
 }
 
 fn unusable(error: &ConfigError) -> RuntimeError {

@@ -254,7 +254,7 @@ impl ToolBuilder<'_> {
             Err(ReadError::Missing { .. }) => Ok(None),
             Err(error) => Err(RuntimeError::new(
                 ErrorKind::User,
-                format!("`{name}` cannot be read."),
+                format!("Could not read `{name}`."),
             )
             .caused_by(error)),
         }

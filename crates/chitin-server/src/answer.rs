@@ -126,13 +126,13 @@ fn authorize(
     if reads || proof.is_some_and(|proof| proof.as_bytes().ct_eq(csrf.as_bytes()).into()) {
         return Ok(());
     }
-    let message = "The page did not prove that it is ours.";
+    let message = "The CSRF token is missing or wrong.";
     let problem = Problem::new(StatusCode::FORBIDDEN, "bad_csrf", message);
-    Err(problem.hint("`GET /api/me` says what `x-chitin-csrf` must be."))
+    Err(problem.hint("`GET /api/me` returns the value for the header `x-chitin-csrf`."))
 }
 
 pub(crate) fn unauthorized() -> Problem {
-    let message = "The right token is needed.";
+    let message = "The token is missing or wrong.";
     Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         };
         // The error may quote what was sent.
         let error = at_most(&error.to_string(), LONGEST_QUOTE);
-        let message = format!("The body cannot be understood: {error}.");
+        let message = format!("Could not parse the body: {error}.");
         Problem::new(StatusCode::BAD_REQUEST, code, message)
     })
 }
@@ -142,7 +142,7 @@ pub(crate) async fn read_bytes(
         return Err(Problem::new(
             StatusCode::LENGTH_REQUIRED,
             "length_required",
-            "The request has no body and says no length.",
+            "The request has no body and no content length.",
         ));
     }
     let declared = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -164,13 +164,13 @@ pub(crate) async fn read_bytes(
                 });
             }
             Ok(Err(error)) => {
-                return Err(Problem::bad(format!("The body broke off: {error}.")));
+                return Err(Problem::bad(format!("The body ended early: {error}.")));
             }
             Err(_) => {
                 return Err(Problem::new(
                     StatusCode::REQUEST_TIMEOUT,
                     "timeout",
-                    "The body did not come in time.",
+                    "The body did not arrive in time.",
                 ));
             }
         };
@@ -233,6 +233,6 @@ fn too_large(most: usize) -> Problem {
     Problem::new(
         StatusCode::PAYLOAD_TOO_LARGE,
         "too_large",
-        format!("The body is too large: {most} bytes are taken."),
+        format!("The body is too large: the limit is {most} bytes."),
     )
 }

@@ -163,7 +163,7 @@ impl DeskError {
 
     /// Nobody here knows.
     pub(crate) fn not_here() -> Self {
-        Self::new(Trouble::NotHere, "This server knows nothing of that.")
+        Self::new(Trouble::NotHere, "This server does not provide that.")
     }
 
     /// Adds what can be done about it.

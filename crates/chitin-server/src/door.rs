@@ -65,7 +65,7 @@ impl Door {
                 return Err(Problem::new(
                     StatusCode::FORBIDDEN,
                     "bad_host",
-                    "The `Host` header names another machine.",
+                    "The `Host` header is not allowed.",
                 )
                 .hint("Allow the name in the server's settings, or use a loopback address."));
             }
@@ -97,7 +97,7 @@ impl Door {
         Err(Problem::new(
             StatusCode::FORBIDDEN,
             "bad_origin",
-            "Pages of this origin may not use the server.",
+            "This origin is not allowed.",
         )
         .hint("Allow the origin in the server's settings."))
     }
@@ -135,7 +135,7 @@ impl Door {
         Err(Problem::new(
             StatusCode::FORBIDDEN,
             "bad_origin",
-            "Only the server's own page may do this.",
+            "Only the server's own web page may do this.",
         )
         .hint("Programs send the token in `Authorization`, and no cookie."))
     }

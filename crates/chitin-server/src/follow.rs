@@ -64,13 +64,13 @@ fn unfinished() -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "unfinished",
-        "The server ended before the turn did.",
+        "The server stopped before the turn finished.",
     )
-    .hint("The message is kept, and its turn goes on when the server is there again.")
+    .hint("The message is stored, and its turn continues when the server is back.")
 }
 
 /// The message was let go.
 pub(crate) fn dropped(reason: &str) -> Problem {
-    let message = format!("The message was let go. {}", sentence(reason));
+    let message = format!("The message was dropped. {}", sentence(reason));
     Problem::new(StatusCode::CONFLICT, "dropped", message)
 }

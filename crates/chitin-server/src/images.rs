@@ -14,17 +14,17 @@ pub(crate) fn from_url(url: &str) -> Result<ImageBlock, Problem> {
         .get(..5)
         .filter(|scheme| scheme.eq_ignore_ascii_case("data:"))
     else {
-        return Err(Problem::bad("A picture must be a `data:` URL.")
-            .hint("This server fetches nothing: send the bytes in base 64."));
+        return Err(Problem::bad("An image must be a `data:` URL.")
+            .hint("This server does not fetch URLs: send the bytes in base 64."));
     };
     let rest = &url[rest.len()..];
     let Some((head, data)) = rest.split_once(',') else {
-        return Err(Problem::bad("A `data:` URL of a picture has no data."));
+        return Err(Problem::bad("The `data:` URL of an image has no data."));
     };
     let mut words = head.split(';').map(str::trim);
     let kind = words.next().unwrap_or_default();
     if !words.any(|word| word.eq_ignore_ascii_case("base64")) {
-        return Err(Problem::bad("A picture must be in base 64."));
+        return Err(Problem::bad("An image must be in base 64."));
     }
     checked(kind, data)
 }
@@ -38,11 +38,11 @@ pub(crate) fn checked(kind: &str, data: &str) -> Result<ImageBlock, Problem> {
         kind.as_str()
     };
     if !KINDS.contains(&kind) {
-        let message = format!("`{}` is no kind of picture that is taken.", short(kind));
-        return Err(Problem::bad(message).hint(format!("Taken are {}.", KINDS.join(", "))));
+        let message = format!("`{}` is not a supported image type.", short(kind));
+        return Err(Problem::bad(message).hint(format!("Supported are {}.", KINDS.join(", "))));
     }
     if data.is_empty() || STANDARD.decode(data).is_err() {
-        return Err(Problem::bad("A picture is not in base 64."));
+        return Err(Problem::bad("An image is not in base 64."));
     }
     Ok(ImageBlock {
         data: data.to_owned(),

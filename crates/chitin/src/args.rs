@@ -8,19 +8,19 @@ use std::path::PathBuf;
 /// Which workspace a command is about.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct TargetArgs {
-    /// The workspace; left out, that of the agent.
+    /// The workspace; by default the agent's.
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 
-    /// The agent whose workspace and settings are meant; left out, the default agent.
+    /// The agent whose workspace and settings to use; if omitted, the default agent.
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
 
-    /// Another workspace to compose with it; may be given several times, the strongest first.
+    /// Another workspace to compose with it; repeatable, the first takes precedence.
     #[arg(long, value_name = "DIR")]
     pub(crate) with: Vec<PathBuf>,
 
-    /// The contract to read the workspace by.
+    /// The contract to use for the workspace.
     #[arg(long, value_name = "NAME")]
     pub(crate) contract: Option<String>,
 }
@@ -40,11 +40,11 @@ impl TargetArgs {
 /// What the user says about the turn.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct TurnArgs {
-    /// The session's key, such as `agent:main:discord:channel:42`; left out, the agent's main session.
+    /// The session's key, such as `agent:main:discord:channel:42`; by default the agent's main session.
     #[arg(long, value_name = "KEY")]
     session: Option<String>,
 
-    /// Whether the session has had a full first turn already; left out, what its transcript says.
+    /// Whether the session has had its first turn; by default read from the transcript.
     #[arg(long, value_enum)]
     turn: Option<WhichTurnArg>,
 
@@ -52,11 +52,11 @@ pub(crate) struct TurnArgs {
     #[arg(long, value_enum, default_value_t = RunArg::User)]
     run: RunArg,
 
-    /// Look at a run that asks for a lightweight context.
+    /// Show a run with a lightweight context.
     #[arg(long)]
     light: bool,
 
-    /// How much of a prompt; left out, minimal for subagents and scheduled jobs, full otherwise.
+    /// The prompt mode; by default minimal for subagents and scheduled jobs, full otherwise.
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
 
@@ -68,7 +68,7 @@ pub(crate) struct TurnArgs {
     #[arg(long, value_name = "LIMITS")]
     budget: Option<String>,
 
-    /// The model to reckon with, as `provider/name`.
+    /// The model to calculate for, as `provider/name`.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
@@ -76,7 +76,7 @@ pub(crate) struct TurnArgs {
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// Show what the model gets once absent files are seeded; nothing is written.
+    /// Show what the model gets once missing files are seeded; nothing is written.
     #[arg(long)]
     seeded: bool,
 }
@@ -91,7 +91,7 @@ enum WhichTurnArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RunArg {
-    /// Somebody's message.
+    /// A user's message.
     User,
     /// A heartbeat.
     Heartbeat,
@@ -107,7 +107,7 @@ enum RunArg {
 enum ModeArg {
     /// All sections.
     Full,
-    /// Fewer, for runs that another run or a schedule started.
+    /// Fewer, for subagents and scheduled jobs.
     Minimal,
     /// One line.
     None,

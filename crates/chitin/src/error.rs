@@ -187,6 +187,6 @@ impl From<io::Error> for CliError {
         } else {
             Kind::Internal
         };
-        Self::new(kind, "The output could not be written.").caused_by(error)
+        Self::new(kind, "Could not write the output.").caused_by(error)
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Say less: once leaves out notes, twice leaves out everything but the exit code.
+    /// Print less: once hides notes, twice hides everything but the exit code.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) quiet: u8,
 }
@@ -151,7 +151,7 @@ impl Printer {
             let mut text = String::new();
             if self.json {
                 text = serde_json::to_string_pretty(result).map_err(|error| {
-                    CliError::new(Kind::Internal, "The result cannot be written as JSON.")
+                    CliError::new(Kind::Internal, "Could not write the result as JSON.")
                         .caused_by(error)
                 })?;
                 text.push('\n');

@@ -86,7 +86,7 @@ pub struct Written {
     pub history: Option<String>,
     /// The summary of the turn that is cut in two.
     pub turn_prefix: Option<String>,
-    /// Who wrote it.
+    /// The sender.
     pub author: Author,
 }
 

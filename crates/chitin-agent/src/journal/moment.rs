@@ -163,7 +163,7 @@ pub struct RequestSent<'a> {
     pub system: &'a str,
     /// All messages that are sent.
     pub messages: &'a [Message],
-    /// How many of them stood before the user's words of this turn.
+    /// How many of them stood before the user's message of this turn.
     pub before_prompt: usize,
     /// The tools.
     pub tools: &'a [ToolSpec],

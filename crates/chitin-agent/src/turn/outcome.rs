@@ -21,7 +21,7 @@ pub enum TurnError {
     /// A limit was reached.
     #[error("stopped: {0}")]
     Limit(String),
-    /// There is no model.
+    /// No model is configured.
     #[error("no model is configured")]
     NoModel,
     /// Something of ours went wrong.

@@ -16,7 +16,7 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     for comment in comments(subject) {
         if gives_orders(subject, &comment) {
             let quoted = subject.excerpt(words_of(subject.text, &comment));
-            let message = format!("A comment that readers do not see gives orders: `{quoted}`.");
+            let message = format!("A hidden comment contains instructions: `{quoted}`.");
             findings.at(
                 subject,
                 comment,

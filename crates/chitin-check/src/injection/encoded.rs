@@ -26,7 +26,7 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
         let (what, severity) = if decoded.is_some_and(|bytes| is_text(&bytes)) {
             ("decodes to text", Severity::Warning)
         } else {
-            ("decodes to no plain text", Severity::Info)
+            ("does not decode to plain text", Severity::Info)
         };
         let message = format!("A block of {} encoded characters {what}.", run.len());
         findings.at(

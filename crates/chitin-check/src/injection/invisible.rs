@@ -100,9 +100,9 @@ fn report(
         .next()
         .map_or(0, u32::from);
     let characters = if count == 1 {
-        format!("One invisible character (U+{first:04X}) stands here.")
+        format!("Found an invisible character (U+{first:04X}).")
     } else {
-        format!("{count} invisible characters (first U+{first:04X}) stand here.")
+        format!("Found {count} invisible characters (first U+{first:04X}).")
     };
     let draft = match class {
         Class::Tag if is_flag(subject.text, &span, count) => return,
@@ -125,7 +125,7 @@ fn report(
         Class::Direction if has_right_to_left(subject.near(span.start)) => return,
         Class::Direction | Class::DirectionOverride => Draft::new(
             &rules::BIDI_CONTROLS,
-            format!("A control of the reading direction (U+{first:04X}) stands here."),
+            format!("Found a text direction control (U+{first:04X})."),
         ),
     };
     findings.at(subject, span, draft);

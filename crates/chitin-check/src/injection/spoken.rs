@@ -85,9 +85,9 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
         let quoted = subject.excerpt(hit.span.clone());
         let message = match hit.meaning {
             Meaning::AutoRead => {
-                format!("`{quoted}` is known from text that gives a file a lasting hold.")
+                format!("`{quoted}` is typical of text that makes a file persistent.")
             }
-            _ => format!("`{quoted}` is a phrase of prompt injection."),
+            _ => format!("`{quoted}` is a prompt injection phrase."),
         };
         findings.at(subject, hit.span.clone(), Draft::new(rule, message));
     }

@@ -164,15 +164,14 @@ pub fn rule(code: &str) -> Option<&'static Rule> {
 /// Returns the reference page of all rules as Markdown.
 pub fn reference_markdown() -> String {
     let mut page = String::from(
-        "# Findings of `chitin check`\n\nGenerated from the table of rules. Codes are stable: a code is never given to another rule.\n\n\
-         A finding is let pass by `<!-- chitin: allow CODE reason -->` on its line or the line before, \
-         or by `--ignore CODE` for the whole run.\n",
+        "# Findings of `chitin check`\n\nGenerated from the table of rules. Codes are stable: a code is never reused for another rule.\n\n\
+         Suppress a finding with `<!-- chitin: allow CODE reason -->` on its line or the line before, or with `--ignore CODE` for the whole run.\n",
     );
     for (prefix, title) in GROUPS {
         let _ = write!(page, "\n## {title}\n");
         for rule in RULES.iter().filter(|rule| rule.code.starts_with(prefix)) {
             let fixable = if rule.fixable {
-                ", mended by `--fix`"
+                ", fixed by `--fix`"
             } else {
                 ""
             };

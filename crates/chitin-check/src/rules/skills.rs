@@ -3,30 +3,28 @@
 use super::Rule;
 
 pub(crate) static SKILL_PROBLEM: Rule = Rule::warning("CH501", "a skill has a problem")
-    .why("Reading the skill showed that it is not loaded, or not as it is written.")
+    .why("The skill is not loaded, or not as written.")
     .todo("Correct what the message names: the `SKILL.md`, its directory, or a limit in `skills.limits`.");
 pub(crate) static SKILL_SHADOWED: Rule =
-    Rule::info("CH502", "a skill is hidden by another of its name")
+    Rule::info("CH502", "a skill is shadowed by another of the same name")
         .why("Where two sources have a skill of the same name, the one with precedence is used.")
         .todo("Rename or remove one of the two.");
 pub(crate) static SKILL_WITHOUT_DESCRIPTION: Rule = Rule::warning("CH503", "a skill has no description")
     .why("The catalogue gives the model a name and a description only. Without one the model cannot know when to use the skill, and some releases leave it out.")
     .todo("Write `description:` in its front matter: what it does and when to use it.");
 pub(crate) static DOWNLOAD_AND_RUN: Rule = Rule::error("CH504", "something is downloaded and run")
-    .why("The text has the agent or the user fetch a program from the network and start it unseen. Outside skills, and for a few well-known installers, it is a warning.")
+    .why("The text makes the agent or the user download a program and run it without review. Outside skills, and for a few well-known installers, it is a warning.")
     .todo("Pin a version and a checksum, or use a package manager; do not follow the step in a skill that you have not reviewed.");
-pub(crate) static PASTE_INTO_TERMINAL: Rule = Rule::warning(
-    "CH505",
-    "the user is asked to paste into a terminal",
-)
-.why("Skills that spread malware ask people to run a command by hand, where no sandbox holds it.")
-.todo("Review the command; let the agent run it under its sandbox instead.");
+pub(crate) static PASTE_INTO_TERMINAL: Rule =
+    Rule::warning("CH505", "the user is asked to paste into a terminal")
+        .why("Skills that spread malware ask people to run a command by hand, outside the sandbox.")
+        .todo("Review the command; let the agent run it in its sandbox instead.");
 pub(crate) static LOCKED_ARCHIVE: Rule = Rule::error("CH506", "an archive with a password")
-    .why("A password on a download has one use: scanners cannot look inside.")
+    .why("A password on a download keeps scanners from looking inside.")
     .todo("Do not unpack it. Remove the skill unless you know its author.");
-pub(crate) static PROTECTION_OFF: Rule = Rule::error("CH507", "a protection of the system is switched off")
-    .why("The text removes the quarantine mark of a download or switches off a guard of the operating system.")
+pub(crate) static PROTECTION_OFF: Rule = Rule::error("CH507", "a system protection is disabled")
+    .why("The text removes the quarantine attribute of a download or disables a protection of the operating system.")
     .todo("Do not run it. Remove the skill unless you know why it needs this.");
 pub(crate) static DECODED_AND_RUN: Rule = Rule::error("CH508", "encoded text is decoded and run")
-    .why("The command hides what it does from whoever reads it.")
+    .why("The command hides what it does.")
     .todo("Do not run it. Decode the text and read it.");

@@ -107,16 +107,10 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     for secret in &subject.secrets {
         let Secret { what, shown, .. } = secret;
         let (rule, message) = match secret.kind {
-            SecretKind::PrivateKey => (&rules::PRIVATE_KEY, format!("Here stands {what}.")),
-            SecretKind::Webhook => (&rules::WEBHOOK, format!("Here stands {what}: `{shown}`.")),
-            SecretKind::Key => (
-                &rules::PROVIDER_KEY,
-                format!("Here stands {what}: `{shown}`."),
-            ),
-            SecretKind::WebToken => (
-                &rules::JSON_WEB_TOKEN,
-                format!("Here stands {what}: `{shown}`."),
-            ),
+            SecretKind::PrivateKey => (&rules::PRIVATE_KEY, format!("Found {what}.")),
+            SecretKind::Webhook => (&rules::WEBHOOK, format!("Found {what}: `{shown}`.")),
+            SecretKind::Key => (&rules::PROVIDER_KEY, format!("Found {what}: `{shown}`.")),
+            SecretKind::WebToken => (&rules::JSON_WEB_TOKEN, format!("Found {what}: `{shown}`.")),
             SecretKind::Assignment => (
                 &rules::SECRET_ASSIGNMENT,
                 format!(

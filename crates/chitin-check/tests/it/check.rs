@@ -122,7 +122,7 @@ fn comments_let_findings_pass_with_a_reason() {
     assert_eq!(
         brief(&report.findings),
         [
-            "AGENTS.md warning CH706 `Ignore all previous` is a phrase of prompt injection.",
+            "AGENTS.md warning CH706 `Ignore all previous` is a prompt injection phrase.",
             "AGENTS.md warning CH003 There is no rule `CH999`.",
         ]
     );
@@ -185,8 +185,8 @@ fn bytes_and_permissions_are_looked_at_too() {
         ..Input::new(&workspace)
     });
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
-    . warning CH110 Everybody may write the directory (mode `1777`).
-    AGENTS.md info CH111 The group may write the file (mode `0664`).
+    . warning CH110 Everyone can write to the directory (mode `1777`).
+    AGENTS.md info CH111 The group can write to the file (mode `0664`).
     AGENTS.md error CH201 The byte `0xff` at offset 3 is not UTF-8, nor is one more place.
     ");
     let place = report.findings[2]
@@ -213,8 +213,8 @@ fn budgets_count_what_is_embedded() {
     );
     let report = chitin_check::check(&Input::new(&workspace));
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
-    . warning CH303 All files have 62399 units, 2399 more than the 60000 of all together; the cut begins in `BOOTSTRAP.md`.
-    AGENTS.md warning CH301 `AGENTS.md` has 12001 units, 1 more than the 12000 of one file; its middle is cut.
+    . warning CH303 All files have 62399 units, 2399 more than the limit of 60000 for all files; truncation starts in `BOOTSTRAP.md`.
+    AGENTS.md warning CH301 `AGENTS.md` has 12001 units, 1 more than the limit of 12000 for one file; its middle is truncated.
     SOUL.md info CH302 `SOUL.md` has 10200 of 12000 units (85 %).
     USER.md info CH302 `USER.md` has 12000 of 12000 units (100 %).
     ");
@@ -229,7 +229,7 @@ fn budgets_count_what_is_embedded() {
     assert_eq!(
         brief(&report.findings),
         [
-            "USER.md warning CH301 `USER.md` has 4001 units, 1 more than the 4000 of one file; its middle is cut."
+            "USER.md warning CH301 `USER.md` has 4001 units, 1 more than the limit of 4000 for one file; its middle is truncated."
         ]
     );
 }
@@ -261,7 +261,7 @@ fn names_are_taken_letter_by_letter() {
     TOOLS.md info CH112 `TOOLS.md` is not loaded under `openclaw-2026.9`.
     agents.md warning CH108 `agents.md` is not loaded; the exact name is `AGENTS.md`.
     channels.md warning CH108 `channels.md` is not loaded; the exact name is `CHANNELS.md`.
-    memory.md warning CH107 `memory.md` stands beside `MEMORY.md`; `openclaw-2026.9` ignores it.
+    memory.md warning CH107 `memory.md` exists beside `MEMORY.md`; `openclaw-2026.9` ignores it.
     memory/MEMORY.md info CH109 `MEMORY.md` in `memory` is not loaded by itself.
     old/SOUL.md info CH109 `SOUL.md` in `old` is not loaded by itself.
     ");
@@ -324,7 +324,7 @@ fn skills_say_what_discovery_found() {
         ..Input::new(&workspace)
     });
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
-    .agents/skills/a/SKILL.md info CH502 `a` is hidden by `skills/a/SKILL.md`.
+    .agents/skills/a/SKILL.md info CH502 `a` is shadowed by `skills/a/SKILL.md`.
     skills/a/SKILL.md warning CH503 The skill `a` has no description.
     skills/a/SKILL.md warning CH501 The name is too short.
     ");

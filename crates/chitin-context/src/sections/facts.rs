@@ -80,7 +80,7 @@ pub enum PromptMode {
     /// All sections, for an agent that talks with people.
     #[default]
     Full,
-    /// Fewer, for runs that another run or a schedule started.
+    /// Fewer, for subagents and scheduled jobs.
     Minimal,
     /// One line.
     None,

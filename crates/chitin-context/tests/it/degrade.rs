@@ -78,7 +78,7 @@ fn a_step_about_extras_does_not_touch_the_root_file_of_the_same_name() {
     assert!(context.system().contains("Read it at: /w/docs/AGENTS.md"));
     let shown = view(&context, &mut tokens::estimate);
     assert_eq!(shown.files[3].state, FileState::Cut);
-    insta::assert_snapshot!(shown.files[3].reason, @"cut to 0: the plan for small windows shortens it");
+    insta::assert_snapshot!(shown.files[3].reason, @"truncated to 0: the plan for small windows shortens it");
     let figures = &context.files.report.files[3];
     assert!(figures.truncated);
     assert_eq!(figures.causes, [CutCause::Plan]);

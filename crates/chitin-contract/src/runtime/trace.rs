@@ -77,7 +77,7 @@ pub enum SummaryApis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheStates {
-    /// Once before the user's words and once at the end.
+    /// Once before the user's message and once at the end.
     PerRun,
     /// Before and after every request.
     PerRequest,

@@ -31,7 +31,7 @@ away what is the owner's.";
 /// Who speaks.
 #[derive(Debug, Clone, Copy)]
 pub struct Speaker<'a> {
-    /// The network.
+    /// The channel.
     pub channel: &'a str,
     /// What the room is called; none when they write to us alone.
     pub room: Option<&'a str>,

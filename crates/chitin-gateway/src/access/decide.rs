@@ -41,7 +41,7 @@ impl Trust {
         let account = normalize_account_id(inbound.account_id.as_deref().unwrap_or_default());
         let section = Section::of(&self.config, &channel, &account);
         if inbound.peer.is_none() {
-            return Err("it does not say where it was written".to_owned());
+            return Err("it does not say where it was posted".to_owned());
         }
         let id = inbound
             .sender_id
@@ -58,7 +58,7 @@ impl Trust {
             names: &noticed.sender_names,
         };
         if section.is_off() {
-            return Err("the network is switched off (`enabled`)".to_owned());
+            return Err("the channel is disabled (`enabled`)".to_owned());
         }
         let who = Who {
             trust: self,
@@ -90,10 +90,10 @@ impl Who<'_> {
         let policy = self.section.direct_policy();
         match &policy {
             DirectPolicy::Disabled => {
-                return Err("direct messages are switched off (`dmPolicy`)".to_owned());
+                return Err("direct messages are disabled (`dmPolicy`)".to_owned());
             }
             DirectPolicy::Odd(odd) => {
-                return Err(format!("`dmPolicy` is `{odd}`, which nobody knows"));
+                return Err(format!("`dmPolicy` has the unknown value `{odd}`"));
             }
             DirectPolicy::Pairing | DirectPolicy::Allowlist | DirectPolicy::Open => {}
         }
@@ -113,11 +113,11 @@ impl Who<'_> {
         }
         match policy {
             DirectPolicy::Open => {
-                Err("it is not listed, and `open` needs `*` in `allowFrom`".to_owned())
+                Err("its sender is not in `allowFrom`, and `open` needs `*` in it".to_owned())
             }
             _ if self.is_paired()? => Ok(Verdict::Heard { owner: false }),
             DirectPolicy::Pairing if !noticed.from_program => Ok(Verdict::Unknown),
-            _ => Err("its sender is not listed (`allowFrom`)".to_owned()),
+            _ => Err("its sender is not in the allowlist (`allowFrom`)".to_owned()),
         }
     }
 
@@ -147,7 +147,7 @@ impl Who<'_> {
             (Err(reason), _) => return Err(reason),
         };
         if !heard {
-            return Err("its sender is not listed for the room".to_owned());
+            return Err("its sender is not in the allowlist of the room".to_owned());
         }
         if noticed.addressed == Addressed::No && room.wants_address(section) {
             return Ok(Verdict::Overheard);
@@ -178,4 +178,4 @@ impl Who<'_> {
 }
 
 /// Why programs are not heard.
-const PROGRAM: &str = "a program wrote it (`allowBots`)";
+const PROGRAM: &str = "its sender is a bot (`allowBots`)";

@@ -14,33 +14,35 @@ pub enum TrustError {
         reason: String,
     },
     /// What was typed is no code.
-    #[error("that is no code: a code has eight letters and digits, without I, O, 0 and 1")]
+    #[error(
+        "that is not a pairing code: a code has eight letters and digits, without I, O, 0 and 1"
+    )]
     NoCode,
     /// Nobody who waits has that code.
-    #[error("nobody who waits has that code, or its hour is over")]
+    #[error("unknown or expired pairing code")]
     UnknownCode,
     /// Somebody guesses.
-    #[error("{most} codes were wrong, so all that were open count no more")]
+    #[error("too many wrong codes ({most}); all pending codes were revoked")]
     TooManyWrong {
         /// How many.
         most: u32,
     },
     /// Nobody of that name was let in.
-    #[error("`{sender}` was not let in on `{channel}`")]
+    #[error("`{sender}` is not an approved sender on `{channel}`")]
     UnknownSender {
-        /// The network.
+        /// The channel.
         channel: String,
         /// Who.
         sender: String,
     },
     /// Too many were let in.
-    #[error("{most} people were let in already, and more are not")]
+    #[error("there are already {most} approved senders, the maximum")]
     Full {
         /// How many.
         most: usize,
     },
     /// There is no randomness.
-    #[error("the machine gives no random numbers")]
+    #[error("the operating system provides no random numbers")]
     NoRandomness,
 }
 
@@ -49,13 +51,13 @@ impl TrustError {
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
             Self::File { .. } => {
-                Some("look at the file; while it cannot be read, nobody who was let in is heard")
+                Some("fix the file; while it cannot be read, approved senders have no access")
             }
             Self::NoCode | Self::UnknownCode => {
-                Some("`chitin pairing` lists who waits and their codes")
+                Some("`chitin pairing` lists pending requests and their codes")
             }
-            Self::TooManyWrong { .. } => Some("whoever waits writes once more and gets a new code"),
-            Self::UnknownSender { .. } => Some("`chitin pairing` lists who was let in"),
+            Self::TooManyWrong { .. } => Some("the sender gets a new code with their next message"),
+            Self::UnknownSender { .. } => Some("`chitin pairing` lists approved senders"),
             Self::Full { .. } => Some("`chitin pairing revoke CHANNEL SENDER` makes room"),
             Self::NoRandomness => None,
         }

@@ -12,7 +12,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// What somebody is told who is let in.
 const WELCOME: &str =
-    "You are let in. Write to me whenever you like; what you wrote before I have not read.";
+    "You are approved and can write to me now. I did not read your earlier messages.";
 
 impl Gateway {
     /// Returns who is heard.
@@ -49,9 +49,12 @@ impl Inner {
         let asked = tokio::task::spawn_blocking(move || {
             let asked = trust.ask(&noticed);
             let reason = match &asked {
-                Ok(Asking::Tell(_) | Asking::Quiet) => "its sender waits to be let in".to_owned(),
+                Ok(Asking::Tell(_) | Asking::Quiet) => {
+                    "its sender has a pending pairing request".to_owned()
+                }
                 Ok(Asking::Full) => {
-                    "its sender is not known, and too many wait to be let in".to_owned()
+                    "its sender is unknown, and there are too many pending pairing requests"
+                        .to_owned()
                 }
                 Err(error) => error.to_string(),
             };
@@ -105,21 +108,21 @@ impl Inner {
             };
             if let Err(error) = self.send(&**surface, place, &message).await {
                 let reason = error.message;
-                (self.parts.note)(&format!("nothing could be said at `{place}`: {reason}"));
+                (self.parts.note)(&format!("could not send a message to `{place}`: {reason}"));
                 return;
             }
         }
     }
 
     fn note_trust(&self, error: &TrustError) {
-        (self.parts.note)(&format!("who may talk to agents is not known: {error}"));
+        (self.parts.note)(&format!("could not read the approved senders: {error}"));
     }
 }
 
 /// What somebody is told who is not known.
 fn invitation(code: &str) -> String {
     format!(
-        "I do not know you yet, so I did not read what you wrote. To be let in, give my owner this code within an hour: `{code}`\n\n\
-         The owner types: `chitin pairing approve {code}`"
+        "I do not know you yet, so I did not read your message. To get access, give my owner this code within an hour: `{code}`\n\n\
+         The owner runs: `chitin pairing approve {code}`"
     )
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pending {
-    /// The network.
+    /// The channel.
     pub channel: String,
     /// The account on it.
     pub account: String,
@@ -17,7 +17,7 @@ pub struct Pending {
     /// How they are called. They chose the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_name: Option<String>,
-    /// The code that they were told.
+    /// The pairing code.
     pub code: String,
     /// When they first asked, in milliseconds since 1970.
     pub asked_at: i64,
@@ -33,7 +33,7 @@ pub struct Pending {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paired {
-    /// The network.
+    /// The channel.
     pub channel: String,
     /// The account on it.
     pub account: String,

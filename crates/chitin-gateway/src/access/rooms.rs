@@ -73,15 +73,15 @@ impl<'a> Room<'a> {
         policy: &RoomPolicy,
     ) -> Result<Self, String> {
         match policy {
-            RoomPolicy::Disabled => return Err("rooms are switched off (`groupPolicy`)".to_owned()),
+            RoomPolicy::Disabled => return Err("rooms are disabled (`groupPolicy`)".to_owned()),
             RoomPolicy::Odd(odd) => {
-                return Err(format!("`groupPolicy` is `{odd}`, which nobody knows"));
+                return Err(format!("`groupPolicy` has the unknown value `{odd}`"));
             }
             RoomPolicy::Open | RoomPolicy::Allowlist => {}
         }
         let room = Self::look_up(section, noticed);
         if room.access.iter().any(|entry| is_off(entry)) {
-            return Err("the room is switched off".to_owned());
+            return Err("the room is disabled".to_owned());
         }
         match policy {
             RoomPolicy::Allowlist => room.listed(section, noticed),
@@ -151,8 +151,7 @@ impl<'a> Room<'a> {
         match kind(noticed) {
             ChatType::Group if section.said("groups").is_null() => {
                 if section.said_in_dm("groupEnabled") != &Value::Bool(true) {
-                    let reason =
-                        "conversations of several people are not switched on (`dm.groupEnabled`)";
+                    let reason = "group DMs are not enabled (`dm.groupEnabled`)";
                     return Err(reason.to_owned());
                 }
                 let listed = People::read(section.said_in_dm("groupChannels"));

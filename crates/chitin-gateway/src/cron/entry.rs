@@ -139,7 +139,7 @@ impl CronEntry {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if self.id.is_empty() || self.id.len() > MOST_ID || !self.id.chars().all(plain) {
             return Err(format!(
-                "`{}` cannot be the id of a scheduled job.",
+                "`{}` is not a valid id of a scheduled job.",
                 self.id
             ));
         }

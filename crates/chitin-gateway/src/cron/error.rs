@@ -23,7 +23,7 @@ pub enum CronError {
     #[error("{0}")]
     Bad(String),
     /// There are too many.
-    #[error("there are {most} scheduled jobs already, and no more can be added")]
+    #[error("there are already {most} scheduled jobs, the maximum")]
     Full {
         /// How many may be there.
         most: usize,
@@ -34,7 +34,7 @@ impl CronError {
     /// Returns what may be done about it.
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::File { .. } => Some("mend the file, or move it away; nothing was changed"),
+            Self::File { .. } => Some("fix the file, or move it away; nothing was changed"),
             Self::Unknown { .. } => Some("list the jobs to see their ids"),
             Self::Full { .. } => Some("remove some that are no longer needed"),
             Self::Bad(_) => None,

@@ -42,13 +42,13 @@ impl CronDocument {
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let Value::Object(mut rest) = value else {
-            return Err("it is no JSON object".to_owned());
+            return Err("it is not a JSON object".to_owned());
         };
         rest.entry("version").or_insert_with(|| json!(1));
         let jobs = match rest.remove("jobs") {
             None => Vec::new(),
             Some(Value::Array(jobs)) => jobs,
-            Some(_) => return Err("`jobs` is no list".to_owned()),
+            Some(_) => return Err("`jobs` is not a list".to_owned()),
         };
         let entries =
             jobs.into_iter().map(

@@ -64,7 +64,7 @@ impl Gateway {
                     }
                     Err(error) => {
                         if failures % TOLD_EVERY == 0 {
-                            (gateway.0.parts.note)(&format!("schedules do not run: {error}"));
+                            (gateway.0.parts.note)(&format!("cron jobs do not run: {error}"));
                         }
                         failures += 1;
                         LONGEST_SLEEP
@@ -192,7 +192,7 @@ impl Inner {
                 let key = session_key::store_key(key, &agent_id, "", grammar);
                 let parsed = session_key::SessionKey::parse(&key, grammar);
                 if parsed.is_none_or(|parsed| parsed.agent() != agent) {
-                    return Err(format!("`{key}` is no session of `{agent_id}`"));
+                    return Err(format!("`{key}` is not a session of `{agent_id}`"));
                 }
                 key
             }
@@ -239,7 +239,7 @@ impl Inner {
             });
             let odd = document
                 .odd()
-                .map(|reason| format!("a scheduled job is not understood: {reason}"));
+                .map(|reason| format!("could not parse a scheduled job: {reason}"));
             Ok(bad.chain(odd).collect::<Vec<String>>())
         });
         for said in odd.await.unwrap_or_default() {
@@ -314,7 +314,7 @@ impl Inner {
             })
         });
         if let Err(error) = noted.await {
-            (self.parts.note)(&format!("a scheduled run could not be noted: {error}"));
+            (self.parts.note)(&format!("could not record a scheduled run: {error}"));
         }
         schedules.changed.notify_one();
     }

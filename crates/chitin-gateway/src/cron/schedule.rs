@@ -111,8 +111,9 @@ impl Schedule {
     fn read(&self, made_ms: i64, zone: &TimeZone) -> Result<When, String> {
         let zone = match self.tz.as_deref().map(str::trim) {
             None | Some("") => zone.clone(),
-            Some(name) => TimeZone::get(name)
-                .map_err(|_| format!("`{name}` is no time zone that is known here."))?,
+            Some(name) => {
+                TimeZone::get(name).map_err(|_| format!("`{name}` is not a known time zone."))?
+            }
         };
         match self.kind {
             ScheduleKind::At => {
@@ -140,7 +141,7 @@ impl Schedule {
                     return Err(format!("`expr` is longer than {MOST_EXPR} bytes."));
                 }
                 let cron = Cron::from_str(expr)
-                    .map_err(|error| format!("`{expr}` is no pattern. {error}"))?;
+                    .map_err(|error| format!("`{expr}` is not a valid cron pattern. {error}"))?;
                 Ok(When::Cron {
                     cron: Box::new(cron),
                     zone,
@@ -160,5 +161,5 @@ fn instant(text: &str, zone: &TimeZone) -> Result<i64, String> {
     let zoned = civil.and_then(|civil| zone.to_ambiguous_zoned(civil).compatible().ok());
     zoned
         .map(|zoned| zoned.timestamp().as_millisecond())
-        .ok_or_else(|| format!("`{text}` is no instant; write it like `2026-05-01T09:00:00Z`."))
+        .ok_or_else(|| format!("`{text}` is not a time; write it like `2026-05-01T09:00:00Z`."))
 }

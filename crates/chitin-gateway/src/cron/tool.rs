@@ -244,7 +244,7 @@ impl Caller {
 
 fn read(value: Value) -> Result<CronEntry, CronError> {
     serde_json::from_value(value)
-        .map_err(|error| CronError::Bad(format!("The job cannot be understood: {error}.")))
+        .map_err(|error| CronError::Bad(format!("Could not parse the job: {error}.")))
 }
 
 /// Names a place as deliveries do.

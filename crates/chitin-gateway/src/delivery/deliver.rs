@@ -357,7 +357,7 @@ impl Delivery {
             }
             Err(error) => {
                 let note = &self.inner.parts.note;
-                note(&format!("words for `{to}` could not be sent: {error}"));
+                note(&format!("could not deliver a message to `{to}`: {error}"));
                 let reason = error.to_string();
                 What::NotDelivered { to, reason }
             }

@@ -31,7 +31,7 @@ impl Inner {
             store.annotate(&key, &mut |entry| put_place(entry, &from))
         });
         if let Ok(Err(error)) = noting.await {
-            (self.parts.note)(&format!("the last place could not be noted: {error}"));
+            (self.parts.note)(&format!("could not record the last surface: {error}"));
         }
     }
 

@@ -151,7 +151,7 @@ impl Delivery {
         let Err(error) = send::edit(&**surface, address, id, &text.body).await else {
             return Ok(id.to_owned());
         };
-        let why = format!("a message at `{address}` could not be changed: {error}");
+        let why = format!("could not edit a message at `{address}`: {error}");
         (self.inner.parts.note)(&why);
         let _ = send::take_back(&**surface, address, id).await;
         let message = Outgoing {

@@ -4,7 +4,7 @@ use chitin_contract::HeartbeatComments;
 use chitin_protocol::text::trim_js;
 use std::borrow::Cow;
 
-/// Tells whether HEARTBEAT.md asks for nothing: only blanks, headings, empty list items and fence lines are in it.
+/// Tells whether HEARTBEAT.md contains no tasks: only blanks, headings, empty list items and fence lines are in it.
 ///
 /// A file that is not there is another matter: then the model is asked.
 pub fn is_empty(content: &str, comments: HeartbeatComments) -> bool {

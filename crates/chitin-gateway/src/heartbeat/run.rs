@@ -107,7 +107,9 @@ impl Gateway {
                 for report in gateway.beat(&mut beats).await {
                     if let BeatOutcome::Failed { reason } = report.outcome {
                         let agent = report.agent;
-                        (gateway.0.parts.note)(&format!("no heartbeat of `{agent}`: {reason}"));
+                        (gateway.0.parts.note)(&format!(
+                            "skipped the heartbeat of `{agent}`: {reason}"
+                        ));
                     }
                 }
             }
@@ -247,7 +249,7 @@ impl Inner {
             })
     }
 
-    /// Returns what people hear of a heartbeat's answer; nothing when all is well or the same was said not long ago (R72).
+    /// Returns what people hear of a heartbeat's answer; nothing when all is well or the same text was sent recently (R72).
     pub(crate) fn beat_words(&self, job: &Job, text: &str) -> Option<String> {
         let agent = AgentId::normalize(&job.agent_id);
         let settings = HeartbeatSettings::read(&self.parts.config, &agent, self.parts.contract);
@@ -304,7 +306,7 @@ impl Inner {
             (None, None) => Ok(()),
         };
         if let Err(error) = noted {
-            (self.parts.note)(&format!("a heartbeat could not be noted: {error}"));
+            (self.parts.note)(&format!("could not record a heartbeat: {error}"));
         }
     }
 
@@ -351,7 +353,9 @@ impl Inner {
             }
         });
         if let Err(error) = noted {
-            (self.parts.note)(&format!("tasks of a heartbeat could not be noted: {error}"));
+            (self.parts.note)(&format!(
+                "could not record the tasks of a heartbeat: {error}"
+            ));
         }
     }
 }

@@ -17,22 +17,22 @@ pub enum Skip {
     #[error("heartbeats are off")]
     Disabled,
     /// It is outside of the active hours.
-    #[error("it is outside of the active hours")]
+    #[error("it is outside the active hours")]
     QuietHours,
     /// A turn runs or waits, in the session or in the main lane.
-    #[error("a turn is under way")]
+    #[error("a turn is running")]
     RequestsInFlight,
-    /// HEARTBEAT.md asks for nothing.
-    #[error("HEARTBEAT.md asks for nothing")]
+    /// HEARTBEAT.md contains no tasks.
+    #[error("HEARTBEAT.md contains no tasks")]
     EmptyHeartbeatFile,
     /// The tasks in HEARTBEAT.md are not due yet.
     #[error("no task is due")]
     NoTasksDue,
     /// The channel wants to hear neither alerts nor that all is well.
-    #[error("nobody wants to hear of it")]
+    #[error("the channel wants no heartbeat messages")]
     AlertsDisabled,
     /// The same words were said not long ago.
-    #[error("the same was said not long ago")]
+    #[error("the same text was sent recently")]
     Duplicate,
 }
 

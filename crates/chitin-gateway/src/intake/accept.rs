@@ -159,13 +159,13 @@ impl Inner {
         }
         if incoming.text.len() > MOST_TEXT {
             return Err(Refusal::TooLarge(format!(
-                "its text has {} bytes, {MOST_TEXT} are taken",
+                "its text has {} bytes, the limit is {MOST_TEXT}",
                 incoming.text.len()
             )));
         }
         if incoming.images.len() > MOST_IMAGES {
             return Err(Refusal::TooLarge(format!(
-                "it has {} pictures, {MOST_IMAGES} are taken",
+                "it has {} images, the limit is {MOST_IMAGES}",
                 incoming.images.len()
             )));
         }

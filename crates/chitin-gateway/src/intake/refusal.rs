@@ -8,10 +8,10 @@ use chitin_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The gateway is about to end.
-    #[error("the gateway is about to end and takes nothing more in")]
+    #[error("the gateway is shutting down")]
     Closing,
     /// There is nothing in it.
-    #[error("the message says nothing")]
+    #[error("the message is empty")]
     Empty,
     /// There is too much in it.
     #[error("the message is too large: {0}")]
@@ -44,16 +44,16 @@ pub enum Refusal {
     #[error(transparent)]
     NoRoute(#[from] RouteError),
     /// Too much is to be done already.
-    #[error("{open} jobs are open already, and more are not taken in")]
+    #[error("{open} jobs are already open, the maximum")]
     Full {
         /// How many.
         open: usize,
     },
     /// What is to be done already is too large.
-    #[error("the messages that are open already are too large, and more are not taken in")]
+    #[error("the open messages already use the maximum size")]
     TooMuch,
     /// Too much waits in this session already.
-    #[error("{waiting} messages wait in this session already, and more are not taken in")]
+    #[error("{waiting} messages are already queued in this session, the maximum")]
     QueueFull {
         /// How many.
         waiting: usize,

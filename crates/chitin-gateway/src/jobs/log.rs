@@ -24,7 +24,7 @@ impl Inner {
             receiver.await.unwrap_or_else(|_| {
                 Err(StoreError::Damaged {
                     path: "ledger".into(),
-                    reason: "its writer has ended".to_owned(),
+                    reason: "its writer has stopped".to_owned(),
                 })
             })
         }

@@ -116,7 +116,7 @@ impl Job {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum JobKind {
-    /// Somebody's message.
+    /// A user's message.
     Message,
     /// A run that another session began.
     Subagent,

@@ -65,9 +65,7 @@ impl Inner {
     fn understand<T: DeserializeOwned>(&self, id: &str, body: Value) -> Option<T> {
         serde_json::from_value(body)
             .inspect_err(|error| {
-                (self.parts.note)(&format!(
-                    "`{id}` was left open and cannot be understood: {error}"
-                ));
+                (self.parts.note)(&format!("could not parse the open job `{id}`: {error}"));
             })
             .ok()
     }

@@ -62,13 +62,13 @@ impl Inner {
             Pushed::Replaced(gone) => {
                 drop(busy);
                 for job in gone {
-                    self.let_go(&job, "newer messages took its place");
+                    self.let_go(&job, "newer messages replaced it");
                 }
                 Ok(Place::Waits)
             }
             Pushed::Refused(job) => {
                 drop(busy);
-                self.let_go(&job, "too many messages wait already");
+                self.let_go(&job, "too many messages are already queued");
                 Err(Refusal::QueueFull { waiting })
             }
         }

@@ -18,7 +18,7 @@ impl Inner {
             Ok(Some(job)) => self.run_caught(job, Marks::new()).await,
             Ok(None) => {}
             Err(panic) => (self.parts.note)(&format!(
-                "Internal error: messages in `{key}` could not be put together ({panic}). They are kept and run after the next start."
+                "Internal error: could not merge messages in `{key}` ({panic}). They are kept and run after the next start."
             )),
         }
     }
@@ -82,7 +82,7 @@ impl Inner {
         let gone = || std::iter::once(&first).chain(&others);
         changes.extend(gone().map(|job| closing(&job.id)));
         if let Err(error) = self.write(changes).await {
-            (self.parts.note)(&format!("messages could not be put together: {error}"));
+            (self.parts.note)(&format!("could not merge messages: {error}"));
             // Nothing is lost: they are still in the ledger, one by one.
             let mut busy = self.busy.lock();
             let session = busy.entry(first.session_key.clone()).or_default();

@@ -18,7 +18,7 @@ pub enum RouteError {
         known: Vec<String>,
     },
     /// No binding holds, and nobody is the default agent.
-    #[error("no binding holds and nobody is the default agent")]
+    #[error("no binding matches and there is no default agent")]
     NoDefault(#[from] SelectionRequired),
 }
 
@@ -27,7 +27,7 @@ impl RouteError {
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownAgent { known, .. } => format!(
-                "Add the agent to `agents.list`, or name one of those that are there: {}.",
+                "Add the agent to `agents.list`, or name an existing one: {}.",
                 known.join(", ")
             ),
             Self::NoDefault(_) => {

@@ -33,7 +33,7 @@ pub struct Inbound {
     /// The thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// Who wrote it.
+    /// The sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sender_id: Option<String>,
 }

@@ -169,7 +169,7 @@ impl Routing {
     ///
     /// # Errors
     ///
-    /// When the binding that holds names nobody, or no binding holds and nobody is the default agent, and the contract does
+    /// When the binding that holds names nobody, or no binding matches and there is no default agent, and the contract does
     /// not have somebody else step in.
     pub fn resolve(&self, inbound: &Inbound) -> Result<Route, RouteError> {
         let inbound = inbound.normalized();

@@ -43,7 +43,7 @@ impl Inner {
         }
         if letter.words.len() > MOST_TEXT {
             return Err(Refusal::TooLarge(format!(
-                "its text has {} bytes, {MOST_TEXT} are taken",
+                "its text has {} bytes, the limit is {MOST_TEXT}",
                 letter.words.len()
             )));
         }

@@ -206,7 +206,7 @@ impl Inner {
             .await;
         if let Err(error) = changed {
             let key = &job.session_key;
-            (self.parts.note)(&format!("the state of `{key}` could not be kept: {error}"));
+            (self.parts.note)(&format!("could not store the state of `{key}`: {error}"));
         }
     }
 

@@ -160,7 +160,7 @@ impl Inner {
         let open = self.open.load(Ordering::Relaxed);
         if open >= self.parts.most_open {
             return Err(SpawnRefusal::error(format!(
-                "{open} jobs are open already, and more are not taken in. Try again later."
+                "{open} jobs are already open, the maximum. Try again later."
             )));
         }
         let mut nodes = self.tree.lock();

@@ -80,11 +80,15 @@ impl Inner {
             Ok(Ok(_)) => return ThreadHistory::Unknown,
             Ok(Err(error)) => {
                 let reason = error.message;
-                (self.parts.note)(&format!("the past of `{from}` is not known: {reason}"));
+                (self.parts.note)(&format!(
+                    "could not read the history of the thread `{from}`: {reason}"
+                ));
                 return ThreadHistory::Unknown;
             }
             Err(_) => {
-                (self.parts.note)(&format!("the past of `{from}` did not come in time"));
+                (self.parts.note)(&format!(
+                    "the history of the thread `{from}` did not arrive in time"
+                ));
                 return ThreadHistory::Unknown;
             }
         };
@@ -170,9 +174,7 @@ impl Inner {
             Ok(Err(error)) => error.message,
             Err(_) => "the surface did not answer in time".to_owned(),
         };
-        (self.parts.note)(&format!(
-            "no thread could be opened at `{beside}`: {reason}"
-        ));
+        (self.parts.note)(&format!("could not open a thread at `{beside}`: {reason}"));
         beside.clone()
     }
 }

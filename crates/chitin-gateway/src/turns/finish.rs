@@ -44,7 +44,7 @@ impl Inner {
         if let Some(written) = written
             && let Err(error) = written.await
         {
-            (self.parts.note)(&format!("what follows could not be kept: {error}"));
+            (self.parts.note)(&format!("could not store follow-up jobs: {error}"));
         }
         let gone = steered.len() + usize::from(after.again.is_none());
         self.open.fetch_add(after.jobs.len(), Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Inner {
             let removed = inner.remove_session(&leaving).await;
             if let Err(error) = removed {
                 let key = &leaving.session_key;
-                (inner.parts.note)(&format!("`{key}` could not be taken away: {error}"));
+                (inner.parts.note)(&format!("could not delete `{key}`: {error}"));
             }
             inner.parts.ledger.note(vec![left(&leaving)]);
         });

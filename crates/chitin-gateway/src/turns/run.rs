@@ -26,7 +26,7 @@ impl Inner {
     pub(crate) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
         let Some(_room) = self.enter(&job, &marks).await else {
             let outcome = self.outcome(
-                Err("it was stopped before it began".to_owned()),
+                Err("it was stopped before it started".to_owned()),
                 Some(StopCause::Wanted),
                 self.parts.clock.now_ms(),
             );

@@ -411,6 +411,6 @@ fn what_does_not_say_who_or_where_is_refused_with_a_reason() {
     nowhere.incoming.inbound.peer = None;
     assert_eq!(
         judge(&open, &nowhere),
-        Verdict::Refused("it does not say where it was written".to_owned())
+        Verdict::Refused("it does not say where it was posted".to_owned())
     );
 }

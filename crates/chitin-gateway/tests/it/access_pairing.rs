@@ -103,7 +103,7 @@ async fn whom_another_process_lets_in_is_heard_at_once_and_told_so() {
     let greeted = || {
         let sent = stage.surface.sent();
         sent.iter()
-            .filter(|text| text.contains("You are let in"))
+            .filter(|text| text.contains("You are approved"))
             .count()
     };
     for _ in 0..500 {
@@ -148,7 +148,7 @@ async fn a_code_counts_for_an_hour_and_three_may_wait() {
         );
     }
     let full = notice(&stage, direct("chat", "d", "Hi")).await;
-    assert!(matches!(full, Notice::Ignored(reason) if reason.contains("too many wait")));
+    assert!(matches!(full, Notice::Ignored(reason) if reason.contains("too many pending")));
     assert_eq!(trust.pending().unwrap().len(), MOST_PENDING);
     let mut elsewhere = direct("chat", "d", "Hi");
     elsewhere.incoming.inbound.account_id = Some("other".to_owned());

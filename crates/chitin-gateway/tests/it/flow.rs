@@ -140,8 +140,8 @@ async fn what_cannot_be_taken_in_is_refused_and_the_rest_goes_on() {
         refusal(odd).await,
     ];
     insta::assert_snapshot!(said.join("\n"), @r"
-    the message says nothing
-    the message is too large: its text has 2097152 bytes, 1048576 are taken
+    the message is empty
+    the message is too large: its text has 2097152 bytes, the limit is 1048576
     there is no agent `mian`
     there is no agent `nobody`
     ");

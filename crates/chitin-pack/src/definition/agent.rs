@@ -71,7 +71,7 @@ pub struct Identity {
     pub version: String,
     /// What it is for.
     pub description: String,
-    /// Who made it.
+    /// The author.
     pub author: Option<String>,
     /// Under which licence.
     pub license: Option<String>,

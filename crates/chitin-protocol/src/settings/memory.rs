@@ -20,7 +20,7 @@ pub struct MemorySettings {
     /// How many results a search gives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results: Option<u32>,
-    /// How well a result must fit, from 0 to 1.
+    /// The minimum score of a result, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_score: Option<Share>,
     /// Whether results say where they stand.

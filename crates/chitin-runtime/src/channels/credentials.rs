@@ -97,21 +97,21 @@ fn change(state: &Path, change: impl FnOnce(&mut Map<String, Value>)) -> Result<
 /// The text is never quoted: it holds secrets.
 fn parse(bytes: &[u8]) -> Result<Map<String, Value>, RuntimeError> {
     serde_json::from_slice(bytes).map_err(|_| {
-        unreadable().hint("put it right, or take it away and log in again: `chitin channels login`")
+        unreadable().hint("fix it, or delete it and log in again with `chitin channels login`")
     })
 }
 
 fn unreadable() -> RuntimeError {
     RuntimeError::new(
         ErrorKind::User,
-        format!("`{CREDENTIALS_FILE}` in Chitin's home cannot be read."),
+        format!("Could not read `{CREDENTIALS_FILE}` in Chitin's home."),
     )
 }
 
 fn unwritable(error: WriteError) -> RuntimeError {
     RuntimeError::new(
         ErrorKind::User,
-        format!("`{CREDENTIALS_FILE}` in Chitin's home cannot be written."),
+        format!("Could not write `{CREDENTIALS_FILE}` in Chitin's home."),
     )
     .caused_by(error)
 }

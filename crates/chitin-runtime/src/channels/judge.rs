@@ -103,12 +103,12 @@ pub fn secrets_in_clear(kind: ChannelKind, section: &Value) -> Vec<ChannelIssue>
             match Said::of(value) {
                 Said::InClear => Some(ChannelIssue::new(
                     path,
-                    "A secret stands here in clear.",
-                    format!("`chitin channels login {id}` keeps it in a file for you alone; or write {reference}"),
+                    "Found a secret in plain text.",
+                    format!("`chitin channels login {id}` stores it in a file that only you can read; or write {reference}"),
                 )),
                 Said::Unfilled => Some(ChannelIssue::new(
                     path,
-                    "Variables are not filled in here: the text itself is taken for the secret.",
+                    "Variables are not expanded here: the text itself is used as the secret.",
                     format!("write {reference}, with the name of your variable"),
                 )),
                 Said::Elsewhere(_) | Said::Fine => None,
@@ -124,8 +124,8 @@ pub fn secrets_elsewhere(kind: ChannelKind, section: &Value) -> Vec<ChannelIssue
         .filter_map(|(path, _, value)| match Said::of(value) {
             Said::Elsewhere(source) => Some(ChannelIssue::new(
                 path,
-                format!("A secret of source `{source}` is not read here; only `env` is."),
-                format!("`chitin channels login {}` keeps it", kind.id()),
+                format!("Secrets of source `{source}` are not supported; only `env` is."),
+                format!("`chitin channels login {}` stores it", kind.id()),
             )),
             Said::InClear | Said::Unfilled | Said::Fine => None,
         })
@@ -179,7 +179,7 @@ pub fn lacks(plan: &ChannelPlan) -> Vec<ChannelIssue> {
             ChannelIssue::new(
                 path,
                 format!("The account `{name}` has no `{key}`."),
-                format!("`chitin channels login {id}{whose}` keeps it: {whereabouts}"),
+                format!("`chitin channels login {id}{whose}` stores it: {whereabouts}"),
             )
         }));
     }

@@ -45,7 +45,7 @@ pub fn open(
         return Err(vec![OpenProblem {
             message: format!("{} has no token.", plan.kind.title()),
             hint: Some(format!(
-                "`chitin channels login {id}` keeps one; or set `{}`, or `channels.{id}.{}`",
+                "`chitin channels login {id}` stores one; or set `{}`, or `channels.{id}.{}`",
                 first.variable(),
                 first.key()
             )),
@@ -124,8 +124,8 @@ fn slack(plan: &ChannelPlan, notes: &Notes) -> Result<OpenedChannel, Vec<OpenPro
     let lacking = |account: &String| settings.uses_socket(account) && !apps.contains_key(account);
     if bots.keys().all(lacking) {
         return Err(vec![OpenProblem {
-            message: "Socket Mode needs the token of the app.".to_owned(),
-            hint: Some(format!("keep {}", ChannelSecret::AppToken.whereabouts())),
+            message: "Socket Mode needs the app token.".to_owned(),
+            hint: Some(format!("store {}", ChannelSecret::AppToken.whereabouts())),
         }]);
     }
     let mut signing = each(plan, ChannelSecret::Signing);

@@ -44,7 +44,7 @@ pub async fn probe(plan: &ChannelPlan) -> ProbedChannel {
                         plan.kind.title(),
                         LONGEST.as_secs()
                     ),
-                    Some("look at the connection to the internet, and at a proxy".to_owned()),
+                    Some("check the internet connection and the proxy".to_owned()),
                 )],
             }
         }

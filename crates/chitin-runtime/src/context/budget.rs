@@ -58,11 +58,12 @@ impl Budget {
                 "total" => budget.total = Some(bound(value)?),
                 name if name.contains('.') => budget.files.push((name.to_owned(), bound(value)?)),
                 name => {
-                    let error = wrong(name, "is nothing that can be limited");
+                    let error = wrong(name, "is not something that can be limited");
                     return Err(match nearest(name, ["file", "total", "unit"]) {
                         Some(near) => error.hint(format!("did you mean `{near}`?")),
-                        None => error
-                            .hint("`file` is each file, `total` all of them, `AGENTS.md` that one"),
+                        None => error.hint(
+                            "`file` limits each file, `total` all files, `AGENTS.md` that file",
+                        ),
                     });
                 }
             }
@@ -80,7 +81,7 @@ fn bound(text: &str) -> Result<usize, RuntimeError> {
     number
         .and_then(|number| usize::try_from(number).ok())
         .ok_or_else(|| {
-            wrong(text, "is no limit that makes sense")
+            wrong(text, "is not a valid limit")
                 .hint(format!("give a whole number from {LEAST} to {MOST}"))
         })
 }
@@ -161,7 +162,7 @@ pub(super) fn unmatched(
             let near = nearest(&name, names.iter().copied());
             let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let name = plain(&name, '\u{fffd}');
-            format!("`{name}` is named by a limit or a plan and is no file of this context{hint}")
+            format!("a limit or a plan names `{name}`, which is not a file of this context{hint}")
         })
         .collect()
 }

@@ -113,7 +113,7 @@ pub fn definition_notes(definition: &AgentDefinition) -> Vec<String> {
     let adapter = &definition.adapter_name;
     // Rules that an adapter makes up are no files that can be watched: they must not seem to hold.
     let extensions = definition.extensions.iter().map(|(name, _)| {
-        format!("`{name}` of the adapter `{adapter}` has no effect; extension files are read from the directory")
+        format!("`{name}` from the adapter `{adapter}` has no effect; extension files are read from the directory")
     });
     let warnings = definition.warnings.iter().map(ToString::to_string);
     extensions.chain(warnings).collect()
@@ -179,7 +179,7 @@ pub(super) fn is_missing(record: &Record) -> bool {
 
 fn unclaimed(host: &Host, setup: &Setup, error: AdapterError) -> RuntimeError {
     let directory = shown(&setup.directory, host);
-    RuntimeError::new(ErrorKind::User, format!("`{directory}` is no agent."))
+    RuntimeError::new(ErrorKind::User, format!("`{directory}` is not an agent."))
         .caused_by(error)
         .hint("an `AGENTS.md` makes a directory an agent; `chitin init DIR` writes one")
         .hint("`chitin plugins` lists the adapters for other kinds of directories")

@@ -59,7 +59,7 @@ impl WorkspaceInputs {
         };
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
             let message = format!(
-                "`{}` cannot be used as a workspace.",
+                "Could not use `{}` as a workspace.",
                 shown(&setup.directory, host)
             );
             RuntimeError::new(ErrorKind::User, message).caused_by(source)
@@ -67,8 +67,7 @@ impl WorkspaceInputs {
         let root = Root::open(directory).map_err(|error| setup.unusable(host, error))?;
         let loader = loader.get_or_insert_with(|| Loader::new(directory, contract, &setup.options));
         let mut workspace = loader.load().map_err(|error| {
-            unusable(Box::new(error))
-                .hint("`chitin check` looks at all that can be read, and says what cannot")
+            unusable(Box::new(error)).hint("`chitin check` lists the files that cannot be read")
         })?;
         // An unpacking that was killed leaves second names beside the directory; then, and only then, is it cleared up.
         let has_second_names = |records: &[Record]| {
@@ -89,7 +88,7 @@ impl WorkspaceInputs {
                 let claimed = claimed::records(setup, &definition, &root, &policy);
                 if claimed.records().is_empty() {
                     notes.push(format!(
-                        "`{}` has neither an `AGENTS.md` nor a `README.md`; `chitin init` makes a workspace of it",
+                        "`{}` has neither an `AGENTS.md` nor a `README.md`; `chitin init` turns it into a workspace",
                         shown(&setup.directory, host)
                     ));
                 }
@@ -196,10 +195,10 @@ fn persona(
         moment,
     );
     let Some(persona) = swapped else {
-        notes.push("a hook may put another persona in place of `SOUL.md` on some turns".to_owned());
+        notes.push("a hook may replace `SOUL.md` by another persona on some turns".to_owned());
         return None;
     };
-    notes.push("a hook puts another persona in place of `SOUL.md`".to_owned());
+    notes.push("a hook replaces `SOUL.md` by another persona".to_owned());
     let records = records.iter().map(|record| {
         if record.path == persona.path {
             persona.clone()
@@ -240,13 +239,11 @@ fn added(
         let reason = serde_json::to_value(diagnostic.reason).unwrap_or_default();
         let reason = reason.as_str().unwrap_or_default();
         let path = plain(&diagnostic.path.to_string_lossy(), '\u{fffd}');
-        notes.push(format!(
-            "`{path}` is named as an extra file and not taken ({reason})"
-        ));
+        notes.push(format!("the extra file `{path}` was not loaded ({reason})"));
     }
     if found.diagnostics.len() > MAX_NAMED {
         let more = found.diagnostics.len() - MAX_NAMED;
-        notes.push(format!("{more} more extra files are named and not taken"));
+        notes.push(format!("{more} more extra files were not loaded"));
     }
     found.records
 }
@@ -288,7 +285,7 @@ fn seeded_with(
     let own = template_directory(host, setup, home.as_deref());
     let templates = own.as_deref().map(Templates::read).transpose();
     let unusable = |error: Box<dyn std::error::Error + Send + Sync>| {
-        let message = "What seeding would add cannot be told.";
+        let message = "Could not determine what seeding would add.";
         RuntimeError::new(ErrorKind::User, message).caused_by(error)
     };
     let templates = templates.map_err(|error| unusable(Box::new(error)))?;

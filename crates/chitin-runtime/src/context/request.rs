@@ -14,7 +14,7 @@ pub struct TurnRequest {
     /// What starts the run.
     pub run: Trigger,
 
-    /// Look at a run that asks for a lightweight context.
+    /// Show a run with a lightweight context.
     pub light: bool,
 
     /// How much of a prompt; left out, minimal for subagents and scheduled jobs, full otherwise.
@@ -26,7 +26,7 @@ pub struct TurnRequest {
     /// Limits to try: `file=8000,total=40000`, a file by name, `unit=tokens`.
     pub budget: Option<String>,
 
-    /// The model to reckon with, as `provider/name`.
+    /// The model to calculate for, as `provider/name`.
     pub model: Option<String>,
 
     /// The message: memory is searched for it, as it would be in a run.
@@ -56,7 +56,7 @@ pub enum WhichTurn {
 pub enum Mode {
     /// All sections.
     Full,
-    /// Fewer, for runs that another run or a schedule started.
+    /// Fewer, for subagents and scheduled jobs.
     Minimal,
     /// One line.
     None,

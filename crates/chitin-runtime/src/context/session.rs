@@ -41,7 +41,7 @@ pub(super) fn agent_of(key: &str, setup: &Setup) -> Result<Option<AgentId>, Runt
         return Ok(None);
     }
     let Some(parsed) = SessionKey::parse(key, contract.session_keys) else {
-        let error = unknown(key, "is no session key");
+        let error = unknown(key, "is not a session key");
         return Err(match nearest(key.split(':').next().unwrap_or(key), KNOWN) {
             Some(near) => error.hint(format!("did you mean `agent:{}:{near}`?", setup.agent)),
             None => error.hint(format!(

@@ -60,7 +60,7 @@ pub(super) fn listed(
     match missed.count() {
         0 => {}
         missed => notes.push(format!(
-            "skills are lost in {missed} place(s); `chitin skills check` says where and why"
+            "skills in {missed} place(s) could not be loaded; `chitin skills check` says where and why"
         )),
     }
     if set.skills.is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn listed(
     match hidden.count() {
         0 => {}
         hidden => notes.push(format!(
-            "{} of {} skills are listed; there is no room for {hidden}, `chitin skills` lists all",
+            "{} of {} skills are in the prompt; {hidden} did not fit, `chitin skills` lists all",
             list.included, list.total
         )),
     }

@@ -281,23 +281,22 @@ fn unknowns(tools: &ToolFigures, history: &History) -> Vec<String> {
     let mut notes = Vec::new();
     if tools.mcp_servers > 0 {
         notes.push(format!(
-            "{} MCP server(s) are configured; their tools are known only in a run and are not counted",
+            "{} MCP server(s) are configured; their tools are known only during a run and are not counted",
             tools.mcp_servers
         ));
     }
     for name in &tools.unknown {
         let name = crate::display::plain(name, '\u{fffd}');
         notes.push(format!(
-            "the definition of the tool `{name}` is not known here and is not counted"
+            "the definition of the tool `{name}` is unknown here and is not counted"
         ));
     }
     match history {
         History::Expired => notes.push(
-            "the session was last used too long ago: the next turn begins a new one, without history"
-                .to_owned(),
+            "the session has expired: the next turn starts a new one, without history".to_owned(),
         ),
         History::Kept(sent) if sent.compaction_due => notes.push(
-            "the history is compacted before the next turn; the figures are those before it"
+            "the history will be compacted before the next turn; the figures are from before"
                 .to_owned(),
         ),
         History::Unreadable(error) => {

@@ -85,13 +85,13 @@ fn workspaces(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {
             Ok(root) if !root.may_write(Path::new("")) => DoctorCheck::odd(
                 area,
                 format!("`{agent}` cannot write in its workspace `{place}`"),
-                "it can still be talked to; its tools cannot change files",
+                "it can answer, but its tools cannot change files",
             ),
-            Ok(_) => DoctorCheck::fine(area, format!("`{agent}` lives in `{place}`")),
+            Ok(_) => DoctorCheck::fine(area, format!("`{agent}` has the workspace `{place}`")),
             Err(error) => DoctorCheck::wrong(
                 area,
                 format!("the workspace of `{agent}` cannot be used: {error}"),
-                format!("`chitin init {place}` makes one"),
+                format!("`chitin init {place}` creates one"),
             ),
         }
     });
@@ -106,7 +106,7 @@ fn home(host: &Host, state: &Path) -> Vec<DoctorCheck> {
         Err(error) if error.is_missing() => {
             return vec![DoctorCheck::fine(
                 area,
-                format!("`{place}` is made when it is needed"),
+                format!("`{place}` will be created when needed"),
             )];
         }
         Err(error) => {
@@ -114,18 +114,18 @@ fn home(host: &Host, state: &Path) -> Vec<DoctorCheck> {
             return vec![DoctorCheck::wrong(
                 area,
                 what,
-                "set `CHITIN_HOME` to a directory of yours",
+                "set `CHITIN_HOME` to a directory that you own",
             )];
         }
     };
     let mut checks = Vec::new();
     if root.may_write(Path::new("")) {
-        checks.push(DoctorCheck::fine(area, format!("`{place}` can be written")));
+        checks.push(DoctorCheck::fine(area, format!("`{place}` is writable")));
     } else {
-        let hint = "give it to the user who runs `chitin`, or set `CHITIN_HOME`";
+        let hint = "make it writable for the user who runs `chitin`, or set `CHITIN_HOME`";
         checks.push(DoctorCheck::wrong(
             area,
-            format!("`{place}` cannot be written"),
+            format!("`{place}` is not writable"),
             hint,
         ));
     }
@@ -135,11 +135,11 @@ fn home(host: &Host, state: &Path) -> Vec<DoctorCheck> {
         };
         let file = format!("{place}/{secret}");
         checks.push(if mode & OTHERS == 0 {
-            DoctorCheck::fine(area, format!("`{file}` is for its owner alone"))
+            DoctorCheck::fine(area, format!("`{file}` is readable by its owner only"))
         } else {
             DoctorCheck::wrong(
                 area,
-                format!("others can reach `{file}`"),
+                format!("other users can access `{file}`"),
                 format!("`chmod 600 {file}`"),
             )
         });
@@ -154,22 +154,22 @@ fn port(setup: &Setup) -> DoctorCheck {
         Err(error) => return DoctorCheck::of_error(area, &error),
     };
     if address.port() == 0 {
-        return DoctorCheck::fine(area, "it takes any port that is free");
+        return DoctorCheck::fine(area, "it uses any free port");
     }
     match TcpListener::bind(address) {
         Ok(_) => DoctorCheck::fine(area, format!("`{address}` is free")),
         Err(_) if is_chitin(address) => {
-            DoctorCheck::fine(area, format!("`chitin serve` runs on `{address}`"))
+            DoctorCheck::fine(area, format!("`chitin serve` is running on `{address}`"))
         }
         Err(_) if answers(address) => DoctorCheck::wrong(
             area,
             format!("another program listens on `{address}`"),
-            "take another port with `server.port` or `--listen`",
+            "use another port with `server.port` or `--listen`",
         ),
         Err(error) => DoctorCheck::wrong(
             area,
-            format!("`{address}` cannot be listened on: {error}"),
-            "take another port with `server.port` or `--listen`",
+            format!("could not listen on `{address}`: {error}"),
+            "use another port with `server.port` or `--listen`",
         ),
     }
 }
@@ -210,7 +210,7 @@ fn open_files() -> DoctorCheck {
     match limit {
         Some(limit) if limit < FILES => DoctorCheck::odd(
             "server",
-            format!("a process may open {limit} files, which is few for many connections"),
+            format!("a process may open {limit} files, which may be too few for many connections"),
             "`ulimit -n 8192`, or `LimitNOFILE=` of a systemd unit",
         ),
         Some(limit) => DoctorCheck::fine("server", format!("a process may open {limit} files")),
@@ -224,14 +224,14 @@ fn sandbox(host: &Host, setup: &Setup, state: &Path) -> DoctorCheck {
     let sandbox = match Sandbox::new(sandbox_config(host, setup, &own.exec, state)) {
         Ok(sandbox) => sandbox,
         Err(error) => {
-            return DoctorCheck::wrong(area, format!("there is none for commands: {error}"), "");
+            return DoctorCheck::wrong(area, format!("no sandbox for commands: {error}"), "");
         }
     };
     match sandbox.reach() {
         Ok(report) if report.level == SandboxLevel::None => DoctorCheck::odd(
             area,
             "commands run without any protection, as configured",
-            "take `exec.sandbox` out of the configuration",
+            "remove `exec.sandbox` from the configuration",
         ),
         Ok(report) => {
             let gaps = report.gaps.join(" ");

@@ -49,7 +49,7 @@ async fn models(
     if endpoint.key.is_none() && endpoint.headers.is_empty() {
         checks.push(DoctorCheck::fine(
             area,
-            format!("`{id}` is asked without a key"),
+            format!("`{id}` is used without a key"),
         ));
     } else {
         checks.push(DoctorCheck::fine(area, format!("`{id}` has a key")));
@@ -59,7 +59,7 @@ async fn models(
         DoctorCheck::new(
             area,
             DoctorVerdict::Skipped,
-            format!("`{place}` was not asked"),
+            format!("`{place}` was not contacted"),
             None,
         )
     } else {
@@ -74,24 +74,24 @@ async fn reach(endpoint: &Endpoint, place: &str) -> DoctorCheck {
     let client = match make_client(endpoint) {
         Ok(client) => client,
         Err(error) => {
-            return DoctorCheck::wrong(area, format!("`{place}` cannot be asked: {error}"), "");
+            return DoctorCheck::wrong(area, format!("could not contact `{place}`: {error}"), "");
         }
     };
     let asking = client.get(&endpoint.base_url).send();
     match tokio::time::timeout(LONGEST, asking).await {
         Ok(Ok(_)) => DoctorCheck::fine(area, format!("`{place}` answers")),
         Ok(Err(error)) if let Some(problem) = certificate_problem(&error) => {
-            DoctorCheck::wrong(area, format!("`{place}` cannot be asked: {problem}"), "")
+            DoctorCheck::wrong(area, format!("could not contact `{place}`: {problem}"), "")
         }
         Ok(Err(_)) => DoctorCheck::wrong(
             area,
-            format!("`{place}` cannot be reached"),
-            "look at the connection, at a proxy, and at the provider's address",
+            format!("could not reach `{place}`"),
+            "check the connection, the proxy and the provider's address",
         ),
         Err(_) => DoctorCheck::wrong(
             area,
             format!("`{place}` did not answer within {} s", LONGEST.as_secs()),
-            "look at the connection, and at a proxy",
+            "check the connection and the proxy",
         ),
     }
 }
@@ -131,8 +131,8 @@ async fn networks(plans: Vec<ChannelPlan>, offline: bool) -> Vec<DoctorCheck> {
     if !wanted.is_empty() && answers(openclaw) {
         checks.push(DoctorCheck::odd(
             area,
-            format!("OpenClaw seems to run here too, on `{openclaw}`"),
-            "two programs on one bot answer twice: switch the channel off in one of them",
+            format!("OpenClaw seems to be running here too, on `{openclaw}`"),
+            "two programs with the same bot reply twice: switch the channel off in one of them",
         ));
     }
     let tried = if offline {
@@ -165,7 +165,7 @@ fn offline_checks(wanted: &[ChannelPlan], checks: &mut Vec<DoctorCheck>) {
         let id = plan.kind.id();
         match channels::open(plan, None, &Notes::none()) {
             Ok(_) => {
-                let what = format!("{id} was not asked");
+                let what = format!("{id} was not contacted");
                 checks.push(DoctorCheck::new(
                     "channels",
                     DoctorVerdict::Skipped,

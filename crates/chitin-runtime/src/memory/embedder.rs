@@ -34,7 +34,7 @@ pub(super) fn choose(
                 None => words_file(state),
             };
             words(&file).and_then(|table| {
-                table.ok_or_else(|| format!("there is no table of words at `{}`", file.display()))
+                table.ok_or_else(|| format!("there is no word table at `{}`", file.display()))
             })
         }
         EmbeddingChoice::Remote {
@@ -47,7 +47,7 @@ pub(super) fn choose(
         Ok(embedder) => (Some(embedder), Vec::new()),
         Err(why) => (
             None,
-            vec![format!("memory is searched by words only: {why}")],
+            vec![format!("memory is searched by keyword only: {why}")],
         ),
     }
 }

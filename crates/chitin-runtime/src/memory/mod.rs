@@ -154,7 +154,7 @@ impl AgentMemory {
 
 /// Says that memory cannot be searched, and what to do about it.
 pub fn unsearchable(error: FindError) -> RuntimeError {
-    RuntimeError::new(ErrorKind::User, "Memory cannot be searched.")
+    RuntimeError::new(ErrorKind::User, "Could not search memory.")
         .caused_by(error)
-        .hint("the index is a cache: `chitin memory index --rebuild` makes it anew")
+        .hint("the index is a cache: `chitin memory index --rebuild` rebuilds it")
 }

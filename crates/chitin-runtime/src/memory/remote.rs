@@ -59,7 +59,7 @@ pub(super) fn open(
     let embedder = RemoteEmbedder::resolved(resolved, EmbeddingOptions::default())
         .map_err(|error| error.to_string())?;
     let runtime =
-        Handle::try_current().map_err(|_| "the network is not asked by this command".to_owned())?;
+        Handle::try_current().map_err(|_| "this command does not use the network".to_owned())?;
     Ok(Arc::new(Remote {
         id: name,
         inner: BlockingEmbedder::new(Arc::new(embedder), runtime, CancellationToken::new()),

@@ -44,7 +44,7 @@ fn unknown(git: &Git<'_>, revision: &str) -> Result<RuntimeError, RuntimeError> 
     let error = RuntimeError::new(
         ErrorKind::Usage,
         format!(
-            "`{}` is no git revision of this repository.",
+            "`{}` is not a git revision of this repository.",
             plain(&shown, '\u{fffd}')
         ),
     );

@@ -179,9 +179,9 @@ impl<'a> Git<'a> {
         let directory = plain(&self.directory.to_string_lossy(), '\u{fffd}');
         RuntimeError::new(
             ErrorKind::User,
-            format!("The git repository that holds `{directory}` cannot be read."),
+            format!("Could not read the git repository of `{directory}`."),
         )
-        .hint("`git fsck` tells what is wrong with a repository")
+        .hint("`git fsck` checks a repository")
     }
 }
 

@@ -33,7 +33,7 @@ fn a_revision_is_never_an_option() {
         format!("$(touch {})", marker.display()),
     ] {
         let said = repository.error(&repository.env.workspace(), &revision);
-        assert!(said.contains("is no git revision"), "{said}");
+        assert!(said.contains("is not a git revision"), "{said}");
     }
     assert!(!marker.exists());
 }
@@ -103,7 +103,7 @@ fn nothing_that_a_repository_names_is_run() {
     let error = Revision::open(&repository.host(), &workspace, "HEAD", &[]).unwrap_err();
     insta::assert_snapshot!(told(&error), @r"
     `AGENTS.md` of that revision is not in this clone.
-    hint: fetch the revision with its files; nothing is fetched from here
+    hint: fetch the revision with its files first
     ");
     assert!(!marker.exists(), "{}", repository.env.read("marker"));
     assert_eq!(repository.cache(), [""; 0].map(PathBuf::from));
@@ -118,7 +118,7 @@ fn a_repository_hidden_among_the_files_of_a_workspace_is_not_used() {
     repository.git(&["clone", "--quiet", "--bare", ".", "inner"]);
     let inner = repository.env.workspace().join("inner");
     let said = repository.error(&inner, "HEAD");
-    assert!(said.contains("cannot be used"), "{said}");
+    assert!(said.contains("Could not use the git repository"), "{said}");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn submodules_and_paths_of_forged_commits_are_left_out_and_said() {
     let revision = repository.open("HEAD");
     assert_eq!(
         revision.copy.notes,
-        ["Submodules are left out of the revision: `vendor/library`."]
+        ["Submodules of the revision are not included: `vendor/library`."]
     );
 
     // Lines as a forged tree would give them.
@@ -216,7 +216,7 @@ fn a_forged_commit_writes_nothing_outside_its_place() {
         below(&revision.copy.root),
         ["skills", "skills/x", "skills/x/SKILL.md"]
     );
-    let left_out = "Paths that no file system could hold were left out of the revision: 2.";
+    let left_out = "Invalid paths of the revision are not included: 2.";
     assert_eq!(revision.copy.notes.last().unwrap(), left_out);
     drop(revision);
     let after = below(&repository.env.home());

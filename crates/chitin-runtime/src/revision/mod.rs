@@ -146,7 +146,7 @@ fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, Runt
         }
         Answer::No(complaint) => Err(RuntimeError::new(
             ErrorKind::Usage,
-            format!("The git repository that holds `{directory}` cannot be used."),
+            format!("Could not use the git repository of `{directory}`."),
         )
         .caused_by(complaint)),
     }
@@ -235,7 +235,7 @@ impl Copy<'_> {
                 ErrorKind::User,
                 format!("`{shown}` of that revision is not in this clone."),
             )
-            .hint("fetch the revision with its files; nothing is fetched from here"));
+            .hint("fetch the revision with its files first"));
         };
         self.copied += 1;
         self.bytes = self.bytes.saturating_add(size);
@@ -269,7 +269,7 @@ impl Copy<'_> {
 }
 
 fn unwritten(error: WriteError) -> RuntimeError {
-    RuntimeError::new(ErrorKind::User, "The git revision cannot be unfolded.").caused_by(error)
+    RuntimeError::new(ErrorKind::User, "Could not unpack the git revision.").caused_by(error)
 }
 
 /// Says what the copy does not show as it was.
@@ -279,7 +279,9 @@ fn notes(tree: &Tree, choice: &Choice, twice: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if !submodules.is_empty() {
         let names = named(&submodules);
-        notes.push(format!("Submodules are left out of the revision: {names}."));
+        notes.push(format!(
+            "Submodules of the revision are not included: {names}."
+        ));
     }
     if !leaving.is_empty() {
         let names = named(&leaving);
@@ -290,7 +292,7 @@ fn notes(tree: &Tree, choice: &Choice, twice: usize) -> Vec<String> {
     if twice + tree.crooked > 0 {
         let count = twice + tree.crooked;
         notes.push(format!(
-            "Paths that no file system could hold were left out of the revision: {count}."
+            "Invalid paths of the revision are not included: {count}."
         ));
     }
     notes

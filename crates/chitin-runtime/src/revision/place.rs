@@ -17,7 +17,7 @@ pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, Runt
     let home = crate::chitin_home(host).ok_or_else(|| {
         RuntimeError::new(
             ErrorKind::User,
-            "A git revision needs a directory to be unfolded in, and there is no home.",
+            "Could not determine a directory for unpacking the git revision.",
         )
         .hint("set `HOME` or `CHITIN_HOME`")
     })?;
@@ -26,7 +26,7 @@ pub(super) fn make(host: &Host, original: &Original<'_>) -> Result<Scratch, Runt
         return Err(RuntimeError::new(
             ErrorKind::Usage,
             format!(
-                "A git revision would be unfolded in the workspace itself, because `{}` is in it.",
+                "The git revision would be unpacked into the workspace itself, because `{}` is in it.",
                 crate::shown(&home, host)
             ),
         )
@@ -55,5 +55,5 @@ fn real_spelling(path: &Path) -> PathBuf {
 }
 
 fn failed(error: WriteError) -> RuntimeError {
-    RuntimeError::new(ErrorKind::User, "A git revision cannot be unfolded.").caused_by(error)
+    RuntimeError::new(ErrorKind::User, "Could not unpack a git revision.").caused_by(error)
 }

@@ -471,11 +471,11 @@ fn what_is_not_a_revision_is_said_with_the_nearest_name() {
     repository.git(&["branch", "release"]);
     let workspace = repository.env.workspace();
     insta::assert_snapshot!(repository.error(&workspace, "relaese~2"), @r"
-    `relaese~2` is no git revision of this repository.
+    `relaese~2` is not a git revision of this repository.
     hint: did you mean `release~2`?
     ");
     insta::assert_snapshot!(repository.error(&workspace, "zzzzzz"), @r"
-    `zzzzzz` is no git revision of this repository.
+    `zzzzzz` is not a git revision of this repository.
     hint: branches and tags: `main`, `release`
     ");
     // The tree of a commit is no commit, and a range is no single one.
@@ -489,7 +489,7 @@ fn what_is_not_a_revision_is_said_with_the_nearest_name() {
         "\u{1b}[2J",
     ] {
         let said = repository.error(&workspace, revision);
-        assert!(said.contains("is no git revision"), "{said}");
+        assert!(said.contains("is not a git revision"), "{said}");
         assert!(!said.contains('\u{1b}'));
     }
     let far = "x".repeat(100_000);
@@ -504,7 +504,7 @@ fn where_there_is_no_revision_the_reason_is_said() {
     }
     let empty = Repository::new();
     insta::assert_snapshot!(empty.error(&empty.env.workspace(), "HEAD"), @r"
-    `HEAD` is no git revision of this repository.
+    `HEAD` is not a git revision of this repository.
     hint: the repository has no commit yet
     ");
 
@@ -544,14 +544,14 @@ fn where_there_is_no_revision_the_reason_is_said() {
     hint: install git, or name a directory or a contract
     ");
     insta::assert_snapshot!(told_in(Env::new(&workspace).with("PATH", path())), @r"
-    A git revision needs a directory to be unfolded in, and there is no home.
+    Could not determine a directory for unpacking the git revision.
     hint: set `HOME` or `CHITIN_HOME`
     ");
     let inside = Env::new(&workspace)
         .with("PATH", path())
         .with("CHITIN_HOME", workspace.join("mine").to_string_lossy());
     insta::assert_snapshot!(told_in(inside), @r"
-    A git revision would be unfolded in the workspace itself, because `$TEST_ENV/workspace/mine` is in it.
+    The git revision would be unpacked into the workspace itself, because `$TEST_ENV/workspace/mine` is in it.
     hint: set `CHITIN_HOME` to a directory outside the workspace
     ");
     assert!(!workspace.join("mine").exists());

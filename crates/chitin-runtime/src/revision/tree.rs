@@ -55,14 +55,10 @@ impl Tree {
                 ErrorKind::User,
                 format!("The workspace has more than {MAX_ENTRIES} entries in that revision."),
             )
-            .hint("name a directory that holds the workspace alone"));
+            .hint("name a directory that contains only the workspace"));
         }
-        let unclear = || {
-            RuntimeError::new(
-                ErrorKind::Internal,
-                "The listing of `git` is not understood.",
-            )
-        };
+        let unclear =
+            || RuntimeError::new(ErrorKind::Internal, "Could not parse the output of `git`.");
         let tab = line
             .iter()
             .position(|byte| *byte == b'\t')

@@ -15,7 +15,7 @@ pub fn listen_address(
     let usual = SocketAddr::new(
         match &said.address {
             Some(address) => address.parse().map_err(|_| {
-                let what = format!("`server.address` is no address: `{address}`.");
+                let what = format!("`server.address` is not an address: `{address}`.");
                 RuntimeError::new(ErrorKind::Config, what)
             })?,
             None => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -41,7 +41,7 @@ fn listen(place: &str, usual: SocketAddr) -> Result<SocketAddr, RuntimeError> {
     parsed.ok_or_else(|| {
         RuntimeError::new(
             ErrorKind::Usage,
-            format!("`{place}` is no place to listen on."),
+            format!("`{place}` is not an address to listen on."),
         )
         .hint("`--listen 127.0.0.1:7717`, `--listen :7717`, `--listen [::1]:7717`")
     })

@@ -131,7 +131,10 @@ fn files(
     };
     let path = host.env.resolve(path);
     let opened = DirectorySurface::open(&path).map_err(|error| {
-        let what = format!("`{}` cannot be a surface.", path.display());
+        let what = format!(
+            "Could not use `{}` as a directory for messages.",
+            path.display()
+        );
         RuntimeError::new(ErrorKind::User, what).caused_by(error)
     });
     opened.map(Some)
@@ -143,10 +146,10 @@ fn not_ours(error: StoreError, state: &Path) -> RuntimeError {
         StoreError::Busy { .. } => {
             let what = format!("Another `chitin serve` uses `{}`.", state.display());
             RuntimeError::new(ErrorKind::User, what)
-                .hint("end it, or give this one a home of its own with `CHITIN_HOME`")
+                .hint("stop it, or set another `CHITIN_HOME` for this one")
         }
         error => {
-            let what = "What is to be done cannot be kept.";
+            let what = "Could not open the job log.";
             RuntimeError::new(ErrorKind::User, what).caused_by(error)
         }
     }

@@ -101,7 +101,7 @@ impl Register for LoginFile {
             Err(why) => why,
         };
         self.notes.note(&format!(
-            "whoever was logged in on the page is not any more: {why}"
+            "everyone has to sign in to the web page again: {why}"
         ));
         Vec::new()
     }
@@ -117,9 +117,9 @@ impl Register for LoginFile {
                     self.take_away();
                 }
                 if !self.complained.swap(true, Ordering::Relaxed) {
-                    let what = "logins on the page end with this process";
+                    let what = "logins on the web page end with this process";
                     self.notes
-                        .note(&format!("{what}, because they cannot be kept: {why}"));
+                        .note(&format!("{what}, because they cannot be stored: {why}"));
                 }
                 None
             }
@@ -149,11 +149,11 @@ fn find(root: &Root) -> Result<Found, String> {
     let read = match root.read(name, &policy) {
         Ok(read) => read,
         Err(error) if error.is_missing() => return Ok(Found::Nothing),
-        Err(error) => return Err(format!("{error}; take it away")),
+        Err(error) => return Err(format!("{error}; delete it")),
     };
     if !root.is_ours_alone(name) {
-        let why = "belongs to somebody else, or others may write to it";
-        return Err(format!("`{FILE}` in Chitin's home {why}; take it away"));
+        let why = "belongs to another user, or others can write to it";
+        return Err(format!("`{FILE}` in Chitin's home {why}; delete it"));
     }
     let expected = Expected::Unchanged(read.fingerprint);
     Ok(match parse(&read.bytes) {

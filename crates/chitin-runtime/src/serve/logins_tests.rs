@@ -162,7 +162,7 @@ fn a_logout_that_cannot_be_written_takes_the_file_away() {
         panic!("{:?}", kept.notes());
     };
     assert!(
-        note.starts_with("logins on the page end with this process"),
+        note.starts_with("logins on the web page end with this process"),
         "{note}"
     );
 }

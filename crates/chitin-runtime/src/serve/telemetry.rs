@@ -32,7 +32,7 @@ impl Telemetry {
     pub fn start(host: &Host, _: &Gateway, notes: &Notes) -> Result<Self, RuntimeError> {
         if host.env.get("OTEL_EXPORTER_OTLP_ENDPOINT").is_some() {
             notes.note(
-                "a collector is named, but this program was built without the feature `otel`",
+                "an OpenTelemetry collector is configured, but this program was built without the feature `otel`",
             );
         }
         Ok(Self(None))

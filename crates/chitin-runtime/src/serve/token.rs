@@ -66,22 +66,22 @@ fn read(path: &Path) -> Result<Option<SecretString>, RuntimeError> {
         Ok(read) => read.bytes,
         Err(ReadError::Missing { .. }) => return Ok(None),
         Err(error) => {
-            let what = format!("The token in `{}` cannot be read.", path.display());
+            let what = format!("Could not read the token in `{}`.", path.display());
             return Err(failed(what).caused_by(error));
         }
     };
     let text = String::from_utf8_lossy(&bytes);
     let token = text.trim();
     if token.is_empty() {
-        return Err(failed(format!("`{}` holds no token.", path.display()))
-            .hint("take the file away, and a new token is made"));
+        return Err(failed(format!("`{}` contains no token.", path.display()))
+            .hint("delete the file to create a new token"));
     }
     Ok(Some(token.to_owned().into()))
 }
 
 /// Makes a token and keeps it, readable by the owner alone.
 fn make(state: &Path) -> Result<SecretString, RuntimeError> {
-    let failed = || RuntimeError::new(ErrorKind::User, "The token cannot be kept.");
+    let failed = || RuntimeError::new(ErrorKind::User, "Could not store the token.");
     // Two random names have 244 bits that nobody can guess.
     let token = format!(
         "{}{}",

@@ -71,7 +71,7 @@ pub fn all(host: &Host, notes: &Notes) -> Result<Vec<TraceSummary>, RuntimeError
     for path in files(host)? {
         match journal::summarize(&path) {
             Ok(summary) => found.extend(summary),
-            Err(error) => notes.note(&format!("passed over: {error}")),
+            Err(error) => notes.note(&format!("skipped: {error}")),
         }
     }
     found.sort_by(|one, other| other.ended.cmp(&one.ended));
@@ -93,7 +93,7 @@ pub fn find(name: &str, host: &Host, notes: &Notes) -> Result<TraceSummary, Runt
             let error = RuntimeError::new(
                 ErrorKind::User,
                 format!(
-                    "Several recorded sessions begin with `{}`.",
+                    "Several recorded sessions start with `{}`.",
                     plain(name, ' ')
                 ),
             );
@@ -110,10 +110,10 @@ fn unknown(name: &str, found: &[TraceSummary]) -> RuntimeError {
     let shown = plain(name, '\u{fffd}');
     let error = RuntimeError::new(
         ErrorKind::User,
-        format!("No session `{shown}` was recorded."),
+        format!("There is no recorded session `{shown}`."),
     );
     if found.is_empty() {
-        return error.hint("no session was recorded at all; `chitin run` records its turns");
+        return error.hint("there are no recorded sessions; `chitin run` records its turns");
     }
     let names = found
         .iter()
@@ -129,7 +129,7 @@ pub fn read(summary: &TraceSummary, notes: &Notes) -> Result<TraceFile, RuntimeE
     let file = journal::read(&summary.path).map_err(unreadable)?;
     if file.damaged > 0 {
         notes.note(&format!(
-            "lines of `{}` that are no events: {}",
+            "invalid lines in `{}`: {}",
             summary.path.display(),
             file.damaged
         ));
@@ -164,5 +164,5 @@ pub fn transcript_of(file: &TraceFile) -> Option<PathBuf> {
 }
 
 fn unreadable(error: TraceError) -> RuntimeError {
-    RuntimeError::new(ErrorKind::User, "The recording cannot be used.").caused_by(error)
+    RuntimeError::new(ErrorKind::User, "Could not read the recording.").caused_by(error)
 }

@@ -85,7 +85,7 @@ pub(crate) async fn agent(
                 .as_ref()
                 .is_some_and(|text| text.len() > LONGEST_QUERY)
             {
-                return Err(Problem::bad("What is looked for is too long.").param("q"));
+                return Err(Problem::bad("The query is too long.").param("q"));
             }
             Ask::Memory {
                 agent,

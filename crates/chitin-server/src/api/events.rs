@@ -27,8 +27,8 @@ pub(crate) fn events(shared: &Shared, query: &Query) -> Result<Response<Body>, P
     if let Topic::Job(job) = &topic
         && !shared.gateway.is_open(job)
     {
-        return Err(Problem::missing("No such job waits or runs.")
-            .hint("What a job that is over said is in its session."));
+        return Err(Problem::missing("There is no such open job.")
+            .hint("The reply of a finished job is in its session."));
     }
     Ok(stream(
         Feed::new(shared, subscription, until, room).stream(),

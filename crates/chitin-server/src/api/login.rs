@@ -33,7 +33,8 @@ pub(crate) async fn login(
         return Err(unauthorized());
     }
     let fresh = shared.logins.begin(shared.now());
-    let fresh = fresh.ok_or_else(|| Problem::internal("The machine gives no random numbers."))?;
+    let fresh = fresh
+        .ok_or_else(|| Problem::internal("The operating system provides no random numbers."))?;
     shared.keep_logins().await;
     let mut response = json(StatusCode::OK, &value!({"csrf": fresh.csrf}));
     set_cookie(&mut response, &head.headers, &fresh.name, "");

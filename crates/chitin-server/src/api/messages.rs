@@ -239,7 +239,7 @@ impl Queue {
         };
         let known = |what: &str, word: &str| {
             let word = short(word);
-            Problem::bad(format!("`{word}` is no {what} of a queue.")).param("queue")
+            Problem::bad(format!("`{word}` is not a valid {what} of a queue.")).param("queue")
         };
         let mode = wish.mode.map(|word| {
             let mode = mode::parse(&word, old_words);

@@ -48,7 +48,7 @@ pub(crate) fn session_key(gateway: &Gateway, text: &str, agent: &str) -> Result<
         None => Err(Problem::new(
             StatusCode::BAD_REQUEST,
             "bad_session",
-            "The key cannot be one of a session.",
+            "This is not a valid session key.",
         )
         .hint("A key is `agent:<agent>:<rest>`, or only the rest.")),
     }

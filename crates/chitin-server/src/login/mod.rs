@@ -120,7 +120,7 @@ impl Logins {
         }
     }
 
-    /// Lets somebody in. Nothing when the machine gives no random numbers.
+    /// Lets somebody in. Nothing when the operating system provides no random numbers.
     pub(crate) fn begin(&self, now: Moment) -> Option<Fresh> {
         let name = random()?;
         let mut state = self.state();

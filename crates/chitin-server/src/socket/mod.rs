@@ -334,7 +334,7 @@ impl Talk {
             && !self.shared.gateway.is_open(job)
         {
             self.listening.forget(&topic);
-            return Err(Problem::missing("No such job waits or runs."));
+            return Err(Problem::missing("There is no such open job."));
         }
         Ok(json!({"type": "subscribed"}))
     }

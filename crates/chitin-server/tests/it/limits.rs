@@ -26,7 +26,7 @@ async fn without_the_token_nobody_learns_anything() {
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         assert_eq!(
             answer.json(),
-            json!({"error": {"code": "unauthorized", "message": "The right token is needed."}})
+            json!({"error": {"code": "unauthorized", "message": "The token is missing or wrong."}})
         );
     }
     // Never in an address.

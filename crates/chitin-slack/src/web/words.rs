@@ -39,7 +39,7 @@ pub(crate) fn advice(code: &str, needed: Option<&str>) -> (String, Option<String
         ),
         "is_archived" => ("the channel is archived", ""),
         "msg_too_long" => ("the message is too long", ""),
-        "no_text" => ("the message says nothing", ""),
+        "no_text" => ("the message is empty", ""),
         "message_not_found" => (
             "there is no such message",
             "A message is named by its time, such as `1700000000.000100`",

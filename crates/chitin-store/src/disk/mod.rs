@@ -137,7 +137,7 @@ impl Directory {
             Err(Errno::NOENT) => Ok(None),
             Err(Errno::EXIST) if matches!(open, Open::CreateNew | Open::CopyNew) => Ok(None),
             Err(Errno::LOOP) => Err(damaged(path, "it is a link")),
-            Err(Errno::ISDIR | Errno::NXIO) => Err(damaged(path, "it is no regular file")),
+            Err(Errno::ISDIR | Errno::NXIO) => Err(damaged(path, "it is not a regular file")),
             Err(error) => Err(io(&path, error)),
         }
     }
@@ -271,7 +271,7 @@ impl File {
     fn checked(descriptor: OwnedFd, path: PathBuf) -> Result<Self, StoreError> {
         let stat = fs::fstat(&descriptor).map_err(|error| io(&path, error))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(damaged(path, "it is no regular file"));
+            return Err(damaged(path, "it is not a regular file"));
         }
         Ok(Self {
             descriptor,

@@ -168,7 +168,7 @@ fn write_all(mut file: LedgerFile, receiver: &mpsc::Receiver<(Vec<Change>, Optio
 fn gone() -> StoreError {
     StoreError::Damaged {
         path: file::NAME.into(),
-        reason: "its writer has ended".to_owned(),
+        reason: "its writer has stopped".to_owned(),
     }
 }
 

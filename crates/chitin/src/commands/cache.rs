@@ -14,8 +14,7 @@ use std::path::PathBuf;
 
 /// Show, verify and prune the local artifact store.
 ///
-/// The store is an OCI image layout in Chitin's home. It holds what was packed and pulled; deleting it loses nothing that
-/// is in a registry or in a workspace.
+/// The store is an OCI image layout in Chitin's home. It contains packed and pulled artifacts; deleting it loses nothing that is in a registry or in a workspace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin cache
@@ -23,7 +22,7 @@ use std::path::PathBuf;
   chitin cache remove my-agent:1.1.0
   chitin cache gc --dry-run
 
-Exit codes: 0 fine; 1 wrong arguments; 2 damage was found, or a file failed.")]
+Exit codes: 0 success; 1 wrong arguments; 2 damage was found, or a file failed.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
@@ -31,23 +30,23 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List what is there.
+    /// List the artifacts.
     List,
-    /// Check every blob against its name, and that none is missing.
+    /// Check every blob against its digest, and that none is missing.
     Check {
-        /// Remove what is damaged, so that it can be got again.
+        /// Remove damaged blobs, so that they can be fetched again.
         #[arg(long)]
         repair: bool,
     },
-    /// Take names away; what nothing names goes with the next `gc`.
+    /// Remove names; the next `gc` deletes what no name refers to.
     Remove {
         /// The names.
         #[arg(required = true)]
         names: Vec<String>,
     },
-    /// Remove what no name leads to, and what was begun and never finished.
+    /// Delete blobs that no name refers to, and unfinished ones.
     Gc {
-        /// Only say what would go.
+        /// Only list what would be deleted.
         #[arg(long)]
         dry_run: bool,
     },
@@ -91,12 +90,12 @@ impl Args {
         let Some(store) = Store::open(&directory)? else {
             return match &self.action {
                 None | Some(Action::List | Action::Check { .. } | Action::Gc { .. }) => {
-                    printer.note("the store is not there yet: nothing was packed or pulled");
+                    printer.note("the store does not exist yet: nothing was packed or pulled");
                     Ok(Exit::Success)
                 }
                 Some(Action::Remove { .. }) => {
                     let error = CliError::new(Kind::User, "There is no store yet.");
-                    Err(error.hint("`chitin pack` makes it"))
+                    Err(error.hint("`chitin pack` creates it"))
                 }
             };
         };
@@ -124,7 +123,8 @@ impl Args {
                 let mut removed = Vec::new();
                 for name in names {
                     let Some(was) = store.untag(name)? else {
-                        let message = format!("The store has no `{}`.", plain(name, '\u{fffd}'));
+                        let message =
+                            format!("There is no `{}` in the store.", plain(name, '\u{fffd}'));
                         return Err(CliError::new(Kind::User, message)
                             .hint("`chitin cache` lists the names"));
                     };
@@ -196,7 +196,7 @@ impl Render for Checked {
         let state = if self.clean {
             "All is well"
         } else {
-            "There is damage"
+            "Damage found"
         };
         writeln!(
             out,
@@ -207,7 +207,7 @@ impl Render for Checked {
         if !self.clean {
             writeln!(
                 out,
-                "Pack or pull again what lacks a blob; `chitin cache check --repair` removes what is damaged."
+                "Pack or pull the affected artifacts again; `chitin cache check --repair` removes damaged blobs."
             )?;
         }
         Ok(())
@@ -233,7 +233,7 @@ impl Render for Removed {
                 paint.dim(&short(digest))
             )?;
         }
-        writeln!(out, "`chitin cache gc` frees what nothing else names.")
+        writeln!(out, "`chitin cache gc` frees the space.")
     }
 }
 

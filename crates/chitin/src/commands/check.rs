@@ -13,8 +13,7 @@ use std::fmt;
 
 /// Find problems in a workspace: secrets, hidden instructions, risky skills, broken links.
 ///
-/// Exits with 1 if there are errors. A finding is let pass by `<!-- chitin: allow CODE reason -->` on its line or the line
-/// before.
+/// Exits with 1 if there are errors. `<!-- chitin: allow CODE reason -->` on the line of a finding or the line before suppresses it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin check
@@ -30,11 +29,11 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Make the changes that alter no meaning: byte order marks and permissions of others to write.
+    /// Fix what can be fixed without changing meaning: byte order marks and write permissions of others.
     #[arg(long)]
     fix: bool,
 
-    /// With `--fix`, only say what would be changed.
+    /// With `--fix`, only list what would be changed.
     #[arg(long, requires = "fix")]
     dry_run: bool,
 
@@ -233,7 +232,7 @@ impl Body {
             if passed.finding.severity == Severity::Error {
                 let place = paint.bold(&place_of(&passed.finding));
                 let code = passed.finding.code;
-                writeln!(out, "{place} let pass {code} {}", plain(&passed.reason))?;
+                writeln!(out, "{place} suppressed {code} {}", plain(&passed.reason))?;
             }
         }
         writeln!(out, "{}", summary(&self.report.summary))
@@ -289,7 +288,7 @@ fn summary(summary: &Summary) -> String {
     }
     let passed = match summary.suppressed {
         0 => String::new(),
-        number => format!("; {number} let pass by comments"),
+        number => format!("; {number} suppressed by comments"),
     };
     format!("{} in {files}{passed}.", parts.join(", "))
 }
@@ -305,7 +304,7 @@ impl Render for Explanation {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         let rule = self.rule;
         let fixable = if rule.fixable {
-            ", mended by `--fix`"
+            ", fixed by `--fix`"
         } else {
             ""
         };

@@ -10,8 +10,7 @@ use std::fmt;
 
 /// List the built-in contracts, explain one, or compare two.
 ///
-/// A contract says which files a runtime loads, in which order, with which limits, filters and markers. For the contract of a release, its
-/// explanation ends with what is meant to differ from that release, and why.
+/// A contract says which files a runtime loads, in which order, with which limits, filters and markers. For the contract of a release, the explanation ends with the intended differences from that release, and the reasons.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin contracts
@@ -128,7 +127,7 @@ impl Render for Report {
                 differences,
             } => {
                 if differences.is_empty() {
-                    return writeln!(out, "{left} and {right} say the same.");
+                    return writeln!(out, "{left} and {right} are the same.");
                 }
                 for difference in differences {
                     writeln!(

@@ -11,23 +11,23 @@ use std::fmt;
 
 /// Diagnose problems: configuration, permissions, port, sandbox, model, channels.
 ///
-/// Nothing is changed, and nobody sees anything of it: networks and the model's provider are only asked whether they are there and know us.
+/// Nothing is changed or posted: channels and the model provider are only asked whether they are reachable and accept the credentials.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin doctor
   chitin doctor ./my-agent --offline
   chitin doctor --json
 
-Exit codes: 0 nothing is in the way; 1 something is; 4 a configuration file cannot be read.")]
+Exit codes: 0 no problems; 1 problems found; 4 a configuration file cannot be read.")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Ask nobody outside this machine.
+    /// Do not use the network.
     #[arg(long)]
     offline: bool,
 
-    /// The model to look at, as `provider/name`.
+    /// The model to check, as `provider/name`.
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 }
@@ -43,14 +43,16 @@ impl Args {
         let setup = Setup::find(host, &self.target.target(), &quiet)?;
         let Some(state) = chitin_home(host) else {
             return Err(
-                CliError::new(Kind::User, "There is no home.").hint("set `CHITIN_HOME` or `HOME`")
+                CliError::new(Kind::User, "Could not determine Chitin's home.")
+                    .hint("set `CHITIN_HOME` or `HOME`"),
             );
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
+                CliError::new(Kind::Internal, "Could not set up the network client.")
+                    .caused_by(error)
             })?;
         let checks = runtime.block_on(async {
             tokio::select! {
@@ -84,9 +86,9 @@ impl Render for Report {
         let wrong = self.count(DoctorVerdict::Wrong);
         let odd = self.count(DoctorVerdict::Odd);
         match (wrong, odd) {
-            (0, 0) => writeln!(out, "\n{}", paint.good("Nothing is in the way.")),
-            (0, odd) => writeln!(out, "\nNothing is in the way; {odd} could be better."),
-            (wrong, _) => writeln!(out, "\n{}", paint.bad(&format!("In the way: {wrong}."))),
+            (0, 0) => writeln!(out, "\n{}", paint.good("No problems found.")),
+            (0, odd) => writeln!(out, "\nNo problems found; {odd} could be better."),
+            (wrong, _) => writeln!(out, "\n{}", paint.bad(&format!("Problems found: {wrong}."))),
         }
     }
 

@@ -18,12 +18,9 @@ use std::process::{Command, Stdio};
 
 /// Create a workspace, or add the files that are missing.
 ///
-/// Nothing is overwritten and nothing is deleted. A workspace that had files and has lost them all is not seeded again
-/// unless you say `--reseed`: what is gone may be worth looking for.
+/// Nothing is overwritten and nothing is deleted. If a workspace had files and has lost them all, `--reseed` is needed to seed it again: the files may be worth looking for.
 ///
-/// A template directory may hold AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md, HEARTBEAT.md and BOOTSTRAP.md, which take
-/// the place of the built-in texts, and CHANNELS.md, MCP.md, PERMISSIONS.md, RUNTIME.md and SKILLS.md, which have none. Other
-/// files in it are not used.
+/// A template directory may hold AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md, HEARTBEAT.md and BOOTSTRAP.md, which replace the built-in templates, and CHANNELS.md, MCP.md, PERMISSIONS.md, RUNTIME.md and SKILLS.md, which have no built-in template. Other files in it are ignored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin init ./my-agent
@@ -35,24 +32,23 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Make the directory only, no files.
+    /// Create only the directory, no files.
     #[arg(long)]
     empty: bool,
 
-    /// Take the files from this directory where it has them, and the built-in ones where it has not. `templates` in
-    /// `chitin.json5` sets it for good.
+    /// Use the templates in this directory, and the built-in ones for files that it lacks. `templates` in `chitin.json5` sets it permanently.
     #[arg(long, value_name = "DIR", conflicts_with = "empty")]
     templates: Option<PathBuf>,
 
-    /// Do not make a git repository of a brand-new workspace.
+    /// Do not create a git repository in a new workspace.
     #[arg(long)]
     no_git: bool,
 
-    /// Seed again although files that were there are gone.
+    /// Seed again although earlier files are missing.
     #[arg(long)]
     reseed: bool,
 
-    /// Only say what would be written.
+    /// Only list what would be written.
     #[arg(long)]
     dry_run: bool,
 }
@@ -94,7 +90,7 @@ impl Args {
         let templates = templates.map_err(unusable_templates)?;
         for name in templates.iter().flat_map(Templates::unused) {
             printer.note(&format!(
-                "`{name}` in the template directory is not used; `chitin init --help` names the files that are"
+                "`{name}` in the template directory is ignored; `chitin init --help` lists the supported files"
             ));
         }
         let wants_git = !self.no_git && !self.empty && git_is_there(host);
@@ -206,17 +202,16 @@ fn explain(error: SeedError, directory: &Path) -> CliError {
             format!("`{shown}` has lost its files; nothing was written."),
         )
         .caused_by(error)
-        .hint("look for them first: a backup, another disk, `git log`")
+        .hint("look for the files first: a backup, another disk, `git log`")
         .hint("`chitin init --reseed` starts again with templates"),
         SeedError::Write(error) => {
-            CliError::new(Kind::User, format!("`{shown}` cannot be seeded.")).caused_by(error)
+            CliError::new(Kind::User, format!("Could not seed `{shown}`.")).caused_by(error)
         }
-        SeedError::Git { source, .. } => CliError::new(
-            Kind::User,
-            "The files are written, but no git repository could be made.",
-        )
-        .caused_by(source)
-        .hint("`--no-git` leaves it out"),
+        SeedError::Git { source, .. } => {
+            CliError::new(Kind::User, "The files were written, but `git init` failed.")
+                .caused_by(source)
+                .hint("`--no-git` skips it")
+        }
     }
 }
 
@@ -250,19 +245,17 @@ impl Render for Report {
         }
         let place = paint.bold(&self.shown);
         if self.created.is_empty() {
-            writeln!(
-                out,
-                "{place} has everything that {} asks for.",
-                self.contract
-            )?;
+            writeln!(out, "{place} already has every file of {}.", self.contract)?;
         } else {
             writeln!(out, "{verb} {place} for {}.", self.contract)?;
         }
         match self.status {
             SetupStatus::Pending if self.dry_run => {
-                writeln!(out, "BOOTSTRAP.md would wait for the first conversation.")
+                writeln!(out, "BOOTSTRAP.md would be used in the first conversation.")
             }
-            SetupStatus::Pending => writeln!(out, "BOOTSTRAP.md waits for the first conversation."),
+            SetupStatus::Pending => {
+                writeln!(out, "BOOTSTRAP.md will be used in the first conversation.")
+            }
             SetupStatus::Complete => Ok(()),
         }
     }

@@ -25,7 +25,7 @@ use std::fmt;
   chitin inspect my-agent:1.2.0 --raw                 manifest and config, as they are
   chitin inspect registry.example/team/my-agent --tags
 
-Exit codes: 0 shown; 1 wrong arguments; 2 not there or damaged; 3 the registry failed.")]
+Exit codes: 0 shown; 1 wrong arguments; 2 not found or damaged; 3 the registry failed.")]
 pub(crate) struct Args {
     /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
     artifact: String,

@@ -16,14 +16,13 @@ const MOST_PASSWORD: u64 = 64 * 1024;
 
 /// Log in to a registry.
 ///
-/// They are kept in `registries.json` in Chitin's home, readable by you alone, and sent to that registry only. Credentials
-/// that Docker keeps are found without this.
+/// Credentials are stored in `registries.json` in Chitin's home, readable by you alone, and sent to that registry only. Docker's credentials are used without this.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin login registry.example --username ada --password-stdin < token
   chitin login 127.0.0.1:5000 --username ada --password-stdin --plain-http --check < token
 
-Exit codes: 0 kept; 1 wrong arguments; 3 the registry does not take them (with `--check`).")]
+Exit codes: 0 stored; 1 wrong arguments; 3 the registry rejected them (with `--check`).")]
 pub(crate) struct LoginArgs {
     /// The registry's host, with its port.
     registry: String,
@@ -32,11 +31,11 @@ pub(crate) struct LoginArgs {
     #[arg(short, long, value_name = "NAME")]
     username: String,
 
-    /// Read the password from the pipe; it is never taken from the command line.
+    /// Read the password from standard input; it is never a command-line argument.
     #[arg(long, required = true)]
     password_stdin: bool,
 
-    /// Ask the registry whether it takes them.
+    /// Check the credentials with the registry.
     #[arg(long)]
     check: bool,
 
@@ -67,10 +66,11 @@ impl LoginArgs {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         let mut stdin = std::io::stdin();
         if stdin.is_terminal() {
-            return Err(
-                CliError::new(Kind::Usage, "The password comes from a pipe.")
-                    .hint("`chitin login HOST --username NAME --password-stdin < FILE`"),
-            );
+            return Err(CliError::new(
+                Kind::Usage,
+                "The password must come from a pipe or a file.",
+            )
+            .hint("`chitin login HOST --username NAME --password-stdin < FILE`"));
         }
         let mut text = String::new();
         stdin
@@ -78,7 +78,7 @@ impl LoginArgs {
             .take(MOST_PASSWORD)
             .read_to_string(&mut text)
             .map_err(|error| {
-                CliError::new(Kind::Usage, "The password cannot be read.").caused_by(error)
+                CliError::new(Kind::Usage, "Could not read the password.").caused_by(error)
             })?;
         let password = SecretString::from(text.trim_end_matches(['\r', '\n']));
         auth::login(&state(host)?, &self.registry, &self.username, &password)?;
@@ -91,9 +91,9 @@ impl LoginArgs {
             kept: true,
             checked: self.check,
             words: if self.check {
-                "takes the credentials, which are kept"
+                "accepted the credentials, which are stored"
             } else {
-                "has its credentials kept"
+                "has stored credentials now"
             },
         })
     }
@@ -107,9 +107,9 @@ impl LogoutArgs {
             kept: false,
             checked: false,
             words: if had {
-                "has its credentials forgotten"
+                "has no stored credentials any more"
             } else {
-                "had no credentials here"
+                "had no stored credentials"
             },
         })
     }

@@ -26,19 +26,17 @@ use std::sync::Arc;
 
 /// Pack a workspace into a reproducible artifact.
 ///
-/// The seven workspace files, `skills/` and `memory/` go in, byte for byte, and in layers of Chitin's own the extension files
-/// (PERMISSIONS.md, MCP.md, CHANNELS.md, RUNTIME.md, SKILLS.md), `.agents/skills/`, and documents that the packed files link
-/// to; other tools pass over those. A directory without `AGENTS.md` is an agent by its `README.md`, which goes in the same way. State, sessions, credentials and whatever else lies in the directory never go in. The
-/// artifact is kept in the local store under NAME:VERSION. An unchanged workspace is not read again.
+/// The artifact contains the seven workspace files, `skills/` and `memory/`, byte for byte, and in layers of Chitin's own the extension files
+/// (PERMISSIONS.md, MCP.md, CHANNELS.md, RUNTIME.md, SKILLS.md), `.agents/skills/`, and documents that the packed files link to; other tools ignore those layers. In a directory without `AGENTS.md` the `README.md` is packed the same way. State, sessions, credentials and all other files are never packed. The artifact is stored in the local store under NAME:VERSION. An unchanged workspace is not read again.
 #[derive(Debug, clap::Args)]
 #[command(
     disable_version_flag = true,
     after_help = "Examples:
   chitin pack ./my-agent --version 1.2.0
-  chitin pack ./my-agent --output my-agent.tar        an OCI archive beside the store
+  chitin pack ./my-agent --output my-agent.tar        an OCI archive as well
   chitin pack ./my-agent --memory-file --json
   chitin pack ./project --definition agent.json       the parts that a definition names
-  chitin pack --profile --name gateway                the portable part of openclaw.json, apart
+  chitin pack --profile --name gateway                the portable part of openclaw.json
 
 Exit codes: 0 packed; 1 not a workspace, secrets found, or a wrong argument; 2 a file cannot be packed; 4 packages
 cannot be resolved."
@@ -47,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// The agent's name; left out, that of the directory.
+    /// The agent's name; by default that of the directory.
     #[arg(long)]
     name: Option<String>,
 
@@ -55,63 +53,63 @@ pub(crate) struct Args {
     #[arg(long, default_value = "0.1.0")]
     version: String,
 
-    /// What the agent is, in a sentence.
+    /// A one-line description of the agent.
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// Who made it.
+    /// The author.
     #[arg(long, value_name = "TEXT")]
     author: Option<String>,
 
-    /// Under which licence it is given away.
+    /// The licence.
     #[arg(long, value_name = "TEXT")]
     license: Option<String>,
 
-    /// A further name in the local store; may be given several times.
+    /// A further name in the local store; repeatable.
     #[arg(long, value_name = "NAME")]
     tag: Vec<String>,
 
-    /// Also write it out: to `FILE.tar` as an OCI archive, to another name as a directory with an OCI layout.
+    /// Also write it to a file: `FILE.tar` is an OCI archive, any other name a directory with an OCI layout.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
 
-    /// Take `MEMORY.md` along.
+    /// Include `MEMORY.md`.
     #[arg(long)]
     memory_file: bool,
 
-    /// Pack only what stax's own format maps: no extension files, no `.agents/skills/`, no linked documents.
+    /// Pack only what stax's own format has: no extension files, no `.agents/skills/`, no linked documents.
     #[arg(long, conflicts_with_all = ["definition", "profile", "source"])]
     stax: bool,
 
-    /// Pack the files that links lead to in their place, where the format allows that; otherwise links are refused.
+    /// Pack the targets of links, where the format allows that; otherwise links are refused.
     #[arg(long)]
     flatten_links: bool,
 
-    /// Pack although the checker found what looks like secrets.
+    /// Pack even if the checker finds secrets.
     #[arg(long)]
     allow_secrets: bool,
 
-    /// Write the optional notes too: description, author, counts per layer. Digests differ from those of the plain form.
+    /// Write the optional annotations too: description, author, counts per layer. This changes the digests.
     #[arg(long)]
     annotations: bool,
 
-    /// Another limit for a layer, in megabytes; may be given several times.
+    /// Set the size limit of a layer, in megabytes; repeatable.
     #[arg(long, value_name = "LAYER=MB", value_parser = limit)]
     limit: Vec<(LayerKind, u64)>,
 
-    /// Read every file again, whatever an earlier pack knows.
+    /// Read every file again, ignoring fingerprints of earlier packs.
     #[arg(long)]
     afresh: bool,
 
-    /// Pack what a definition names instead of a workspace.
+    /// Pack the parts named in a definition instead of a workspace.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["profile", "source"])]
     definition: Option<String>,
 
-    /// With a definition: pack paths that lead out of its directory too.
+    /// With a definition: allow paths outside its directory.
     #[arg(long, requires = "definition")]
     allow_outside: bool,
 
-    /// With a definition: find its packages and write `stax.lock` beside it.
+    /// With a definition: resolve its packages and write `stax.lock` beside it.
     #[arg(long, requires = "definition")]
     lock: bool,
 
@@ -219,13 +217,13 @@ impl Args {
     fn directory(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
         let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
         if !self.target.with.is_empty() {
-            let message = "An artifact holds one workspace: `--with` cannot be packed.";
+            let message = "An artifact contains one workspace: `--with` cannot be packed.";
             return Err(CliError::new(Kind::Usage, message)
-                .hint("pack each workspace; a definition names the others under `packages`"));
+                .hint("pack each workspace; list the others under `packages` in a definition"));
         }
         for other in &setup.with {
             printer.note(&format!(
-                "`{}` is composed with it by configuration and is not packed, nor are its rules",
+                "configuration composes it with `{}`, which is not packed, nor are its rules",
                 shown(other, host)
             ));
         }
@@ -410,7 +408,7 @@ impl Render for Packed {
             )?;
         }
         let unread = if self.reused_layers > 0 && self.reused_layers == self.layers.len() {
-            "; nothing changed, nothing was read again"
+            "; unchanged, nothing was read again"
         } else {
             ""
         };

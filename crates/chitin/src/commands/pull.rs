@@ -13,21 +13,19 @@ use std::fmt;
 
 /// Pull an artifact and its signatures from a registry.
 ///
-/// Every blob is checked against its digest before it is kept; what is here already is not fetched again. A transfer that
-/// was cut goes on where it stopped, also in the next run. Packages that the agent builds on come along. `inspect`, `verify`,
-/// `unpack` and `diff` then use what is here; `pull` again, or their `--refresh`, asks the registry.
+/// Every blob is checked against its digest before it is stored; blobs that exist locally are not fetched again. An interrupted transfer resumes where it stopped, also in the next run. Packages that the agent builds on are pulled too. `inspect`, `verify`, `unpack` and `diff` then use the local copy; `pull` again, or their `--refresh`, asks the registry.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin pull registry.example/team/my-agent:1.2.0
   chitin pull registry.example/team/my-agent@sha256:9ac0… --require-signature
   chitin pull registry.example/team/my-agent:1.2.0 --tag my-agent:1.2.0
 
-Exit codes: 0 here; 1 wrong arguments; 2 the store failed; 3 the registry failed; 6 no good signature.")]
+Exit codes: 0 pulled; 1 wrong arguments; 2 the store failed; 3 the registry failed; 6 no valid signature.")]
 pub(crate) struct Args {
-    /// Where from: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`.
+    /// The source: `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`.
     reference: String,
 
-    /// A further name in the local store; may be given several times.
+    /// A further name in the local store; repeatable.
     #[arg(long, value_name = "NAME")]
     tag: Vec<String>,
 
@@ -76,7 +74,7 @@ impl Args {
         let brought = finder.bring_packages(&found.artifact);
         let packages = brought.map_err(CliError::from).unwrap_or_else(|error| {
             printer.note(&format!(
-                "warning: the packages it builds on were not brought: {error}"
+                "warning: could not pull the packages it builds on: {error}"
             ));
             0
         });
@@ -99,8 +97,8 @@ impl Args {
 impl Render for Pulled {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         let verified = match &self.signature {
-            Some(verdict) if verdict.verified => ", signed by somebody you trust",
-            Some(_) => ", signed by somebody you do not know",
+            Some(verdict) if verdict.verified => ", with a trusted signature",
+            Some(_) => ", with an unknown signature",
             None => "",
         };
         let packages = match self.packages {

@@ -12,22 +12,21 @@ use std::fmt;
 
 /// Push an artifact and its signatures to a registry.
 ///
-/// Only what the registry does not have is sent. The manifest arrives exactly as it is here, so the digest is the same on
-/// both sides. A transfer that was cut goes on where it stopped.
+/// Only blobs that the registry lacks are sent. The manifest is sent unchanged, so the digest is the same on both sides. An interrupted transfer resumes where it stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin push my-agent:1.2.0 registry.example/team/my-agent:1.2.0
   chitin push my-agent.tar 127.0.0.1:5000/my-agent --plain-http
 
-Exit codes: 0 sent; 1 wrong arguments; 2 the artifact is damaged; 3 the registry failed or has nothing to be given.")]
+Exit codes: 0 pushed; 1 wrong arguments; 2 the artifact is damaged; 3 the registry failed.")]
 pub(crate) struct Args {
     /// The artifact: a name in the local store, a directory, an archive, or a digest.
     artifact: String,
 
-    /// Where to: `HOST/REPOSITORY:TAG`.
+    /// The target: `HOST/REPOSITORY:TAG`.
     reference: String,
 
-    /// Leave the signatures here.
+    /// Do not push the signatures.
     #[arg(long)]
     no_signatures: bool,
 

@@ -30,36 +30,33 @@ const FIRST_REST: Duration = Duration::from_millis(500);
 
 /// Run the gateway: web page, HTTP, WebSocket, chat channels, OpenAI-compatible API.
 ///
-/// It listens on this machine only and wants a token, which it makes on the first start and keeps in Chitin's home. What it
-/// took in is done once, whatever happens: after a crash it goes on where it stopped. Ctrl-C lets turns finish; a second
-/// one ends at once, and what was not done is taken up on the next start. SIGHUP begins anew with the same socket: a newer program
-/// or another configuration takes over, and nobody is turned away meanwhile.
+/// It listens on this machine only and requires a token, which it creates on the first start and stores in Chitin's home. An accepted message is processed once: after a crash the server continues where it stopped. Ctrl-C lets running turns finish; a second one stops at once, and open jobs continue on the next start. SIGHUP restarts the server with a new binary or configuration, without dropping connections.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin serve                             all configured agents, on http://127.0.0.1:7717
   chitin serve ./my-agent                  the agent in a directory
   chitin serve --listen 127.0.0.1:0        a free port; the address is printed
-  chitin serve --files ./mailbox           take messages from files, too, and answer with files
+  chitin serve --files ./mailbox           also read messages from files and write replies to files
 
 Talk to it:
   TOKEN=$(cat ~/.chitin/server-token)
   curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7717/api/messages --json '{\"text\":\"hi\",\"wait\":true}'
 
-docs/reference/http.md lists every endpoint. Settings stand under `server` in `chitin.json5`.
-Exit codes: 0 ended and all done; 3 the address, the token or the state cannot be used; 130 ended at once.")]
+docs/reference/http.md lists every endpoint. The settings are under `server` in `chitin.json5`.
+Exit codes: 0 stopped, all jobs done; 3 the address, the token or the state cannot be used; 130 stopped at once.")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Where to listen, as `ADDRESS:PORT`, `ADDRESS` or `:PORT`; `stdin` takes the socket that systemd hands over.
+    /// Where to listen, as `ADDRESS:PORT`, `ADDRESS` or `:PORT`; `stdin` uses the socket that systemd passes.
     #[arg(long, value_name = "PLACE", overrides_with = "listen")]
     listen: Option<String>,
 
-    /// Listen on an address that other machines reach. There is no TLS: put a proxy before it.
+    /// Listen on an address that other machines can reach. There is no TLS: put a TLS proxy in front.
     #[arg(long)]
     allow_remote: bool,
 
-    /// A file that holds the token; left out, `$CHITIN_TOKEN` or one that is made once.
+    /// A file with the token; by default `$CHITIN_TOKEN`, or one that is created on the first start.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
@@ -67,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// A directory that is a surface: messages are files in it, and so are answers.
+    /// A directory for messages and replies as files.
     #[arg(long, value_name = "DIR")]
     files: Option<PathBuf>,
 }
@@ -95,7 +92,7 @@ impl Args {
         let configuration =
             Configuration::read(host, self.target.contract.as_deref(), &printer.notes())?;
         let state = chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "There is no place to keep sessions.")
+            CliError::new(Kind::User, "Could not determine where to store sessions.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         if self.target.directory.is_some() {
@@ -114,7 +111,7 @@ impl Args {
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "The machine gives no threads.").caused_by(error)
+                CliError::new(Kind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let host = Arc::new(host.clone());
         let served =
@@ -141,7 +138,7 @@ impl Args {
         };
         let bound = bound.map_err(|error| {
             let hint = error.hint();
-            CliError::new(Kind::User, "The address cannot be used.")
+            CliError::new(Kind::User, "Could not listen on the address.")
                 .caused_by(error)
                 .hint(hint)
         })?;
@@ -207,7 +204,7 @@ impl Args {
         tokio::select! {
             ended = serving => {
                 if !ended.drained {
-                    printer.note("some turns were not done; they go on with the next start");
+                    printer.note("some turns did not finish; they continue on the next start");
                 }
             }
             () = async { second.await; told_again().await } => return Ok(Exit::Interrupted),
@@ -239,7 +236,7 @@ enum Told {
 fn told() -> Result<impl Future<Output = Told>, CliError> {
     let listen = |kind| {
         signal(kind).map_err(|error| {
-            CliError::new(Kind::Internal, "Signals cannot be heard.").caused_by(error)
+            CliError::new(Kind::Internal, "Could not listen for signals.").caused_by(error)
         })
     };
     let mut pressed = listen(SignalKind::interrupt())?;
@@ -301,7 +298,7 @@ impl Render for Listening {
         }
         if self.resumed > 0 {
             let jobs = if self.resumed == 1 { "job" } else { "jobs" };
-            writeln!(out, "  {} {jobs} of the last time go on", self.resumed)?;
+            writeln!(out, "  resuming {} open {jobs}", self.resumed)?;
         }
         Ok(())
     }

@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 
 /// Sign an artifact with an ed25519 key, or create a key.
 ///
-/// The signature is an artifact of its own that refers to the agent: it travels with it through registries and leaves its
-/// digest alone.
+/// The signature is a separate artifact that refers to the agent: registries copy it along, and the agent's digest does not change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin sign --new-key ada                            writes ada.pem and ada.pub.pem
   chitin sign my-agent:1.2.0 --key ada.pem --signer ada@example.org
-  chitin push my-agent:1.2.0 registry.example/team/my-agent:1.2.0      the signature goes along
+  chitin push my-agent:1.2.0 registry.example/team/my-agent:1.2.0      the signature is pushed too
 
 Exit codes: 0 signed; 1 wrong arguments or key; 2 the artifact or a file failed; 3 the registry failed.")]
 pub(crate) struct Args {
@@ -31,11 +30,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", required_unless_present = "new_key")]
     key: Option<PathBuf>,
 
-    /// Who signs, as others will read it; left out, the key's id.
+    /// The signer's name, as others see it; by default the key's id.
     #[arg(long, value_name = "NAME")]
     signer: Option<String>,
 
-    /// Make a new key instead: the private one in NAME.pem, readable by you alone, the public one in NAME.pub.pem.
+    /// Create a key pair instead: the private key in NAME.pem, readable by you alone, the public key in NAME.pub.pem.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["artifact", "key", "signer"])]
     new_key: Option<PathBuf>,
 
@@ -70,10 +69,7 @@ impl Args {
             return printer.result(&make_key(host, file)?);
         }
         let (Some(artifact), Some(key)) = (&self.artifact, &self.key) else {
-            return Err(CliError::new(
-                Kind::Usage,
-                "An artifact and a key are needed.",
-            ));
+            return Err(CliError::new(Kind::Usage, "Name an artifact and a key."));
         };
         let (directory, name) = place(host, key)?;
         let key = load_private_key(&directory, &name)?;
@@ -116,7 +112,7 @@ impl Render for Signed {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         writeln!(
             out,
-            "Signed {} as {}, key {}; it has {} now.",
+            "Signed {} as {}, key {}; it now has {}.",
             paint.bold(&plain(&self.artifact, '\u{fffd}')),
             plain(&self.signer, '\u{fffd}'),
             self.key_id,
@@ -128,8 +124,8 @@ impl Render for Signed {
 
 impl Render for NewKey {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        writeln!(out, "Made the key {}.", paint.bold(&self.key_id))?;
-        writeln!(out, "  private, for you alone: {}", self.private.display())?;
-        writeln!(out, "  public, to give away:   {}", self.public.display())
+        writeln!(out, "Created the key {}.", paint.bold(&self.key_id))?;
+        writeln!(out, "  private, keep it secret: {}", self.private.display())?;
+        writeln!(out, "  public, to share:        {}", self.public.display())
     }
 }

@@ -13,8 +13,7 @@ use clap::Subcommand;
 
 /// List, show and check an agent's skills.
 ///
-/// A skill is a directory with a SKILL.md. Skills come from the workspace, from the home directory, from the runtime and
-/// from configuration; of two with one name, the one that is nearer to the workspace wins.
+/// A skill is a directory with a SKILL.md. Skills come from the workspace, the home directory, the runtime and configuration. Of two with the same name, the one closer to the workspace is used.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -37,9 +36,9 @@ pub(crate) struct Args {
 enum Action {
     /// List the skills that are ready to use.
     List(ListArgs),
-    /// Show one skill: what it says, what it needs, why it is (not) ready, what it shadows.
+    /// Show one skill: its description, requirements, whether it is ready and why, what it shadows.
     Show(ShowArgs),
-    /// Report every SKILL.md that could not be taken; exits 1 when a skill is lost.
+    /// Report every SKILL.md that could not be loaded; exits 1 if a skill is lost.
     Check(CheckArgs),
 }
 

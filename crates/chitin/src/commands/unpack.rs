@@ -21,8 +21,7 @@ use std::path::PathBuf;
 
 /// Unpack an artifact as a workspace, or for another runtime.
 ///
-/// The whole plan is made first; then all of it happens in one step, or nothing does. Files with other content are
-/// conflicts, all listed, unless you allow overwriting. Files that have nothing to do with the artifact stay.
+/// The whole plan is computed first, then applied in one step or not at all. Existing files with other content are conflicts; all are listed and nothing is written, unless you allow overwriting. Unrelated files are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin unpack my-agent:1.2.0 ./my-agent
@@ -30,7 +29,7 @@ use std::path::PathBuf;
   chitin unpack registry.example/team/agent:1.2.0 ./agent --require-signature
   chitin unpack my-agent:1.2.0 ./project --adapter claude-code
 
-Adapters, and where the agent goes:
+Adapters, and where the files go:
   openclaw        every file under its own name, byte for byte; extension files, `.agents/skills/` and documents too
   claude-code     CLAUDE.md; skills in .claude/skills/, servers in .mcp.json, subagents in .claude/agents/
   codex           AGENTS.md; skills in .agents/skills/, servers in .codex/config.toml
@@ -39,43 +38,43 @@ Adapters, and where the agent goes:
   windsurf        AGENTS.md; rules in .windsurf/rules/, skills in .windsurf/skills/
   opencode        AGENTS.md; skills in .opencode/skills/, servers in opencode.jsonc, subagents in .opencode/agent/
   generic         INSTRUCTIONS.md; skills in skills/
-SOUL.md, IDENTITY.md, USER.md and TOOLS.md become sections of the instructions file, but for openclaw and cursor.
+SOUL.md, IDENTITY.md, USER.md and TOOLS.md become sections of the instructions file, except for openclaw and cursor.
 Linked documents keep their paths in every layout.
 
 Exit codes: 0 done; 1 wrong arguments; 2 conflicts, damage or a hostile archive; 3 the registry failed; 4 packages
-cannot be resolved; 5 artifact and target do not fit; 6 no good signature.")]
+cannot be resolved; 5 the artifact does not fit the target; 6 no valid signature.")]
 pub(crate) struct Args {
     /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
     artifact: String,
 
-    /// Where to; made if it is not there.
+    /// The target directory; created if it does not exist.
     directory: PathBuf,
 
     /// Print every action and write nothing.
     #[arg(long)]
     plan: bool,
 
-    /// The layout; left out, that of the runtime that the artifact was packed for.
+    /// The layout; by default that of the runtime that the artifact was packed for.
     #[arg(long, value_name = "NAME")]
     adapter: Option<String>,
 
-    /// Every byte as it was packed, or not at all; what OpenClaw's layout does anyway.
+    /// Write every file byte for byte; the default for OpenClaw's layout.
     #[arg(long, conflicts_with = "permissive")]
     exact: bool,
 
-    /// Let prompt, rules and persona find a place in the workspace files.
+    /// Merge prompt, rules and persona into the workspace files.
     #[arg(long)]
     permissive: bool,
 
-    /// Fail when AGENTS.md or TOOLS.md is not in the artifact; the other files are optional.
+    /// Fail if AGENTS.md or TOOLS.md is not in the artifact; the other files are optional.
     #[arg(long)]
     strict: bool,
 
-    /// Lay out exactly what stax itself would: nothing composed, no layers of Chitin's own.
+    /// Write exactly what stax itself would: nothing composed, no layers of Chitin's own.
     #[arg(long)]
     stax: bool,
 
-    /// Pass over the options that the artifact's maker set, such as `writeMemory`.
+    /// Ignore the options set in the artifact, such as `writeMemory`.
     #[arg(long)]
     ignore_options: bool,
 
@@ -95,11 +94,11 @@ pub(crate) struct Args {
     #[arg(long)]
     no_bootstrap: bool,
 
-    /// Write `MEMORY.md`, if the artifact has it, although its maker did not ask for that.
+    /// Write `MEMORY.md` if the artifact has it, even if its options do not ask for it.
     #[arg(long)]
     memory_file: bool,
 
-    /// The lock file for packages; left out, what was pulled under their references, or what these stand for now.
+    /// The lock file for packages; by default the packages that were pulled, or the current ones.
     #[arg(long, value_name = "FILE")]
     lock: Option<PathBuf>,
 
@@ -203,7 +202,7 @@ impl Args {
                 .working_directory()
                 .starts_with(&unpacked.directory)
         {
-            printer.note("you stand in the old directory; `cd .` takes you into the new one");
+            printer.note("your shell is still in the old directory; `cd .` enters the new one");
         }
         unpacked.written = applied.written;
         unpacked.unchanged = applied.unchanged.len();
@@ -285,10 +284,10 @@ impl Render for Unpacked {
         match (self.written.len(), self.unchanged) {
             (0, 0) => writeln!(
                 out,
-                "The layout of {} has a place for nothing in it; nothing was written.",
+                "The layout of {} supports none of its contents; nothing was written.",
                 self.adapter
             ),
-            (0, _) => writeln!(out, "{place} has all of it already."),
+            (0, _) => writeln!(out, "{place} is already up to date."),
             (written, 0) => writeln!(
                 out,
                 "Unpacked {} into {place}, {}.",

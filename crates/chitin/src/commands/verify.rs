@@ -13,15 +13,14 @@ use std::fmt;
 
 /// Verify an artifact's contents and signatures.
 ///
-/// What must be signed, and by whom, stands in the policy file `trust.json5` in Chitin's home. Without a policy a signature
-/// by one of the keys given with `--trust` is required.
+/// The trust policy `trust.json5` in Chitin's home says what must be signed, and by whom. Without a policy, a signature by one of the `--trust` keys is required.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin verify my-agent:1.2.0 --trust ada.pub.pem
   chitin verify registry.example/team/my-agent:1.2.0
   chitin verify my-agent.tar --policy trust.json5 --json
 
-Exit codes: 0 good; 2 damaged; 3 the registry failed; 6 no good signature.")]
+Exit codes: 0 valid; 2 damaged; 3 the registry failed; 6 no valid signature.")]
 pub(crate) struct Args {
     /// The artifact: a name in the local store, a directory, an archive, a digest, or a reference.
     artifact: String,
@@ -52,7 +51,7 @@ impl Args {
         found.artifact.verify()?;
         let verdict = self.trust.judge_strictly(host, &found).map_err(|error| {
             if found.was_pulled() {
-                error.hint("what was pulled before was looked at; with `--refresh` newer signatures are fetched")
+                error.hint("checked the pulled copy; `--refresh` fetches newer signatures")
             } else {
                 error
             }
@@ -99,9 +98,9 @@ impl Render for Verified {
             )?;
         }
         let said = if self.verdict.verified {
-            "whole, and signed by somebody you trust"
+            "intact, with a trusted signature"
         } else {
-            "whole; no signature was required"
+            "intact; no signature was required"
         };
         writeln!(
             out,

@@ -18,7 +18,7 @@ const REPLACED: &str = " (deleted)";
 /// Takes the socket that standard input is: systemd and a server before this one hand it over so.
 pub(crate) fn handed_over() -> Result<TcpListener, CliError> {
     let wrong = || {
-        CliError::new(Kind::User, "Standard input is no socket that listens.")
+        CliError::new(Kind::User, "Standard input is not a listening socket.")
             .hint("`--listen stdin` is for a systemd socket unit, with `StandardInput=socket`")
     };
     let stdin = std::io::stdin();
@@ -41,7 +41,7 @@ pub(crate) fn become_new(listener: TcpListener) -> CliError {
         .args(arguments)
         .stdin(Stdio::from(OwnedFd::from(listener)))
         .exec();
-    CliError::new(Kind::Internal, "The server could not begin anew.").caused_by(failed)
+    CliError::new(Kind::Internal, "The server could not restart.").caused_by(failed)
 }
 
 /// Returns this program's file, also after a newer one took its place.

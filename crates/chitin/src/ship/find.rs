@@ -28,7 +28,7 @@ pub(crate) struct Terminal<'a> {
 /// Whether what was pulled before is fetched again.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct RefreshArgs {
-    /// Ask the registry, although the local store has what was pulled before.
+    /// Ask the registry even if the local store has the artifact.
     #[arg(long, help_heading = "Registry")]
     refresh: bool,
 }
@@ -86,7 +86,7 @@ impl ArtifactSource for Terminal<'_> {
 
     fn pulled_before(&self, name: &str) {
         self.printer.note(&format!(
-            "{name} is taken from the local store; `--refresh` asks the registry"
+            "using {name} from the local store; `--refresh` asks the registry"
         ));
     }
 }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Returns the directory that holds what Chitin itself remembers.
 pub(crate) fn state(host: &Host) -> Result<PathBuf, CliError> {
     chitin_home(host).ok_or_else(|| {
-        CliError::new(Kind::User, "There is no place to keep artifacts.")
+        CliError::new(Kind::User, "Could not determine where to store artifacts.")
             .hint("set `CHITIN_HOME` or `HOME`")
     })
 }

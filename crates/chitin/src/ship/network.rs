@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Registry")]
 pub(crate) struct NetworkArgs {
-    /// Speak plain HTTP; only a registry on this very machine may be spoken to like that.
+    /// Use plain HTTP; allowed only for a registry on this machine.
     #[arg(long)]
     plain_http: bool,
 
-    /// Trust the authorities in this PEM file too; may be given several times.
+    /// Also trust the certificate authorities in this PEM file; repeatable.
     #[arg(long, value_name = "FILE")]
     ca_file: Vec<PathBuf>,
 }
@@ -81,13 +81,13 @@ pub(crate) fn until_interrupted<T>(
         .enable_all()
         .build()
         .map_err(|error| {
-            CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
+            CliError::new(Kind::Internal, "Could not set up the network client.").caused_by(error)
         })?;
     runtime.block_on(async {
         tokio::select! {
             done = work => Ok(done?),
             _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")
-                .hint("what was moved is kept; the same command goes on from there")),
+                .hint("transferred data is kept; run the same command to resume")),
         }
     })
 }

@@ -17,15 +17,15 @@ pub(crate) const POLICY_FILE: &str = "trust.json5";
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Trust")]
 pub(crate) struct TrustArgs {
-    /// Stop unless somebody you trust signed it, whatever the policy says.
+    /// Require a trusted signature, whatever the policy says.
     #[arg(long)]
     require_signature: bool,
 
-    /// The policy file; left out, `trust.json5` in Chitin's home, if it is there.
+    /// The policy file; by default `trust.json5` in Chitin's home, if it exists.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// Trust the public key in this file too; may be given several times.
+    /// Also trust the public key in this file; repeatable.
     #[arg(long, value_name = "FILE")]
     trust: Vec<PathBuf>,
 }
@@ -83,8 +83,8 @@ impl TrustArgs {
         };
         let (directory, name) = place(host, file)?;
         let policy = Policy::load(&directory, &name)?.ok_or_else(|| {
-            let message = format!("There is no policy at `{}`.", file.display());
-            CliError::new(Kind::User, message).hint("name a file that is there")
+            let message = format!("There is no trust policy at `{}`.", file.display());
+            CliError::new(Kind::User, message).hint("name an existing file")
         })?;
         Ok(Some(policy))
     }

@@ -206,7 +206,10 @@ mod tests {
                 let asked = threads.spawn(move || ask_on(&program, "Shall I? ", &wanted));
                 read_until(&user, "Shall I? ");
                 std::thread::sleep(std::time::Duration::from_millis(20));
-                assert!(!asked.is_finished(), "what was typed before is no answer");
+                assert!(
+                    !asked.is_finished(),
+                    "keys pressed before the question are ignored"
+                );
                 write_all(&user, typed.as_bytes()).unwrap();
                 assert_eq!(asked.join().unwrap(), meant, "{typed:?}");
             });

@@ -41,7 +41,7 @@ impl Interrupts {
     /// Begins to listen; a runtime must be running. A press while the runtime is kept busy counts once it is free again.
     pub(crate) fn listen() -> Result<Self, CliError> {
         let signals = signal(SignalKind::interrupt()).map_err(|error| {
-            CliError::new(Kind::Internal, "Ctrl-C cannot be listened for.").caused_by(error)
+            CliError::new(Kind::Internal, "Could not listen for Ctrl-C.").caused_by(error)
         })?;
         Ok(Self::with(signals, leave))
     }

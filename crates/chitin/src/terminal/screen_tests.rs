@@ -216,14 +216,14 @@ fn people_see_the_answer_and_one_line_for_everything_else() {
     let paper = shown(&mut view(Thoughts::Folded), &story());
     insta::assert_snapshot!(paper.all(), @r"
     SOUL.md was cut
-    ↻ The provider is overloaded; asking `anthropic/claude` in 1.5 s (try 2)
+    ↻ The provider is overloaded; trying `anthropic/claude` in 1.5 s (attempt 2)
     ✻ The tide table is in AGENTS.md, so I read it. — 10 words
 
     Let me look.
     ● read AGENTS.md — 3 lines, 12 ms
     ● exec ls -l /nowhere — no such directory, 1.2 s
     ● nothing — 0 ms
-    ⇊ conversation summarised: 120,000 tokens became 8,000 (the window is nearly full)
+    ⇊ compacted the conversation: 120,000 → 8,000 tokens (the window is nearly full)
 
     High water is at **noon**.
     Then it ebbs.
@@ -251,9 +251,9 @@ fn a_pipe_gets_the_answer_and_nothing_else() {
     );
     insta::assert_snapshot!(paper.of(false), @r"
     SOUL.md was cut
-    ↻ The provider is overloaded; asking `anthropic/claude` in 1.5 s (try 2)
+    ↻ The provider is overloaded; trying `anthropic/claude` in 1.5 s (attempt 2)
     ● exec ls -l /nowhere — no such directory, 1.2 s
-    ⇊ conversation summarised: 120,000 tokens became 8,000 (the window is nearly full)
+    ⇊ compacted the conversation: 120,000 → 8,000 tokens (the window is nearly full)
     ");
     let cut = [text("Half an ans"), finished(StopReason::Aborted, "", None)];
     assert_eq!(shown(&mut plain, &cut).all(), "Half an ans\nstopped\n");
@@ -284,11 +284,11 @@ fn a_turn_that_ends_badly_says_how() {
         ),
         (
             finished(StopReason::Length, "", None),
-            "cut: The model ran out of room",
+            "cut: The model reached its output limit",
         ),
         (
             finished(StopReason::Other("refusal".to_owned()), "", None),
-            "note: The model ended with `refusal`",
+            "note: The model stopped with `refusal`",
         ),
     ] {
         let events = [starts("1", "exec", json!({ "command": "sleep 99" })), event];

@@ -76,27 +76,27 @@ const KNOWN: [Known; 10] = [
     Known {
         name: "model",
         usage: "/model [PROVIDER/NAME]",
-        does: "show the model, or take another one from here on",
+        does: "show the model, or switch to another one",
     },
     Known {
         name: "compact",
         usage: "/compact [WORDS]",
-        does: "put the conversation into a summary; WORDS say what to keep",
+        does: "compact the conversation; WORDS say what to keep",
     },
     Known {
         name: "new",
         usage: "/new",
-        does: "begin the session anew; the old one goes into the archive",
+        does: "start a new session; the old one is archived",
     },
     Known {
         name: "sessions",
         usage: "/sessions [KEY]",
-        does: "list the sessions, or go to another one",
+        does: "list the sessions, or switch to another one",
     },
     Known {
         name: "quit",
         usage: "/quit",
-        does: "leave; so do Ctrl-D and Ctrl-C twice",
+        does: "quit; so do Ctrl-D and Ctrl-C twice",
     },
     Known {
         name: "exit",
@@ -182,7 +182,7 @@ pub(crate) fn help() -> String {
         let _ = writeln!(text, "{usage:width$}  {does}");
     }
     text.push_str(
-        "\nAnything else is for the model. `//` begins a line with a slash; a backslash at the end of a line goes on to the next.\n",
+        "\nAnything else is sent to the agent. `//` starts a message with a slash; a backslash at the end of a line continues it.\n",
     );
     text
 }

@@ -119,7 +119,7 @@ pub(super) fn retry_line(
     let reason = one_line(reason);
     let reason = reason.trim_end_matches('.');
     let text = format!(
-        "{reason}; asking `{}` {when} (try {attempt})",
+        "{reason}; trying `{}` {when} (attempt {attempt})",
         one_line(model)
     );
     format!("{} {text}\n", paint.warn("↻"))
@@ -128,7 +128,7 @@ pub(super) fn retry_line(
 /// Tells that the conversation was put into a summary.
 pub(super) fn compaction_line(before: u64, after: u64, reason: &str, paint: Paint) -> String {
     let text = format!(
-        "conversation summarised: {} tokens became {} ({})",
+        "compacted the conversation: {} → {} tokens ({})",
         tokens(before),
         tokens(after),
         one_line(reason)
@@ -154,11 +154,11 @@ pub(super) fn ending_line(
         (StopReason::Aborted, _) => Some(format!("{}\n", paint.warn("stopped"))),
         (_, Some(error)) => Some(format!("{} {error}\n", paint.warn("note:"))),
         (StopReason::Length, None) => Some(format!(
-            "{} The model ran out of room; the answer is not whole.\n",
+            "{} The model reached its output limit; the reply is incomplete.\n",
             paint.warn("cut:")
         )),
         (StopReason::Other(word), None) => Some(format!(
-            "{} The model ended with `{}`.\n",
+            "{} The model stopped with `{}`.\n",
             paint.warn("note:"),
             one_line(word)
         )),

@@ -252,7 +252,10 @@ fn a_composed_workspace_that_is_not_there_is_a_clear_error() {
     env.file("harbor/AGENTS.md", "Keep the harbor.\n");
     for command in [&["agents", "show", "harbor"][..], &["context", "harbor"]] {
         let said = plain_transcript(&env, &[command, &["--with", "nowhere"]].concat());
-        assert!(said.contains("nowhere` cannot be composed with"), "{said}");
+        assert!(
+            said.contains("Could not compose `") && said.contains("nowhere` with"),
+            "{said}"
+        );
         assert!(said.contains("There is no such directory."), "{said}");
         assert!(said.ends_with("[exit 3]\n"), "{said}");
     }

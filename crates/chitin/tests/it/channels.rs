@@ -108,7 +108,7 @@ fn a_network_that_lacks_what_its_mode_needs_is_said_before_it_is_served() {
     let listed = transcript(&env, &["channels"]);
     assert!(listed.contains("slack     cannot be connected"), "{listed}");
     assert!(
-        listed.contains("Socket Mode needs the token of the app"),
+        listed.contains("Socket Mode needs the app token"),
         "{listed}"
     );
     env.file(
@@ -150,8 +150,8 @@ fn a_doctor_says_what_is_in_the_way_and_what_to_do() {
     assert_eq!(
         wrong,
         [
-            ("home", "others can reach `~/.chitin/server-token`"),
-            ("model", "`http://127.0.0.1:9/v1` cannot be reached"),
+            ("home", "other users can access `~/.chitin/server-token`"),
+            ("model", "could not reach `http://127.0.0.1:9/v1`"),
         ]
     );
 
@@ -179,7 +179,7 @@ fn a_doctor_says_what_is_in_the_way_and_what_to_do() {
     let said = String::from_utf8_lossy(&well.stdout);
     assert_eq!(well.status.code(), Some(0), "{said}");
     assert!(
-        said.contains("`http://127.0.0.1:9/v1` was not asked"),
+        said.contains("`http://127.0.0.1:9/v1` was not contacted"),
         "{said}"
     );
 }

@@ -124,14 +124,14 @@ fn fixes_are_said_first_and_made_on_request() {
         planned.lines().take(3).collect::<Vec<_>>(),
         [
             "would fix IDENTITY.md: change permissions: `go-w`",
-            "would fix SOUL.md: take off the byte order mark",
+            "would fix SOUL.md: remove the byte order mark",
             "",
         ]
     );
     assert!(env.read("workspace/SOUL.md").starts_with('\u{feff}'));
     let done = stdout(&env, &check(&env, &["--fix"]));
     assert!(done.starts_with(
-        "fixed IDENTITY.md: change permissions: `go-w`\nfixed SOUL.md: take off the byte order mark\n"
+        "fixed IDENTITY.md: change permissions: `go-w`\nfixed SOUL.md: remove the byte order mark\n"
     ));
     assert!(!done.contains("CH202") && !done.contains("CH110"));
     assert_eq!(
@@ -194,7 +194,7 @@ fn errors_that_a_comment_lets_pass_are_still_named() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
         stdout(&env, &output),
-        "skills/a/SKILL.md:6:1 let pass CH504 our own host\nNothing to report in 2 files; 1 let pass by comments.\n"
+        "skills/a/SKILL.md:6:1 suppressed CH504 our own host\nNothing to report in 2 files; 1 suppressed by comments.\n"
     );
 }
 
@@ -215,10 +215,10 @@ fn a_rule_can_be_explained() {
     let env = TestEnv::new();
     insta::assert_snapshot!(stdout(&env, &check(&env, &["--explain", "ch202"])), @"
     CH202 a byte order mark
-    warning, mended by `--fix`
+    warning, fixed by `--fix`
 
     The mark is invisible, costs budget and hides front matter from programs that look for it in the first column.
 
-    Remedy: Save the file as UTF-8 without a mark; `--fix` does it.
+    Remedy: Save the file as UTF-8 without a mark, or use `--fix`.
     ");
 }

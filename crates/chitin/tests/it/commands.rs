@@ -280,7 +280,7 @@ fn a_message_for_nobody_ends_with_a_hint_and_the_code_for_configuration() {
     assert!(story.contains("hint: Mark one agent"), "{story}");
     assert!(story.ends_with("[exit 4]\n"), "{story}");
     let story = transcript(&env, &["agents", "route", "--channel", "x", "--peer", "42"]);
-    assert!(story.contains("say a kind and an id"), "{story}");
+    assert!(story.contains("write a kind and an id"), "{story}");
 }
 
 #[test]

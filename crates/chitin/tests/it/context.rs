@@ -543,7 +543,7 @@ fn the_bridge_cuts_nothing_and_writes_no_placeholder() {
     let table = transcript(&env, &[&["context", "workspace"], &bridge[..]].concat());
     assert!(table.contains("SOUL.md: it was not read, outside-root: a link leads out"));
     assert!(table.contains("warning: `SOUL.md` was not read (outside-root)"));
-    assert!(table.contains("no limits: this contract cuts nothing"));
+    assert!(table.contains("no limits: this contract does not truncate"));
     let check = transcript(&env, &["check", "workspace", "--contract", "atmosphere"]);
     assert!(!check.contains("CH301"), "{check}");
 }

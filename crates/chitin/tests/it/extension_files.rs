@@ -465,7 +465,7 @@ fn runtime_md_suggests_a_model_and_the_user_decides() {
     let error = text(&output.stderr);
     assert!(output.status.success(), "{error}");
     assert!(
-        error.contains("`RUNTIME.md` suggests `yard/test-model`, which is used"),
+        error.contains("using `yard/test-model`, as `RUNTIME.md` suggests"),
         "{error}"
     );
     assert!(
@@ -484,7 +484,7 @@ fn runtime_md_suggests_a_model_and_the_user_decides() {
     let output = talk.say_with("hello", &["--model", "offline"]);
     let error = text(&output.stderr);
     assert!(
-        error.contains("`RUNTIME.md` suggests `yard/test-model`; `offline` is used"),
+        error.contains("`RUNTIME.md` suggests `yard/test-model`; using your selection `offline`"),
         "{error}"
     );
     for (model, why) in [

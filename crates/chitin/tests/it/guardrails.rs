@@ -178,7 +178,10 @@ fn news_of_a_child_that_a_rule_refuses_is_said() {
     let talk = with_child("deny: task completion event\n", "It was open.");
     let output = talk.say("What does the log say?");
     let error = text(&output.stderr);
-    assert!(error.contains("could not be told of the end of"), "{error}");
+    assert!(
+        error.contains("could not announce to `agent:main:main`"),
+        "{error}"
+    );
     assert!(
         error.contains("`PERMISSIONS.md` refuses this message (rule `deny`, line 1)"),
         "{error}"

@@ -220,7 +220,10 @@ fn another_directory_at_an_old_path_is_said() {
     env.directory_at("held");
     env.file("harbor/AGENTS.md", "Another one.\n");
     let (_, notes) = run(&env, &["run", "harbor", "-m", "hello", "--dry-run"]);
-    assert!(notes.contains("another one has its path now"), "{notes}");
+    assert!(
+        notes.contains("the conversation started in another directory"),
+        "{notes}"
+    );
 }
 
 #[test]
@@ -327,7 +330,10 @@ fn directories_that_changed_places_are_said() {
         fs::rename(env.path().join(from), env.path().join(to)).unwrap();
     }
     let (_, notes) = run(&env, &["run", "harbor", "-m", "hello", "--dry-run"]);
-    assert!(notes.contains("another one has its path now"), "{notes}");
+    assert!(
+        notes.contains("the conversation started in another directory"),
+        "{notes}"
+    );
     assert!(notes.contains("sessions adopt garden-"), "{notes}");
 }
 

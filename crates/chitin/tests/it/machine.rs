@@ -109,7 +109,7 @@ fn an_empty_transcript_is_said_with_the_way_out() {
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("is empty"), "{error}");
-    assert!(error.contains("`--new` begins a new session"), "{error}");
+    assert!(error.contains("`--new` starts a new session"), "{error}");
     let output = talk.say_with("hello", &["--new"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
 }

@@ -68,7 +68,7 @@ fn nobody_waits_where_nobody_asked_and_nothing_is_made() {
     let output = chitin(&env, &["pairing"]);
     assert_eq!(
         (output.code, output.stdout.as_str()),
-        (0, "Nobody waits to be let in.\nNobody was let in.\n")
+        (0, "No pending pairing requests.\nNo approved senders.\n")
     );
     assert!(!env.home().join(".chitin/trust").exists());
 }
@@ -80,13 +80,13 @@ fn who_waits_is_listed_with_the_code_and_the_command() {
     let output = chitin(&env, &["pairing"]);
     assert_eq!(
         output.stdout,
-        "2 wait to be let in:\n  H7KM2QXA  discord  42 (Ada)  for 60 minutes more\n  ZZZZ2222  discord/work  43 (Eve [31m)  for 60 \
-         minutes more\n1 was let in:\n  slack  U7  owner\nchitin pairing approve H7KM2QXA\n"
+        "2 pending pairing requests:\n  H7KM2QXA  discord  42 (Ada)  expires in 60 minutes\n  ZZZZ2222  discord/work  43 (Eve [31m)  expires in 60 \
+         minutes\n1 approved sender:\n  slack  U7  owner\nchitin pairing approve H7KM2QXA\n"
     );
     let slack = chitin(&env, &["pairing", "--channel", "Slack"]);
     assert_eq!(
         slack.stdout,
-        "Nobody waits to be let in.\n1 was let in:\n  slack  U7  owner\n"
+        "No pending pairing requests.\n1 approved sender:\n  slack  U7  owner\n"
     );
 }
 
@@ -97,7 +97,7 @@ fn a_code_lets_in_sends_away_and_an_id_shuts_out() {
     let approved = chitin(&env, &["pairing", "approve", "h7km-2qxa", "--owner"]);
     assert_eq!(
         (approved.code, approved.stdout.as_str()),
-        (0, "42 (Ada) is let in on discord and owns your agents.\n")
+        (0, "Approved 42 (Ada) on discord as an owner.\n")
     );
     let rejected = chitin(
         &env,
@@ -124,7 +124,7 @@ fn a_code_lets_in_sends_away_and_an_id_shuts_out() {
     let revoked = chitin(&env, &["pairing", "revoke", "discord", "<@42>"]);
     assert_eq!(
         (revoked.code, revoked.stdout.as_str()),
-        (0, "<@42> is let in on discord no more.\n")
+        (0, "Revoked the approval of <@42> on discord.\n")
     );
     assert_eq!(people(&env).1, [("U7".to_owned(), true)]);
 }
@@ -140,16 +140,19 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     let (code, text) = said(&["pairing", "approve", "AAAAAAAA"]);
     assert_eq!(code, 3);
     assert!(
-        text.contains("Nobody who waits has that code") && text.contains("`chitin pairing` lists"),
+        text.contains("Unknown or expired pairing code") && text.contains("`chitin pairing` lists"),
         "{text}"
     );
     let (code, text) = said(&["pairing", "approve", "H7KM2QXA", "--channel", "slack"]);
-    assert!(code == 3 && text.contains("Nobody who waits"), "{text}");
+    assert!(
+        code == 3 && text.contains("Unknown or expired pairing code"),
+        "{text}"
+    );
     let (code, text) = said(&["pairing", "approve", "H7KM"]);
-    assert!(code == 3 && text.contains("no code"), "{text}");
+    assert!(code == 3 && text.contains("not a pairing code"), "{text}");
     let (code, text) = said(&["pairing", "revoke", "discord", "42"]);
     assert!(
-        code == 3 && text.contains("`42` was not let in on `discord`"),
+        code == 3 && text.contains("`42` is not an approved sender on `discord`"),
         "{text}"
     );
     assert_eq!(said(&["pairing", "approve"]).0, 2);

@@ -102,7 +102,7 @@ fn an_adapter_is_tried_on_a_directory() {
     assert_eq!(load["value"]["workspaceRoot"], json!(env.workspace()));
     assert!(load["milliseconds"].is_u64());
     let home = transcript(&env, &["plugins", "try", "prompt"]);
-    assert!(home.contains("not asked; name a directory"), "{home}");
+    assert!(home.contains("not called; name a directory"), "{home}");
     env.directory_at("elsewhere");
     let elsewhere = transcript(&env, &["plugins", "try", "prompt", "elsewhere"]);
     assert!(
@@ -585,7 +585,10 @@ fn an_adapter_names_the_skills_of_its_directory() {
     assert!(shown.contains("<name>tide</name>"), "{shown}");
     assert!(shown.contains("lighthouse/lib/tide/SKILL.md"), "{shown}");
     assert!(!shown.contains("<name>lamp</name>"), "{shown}");
-    assert!(shown.contains("skills are lost in 1 place(s)"), "{shown}");
+    assert!(
+        shown.contains("skills in 1 place(s) could not be loaded"),
+        "{shown}"
+    );
     let listed = transcript(&env, &["skills", "lighthouse"]);
     assert!(
         listed.contains("tide") && !listed.contains("lamp"),

@@ -496,7 +496,7 @@ fn tools_that_came_and_went_are_named() {
     assert_eq!(second["toolsRemoved"], json!(["canvas"]));
     assert_eq!(second["cachedPrefixKept"], false);
     let story = transcript(&env, &["trace", "replay", ONE]);
-    let lost = "lost: tools stand at its beginning; 2 earlier messages are sent afresh";
+    let lost = "lost: it starts with the tools; 2 earlier messages are sent again";
     assert!(story.contains(lost), "{story}");
 }
 

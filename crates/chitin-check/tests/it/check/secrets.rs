@@ -69,7 +69,7 @@ fn the_keys_of_the_common_providers_are_found_and_never_shown() {
     let last = &mixed(36)[34..];
     assert_eq!(
         finding.message,
-        format!("Here stands a GitHub personal token: `ghp_…{last}`.")
+        format!("Found a GitHub personal access token: `ghp_…{last}`.")
     );
     assert_eq!(finding.place.map(|p| (p.line, p.column)), Some((1, 3)));
 }

@@ -305,7 +305,7 @@ impl Inner {
                 (None, _) => "its turn failed",
             };
             after.notes.push(format!(
-                "`{}` could not be told of the end of `{}`: {reason}",
+                "could not announce to `{}` that `{}` has finished: {reason}",
                 job.session_key, about.child_key
             ));
             return None;

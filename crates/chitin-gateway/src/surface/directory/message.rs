@@ -72,7 +72,7 @@ impl Note {
     /// A sentence that says what is wrong with it.
     pub fn read(bytes: &[u8], name: &str) -> Result<Self, String> {
         let mut note: Self = serde_json::from_slice(bytes)
-            .map_err(|error| format!("This is no message: {error}."))?;
+            .map_err(|error| format!("This is not a valid message: {error}."))?;
         let id = note.id.get_or_insert_with(|| name.to_owned());
         plain("id", id)?;
         plain("peer", &note.peer().id)?;
@@ -80,7 +80,7 @@ impl Note {
             plain("thread", thread)?;
         }
         if note.text.trim().is_empty() && note.images.is_empty() {
-            return Err("The message says nothing: `text` is empty.".to_owned());
+            return Err("The message is empty: `text` is blank.".to_owned());
         }
         Ok(note)
     }

@@ -126,7 +126,7 @@ impl DirectorySurface {
                             looked.left = all - index;
                             return Ok(looked);
                         }
-                        Err(refusal) => format!("It was not taken in: {refusal}."),
+                        Err(refusal) => format!("It was refused: {refusal}."),
                     }
                 }
                 Err(reason) => reason,

@@ -30,7 +30,7 @@ pub struct Options {
     pub name: String,
     /// Where the vectors are from, and their licence, in a few lines.
     pub origin: String,
-    /// How many words are kept: the most frequent.
+    /// How many words to keep, the most frequent first.
     pub max_words: usize,
     /// How many numbers a vector has. Less than the source has means its strongest directions, more means all.
     pub dimensions: usize,
@@ -96,7 +96,7 @@ pub enum ConvertError {
         /// Why.
         message: String,
     },
-    /// No table is made like that.
+    /// These options do not make a valid table.
     #[error("{0}")]
     Options(String),
 }

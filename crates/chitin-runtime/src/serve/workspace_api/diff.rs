@@ -67,7 +67,7 @@ fn culprit<'a>(
     match after.text_of(&old.name) {
         None => Some((&old.name, "is gone")),
         Some(is) if is != &before.text[old.range.clone()] => Some((&old.name, "changed")),
-        Some(_) => Some((&new.name, "has another place")),
+        Some(_) => Some((&new.name, "has moved")),
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
         ];
         assert_eq!(told(&put_in), "N is new");
         let moved = [("A", "one\n"), ("C", "three\n"), ("B", "two\n")];
-        assert_eq!(told(&moved), "C has another place");
+        assert_eq!(told(&moved), "C has moved");
     }
 
     /// Puts a side together again from what is shown; lines that are only counted are taken from the text itself.

@@ -35,10 +35,10 @@ pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
     let refused = |why: &str| {
         let message = format!("`{}` is not shown here: {why}.", super::at_most(path, 200));
         Err(DeskError::new(Trouble::Refused, message)
-            .hint("Only plain text files of the workspace are, by their path below it."))
+            .hint("Only text files of the workspace are shown, by their relative path."))
     };
     if path.contains('\0') || path.contains('\\') {
-        return refused("this is no path");
+        return refused("this is not a path");
     }
     let mut names = 0;
     for component in Path::new(path).components() {
@@ -46,7 +46,7 @@ pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
             Component::Normal(name) => {
                 names += 1;
                 if name.to_string_lossy().starts_with('.') {
-                    return refused("hidden files stay hidden");
+                    return refused("hidden files are not shown");
                 }
             }
             Component::Prefix(_)
@@ -56,7 +56,7 @@ pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
         }
     }
     if names == 0 || path.ends_with('/') {
-        return refused("this is no file");
+        return refused("this is not a file");
     }
     Ok(path.into())
 }
@@ -64,11 +64,11 @@ pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
 /// Checks that a text can be a file here.
 pub(super) fn check_text(text: &str) -> Result<(), DeskError> {
     if text.len() as u64 > LONGEST {
-        let message = format!("The text is too long: {LONGEST} bytes are taken.");
+        let message = format!("The text is too long: the limit is {LONGEST} bytes.");
         return Err(DeskError::new(Trouble::TooLarge, message));
     }
     if text.contains('\0') {
-        let message = "The text has a byte that is zero, so it is no text.";
+        let message = "The text contains a NUL byte.";
         return Err(DeskError::new(Trouble::Bad, message));
     }
     Ok(())
@@ -78,9 +78,9 @@ fn root(factory: &AgentFactory) -> Result<Root, DeskError> {
     Root::open(&factory.setup.directory).map_err(|error| {
         DeskError::new(
             Trouble::Failed,
-            format!("The workspace cannot be used. {error}"),
+            format!("Could not use the workspace. {error}"),
         )
-        .hint("`chitin init DIR` makes a new workspace.")
+        .hint("`chitin init DIR` creates a new workspace.")
     })
 }
 
@@ -91,7 +91,7 @@ fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, D
         Err(ReadError::Missing { .. }) => return Ok(None),
         Err(ReadError::Refused { reason, .. }) => {
             let message = format!(
-                "`{}` is not read: {}.",
+                "`{}` was not read: {}.",
                 relative.display(),
                 reason.meaning()
             );
@@ -105,7 +105,7 @@ fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, D
             Ok(Some((read, text)))
         }
         Ok(_) | Err(_) => {
-            let message = format!("`{}` is no text.", relative.display());
+            let message = format!("`{}` is not a text file.", relative.display());
             Err(DeskError::new(Trouble::Refused, message))
         }
     }
@@ -180,12 +180,12 @@ fn unwritten(error: &WriteError) -> DeskError {
 fn conflict(path: &str, text: Option<&str>) -> DeskError {
     let current = json!({"version": text.map(version), "text": text});
     let message = match text {
-        Some(_) => format!("Somebody else wrote `{path}` meanwhile."),
-        None => format!("Somebody else took `{path}` away meanwhile."),
+        Some(_) => format!("`{path}` was changed in the meantime."),
+        None => format!("`{path}` was deleted in the meantime."),
     };
     let current = Box::new(current);
     DeskError::new(Trouble::Conflict { current }, message)
-        .hint("Look at both, and save again with the version that is there.")
+        .hint("Compare both, and save again with the current version.")
 }
 
 /// Lists the files of a workspace: those of the prompt first, in their order.
@@ -274,8 +274,8 @@ fn other(path: &str, entry: &Standing) -> Value {
     };
     let reason = match entry.kind {
         EntryKind::Link => Some("it is a link"),
-        EntryKind::Other | EntryKind::Directory => Some("it is no plain file"),
-        EntryKind::File if entry.names > 1 => Some("it has a second name"),
+        EntryKind::Other | EntryKind::Directory => Some("it is not a regular file"),
+        EntryKind::File if entry.names > 1 => Some("it is a hard link"),
         EntryKind::File if entry.bytes > LONGEST => Some("it is too long"),
         EntryKind::File => None,
     };

@@ -53,7 +53,7 @@ fn is_cut(fragment: &Value) -> bool {
 
 /// A recording holds what was sent and not what was left out. Where a part is the same today, so is what is left out of it.
 fn show_cuts(past: &mut Value, now: &Value) {
-    const LOST: &str = "The file is another one now, so what was left out is not known any more.";
+    const LOST: &str = "The file has changed since, so the omitted text is unknown.";
     let text = |fragment: &Value| -> String {
         let pieces = fragment["pieces"].as_array().into_iter().flatten();
         pieces.filter_map(|piece| piece["text"].as_str()).collect()

@@ -5,7 +5,7 @@ use crate::AgentFactory;
 use chitin_server::{DeskError, Trouble};
 use serde_json::Value;
 
-/// How many results there are at most.
+/// The maximum number of results.
 const MOST: usize = 100;
 
 /// Searches an agent's memory, or says how it stands.
@@ -18,10 +18,7 @@ pub(super) fn answer(
         return value(&factory.memory.status()?);
     };
     if query.trim().is_empty() {
-        return Err(DeskError::new(
-            Trouble::Bad,
-            "There is nothing to look for.",
-        ));
+        return Err(DeskError::new(Trouble::Bad, "The query is empty."));
     }
     let limit = limit.map(|limit| limit.min(MOST));
     let found = factory.memory.find(query, limit);

@@ -119,7 +119,7 @@ impl From<RuntimeError> for DeskError {
 /// Makes of an answer what is sent.
 fn value(answer: &impl Serialize) -> Result<Value, DeskError> {
     serde_json::to_value(answer)
-        .map_err(|_| DeskError::new(Trouble::Failed, "The answer cannot be shown."))
+        .map_err(|_| DeskError::new(Trouble::Failed, "Could not show the answer."))
 }
 
 /// Shortens a text to so many bytes, at a character.

@@ -92,7 +92,7 @@ pub(super) fn extra(prompt: &Prompt) -> Option<Arc<str>> {
 }
 
 fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> DeskError {
-    RuntimeError::new(ErrorKind::User, "The recording cannot be used.")
+    RuntimeError::new(ErrorKind::User, "Could not read the recording.")
         .caused_by(source)
         .into()
 }

@@ -16,7 +16,7 @@ pub(super) fn list(host: &Host, factory: &AgentFactory, session: &str) -> Result
         return Ok(json!({
             "turns": [],
             "recorded": false,
-            "hint": "No turn of this session was recorded. Turns are, unless `CHITIN_TRAJECTORY=0` says otherwise.",
+            "hint": "This session has no recorded turns. Turns are recorded unless `CHITIN_TRAJECTORY=0` is set.",
         }));
     };
     // One is taken apart at a time: all together are many times what is told of them.

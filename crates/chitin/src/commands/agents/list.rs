@@ -18,7 +18,7 @@ pub(super) struct ListArgs {
     /// Only this agent; it need not be configured.
     id: Option<String>,
 
-    /// The contract by which agents are found.
+    /// The contract to use for finding agents.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 }
@@ -124,7 +124,7 @@ impl Render for Report {
             };
             writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
             let files = match (agent.exists, agent.files.as_slice()) {
-                (false, _) => paint.warn("the directory does not exist; `chitin init` makes it"),
+                (false, _) => paint.warn("the directory does not exist; `chitin init` creates it"),
                 (true, []) => paint.warn("none"),
                 (true, files) => files.join(", "),
             };

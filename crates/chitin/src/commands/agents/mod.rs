@@ -31,11 +31,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the configured agents, and say why each lives where it does.
+    /// List the configured agents, and why each has its workspace.
     List(list::ListArgs),
-    /// Show what a directory is as an agent: name, adapter, rules, skills, extension files.
+    /// Show the agent definition of a directory: name, adapter, rules, skills, extension files.
     Show(show::ShowArgs),
-    /// Say which agent and session a message goes to, step by step.
+    /// Explain which agent and session a message goes to.
     Route(Box<route::RouteArgs>),
 }
 

@@ -10,7 +10,7 @@ use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
 
-/// Say which agent and session a message goes to, step by step.
+/// Explain which agent and session a message goes to.
 ///
 /// The bindings of `openclaw.json` are gone through as the gateway does it: each is shown with what it asks for and, if it does
 /// not hold, the first thing that the message lacks. Nothing is sent.
@@ -21,19 +21,19 @@ use std::fmt;
   chitin agents route --channel slack --peer channel:C1 --thread 1700000000.1 --account work
   chitin agents route --channel telegram --peer direct:5 --contract openclaw-2026.9 --json")]
 pub(super) struct RouteArgs {
-    /// The channel that it comes from, such as `discord`.
+    /// The channel of the message, such as `discord`.
     #[arg(long, value_name = "NAME")]
     channel: String,
 
-    /// Where on the channel: `direct:ID`, `group:ID` or `channel:ID`.
+    /// The peer: `direct:ID`, `group:ID` or `channel:ID`.
     #[arg(long, value_name = "KIND:ID", value_parser = peer)]
     peer: Option<Peer>,
 
-    /// The account that got it; left out, `default`.
+    /// The account that received it; by default `default`.
     #[arg(long, value_name = "ID")]
     account: Option<String>,
 
-    /// The channel above, if it comes from a thread.
+    /// The parent channel, if it is from a thread.
     #[arg(long, value_name = "KIND:ID", value_parser = peer)]
     parent: Option<Peer>,
 
@@ -45,7 +45,7 @@ pub(super) struct RouteArgs {
     #[arg(long, value_name = "ID")]
     team: Option<String>,
 
-    /// A role of the sender; may be given several times.
+    /// A role of the sender; repeatable.
     #[arg(long = "role", value_name = "ID")]
     roles: Vec<String>,
 
@@ -53,11 +53,11 @@ pub(super) struct RouteArgs {
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
 
-    /// Who wrote it.
+    /// The sender.
     #[arg(long, value_name = "ID")]
     sender: Option<String>,
 
-    /// The contract by which messages are routed.
+    /// The contract to use for routing.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 }
@@ -66,7 +66,7 @@ pub(super) struct RouteArgs {
 fn peer(text: &str) -> Result<Peer, String> {
     let (kind, id) = text
         .split_once(':')
-        .ok_or("say a kind and an id, such as `channel:42`")?;
+        .ok_or("write a kind and an id, such as `channel:42`")?;
     let kind = ChatType::parse(&kind.trim().to_lowercase())
         .ok_or("the kind is `direct`, `group` or `channel`")?;
     let id = id.to_owned();
@@ -210,7 +210,7 @@ fn why_not(mismatch: &Mismatch) -> String {
 fn agent(told: &Explanation, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
     let by = match &told.choice.binding {
         Some(path) => format!("{} at {path}", told.choice.matched_by.as_str()),
-        None => "no binding holds: the default agent".to_owned(),
+        None => "no binding matches: the default agent".to_owned(),
     };
     if let Some(route) = &told.route {
         let agent = paint.good(route.agent_id.as_str());
@@ -220,7 +220,7 @@ fn agent(told: &Explanation, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Res
         writeln!(out, "    {}  {}", paint.bad("nobody"), plain(problem, ' '))?;
     }
     if let (true, Some(named)) = (told.choice.stand_in, &told.choice.named) {
-        let note = format!("`{named}` is not configured, so the default agent stands in");
+        let note = format!("`{named}` is not configured; using the default agent");
         writeln!(out, "    {} {}", paint.warn("note:"), plain(&note, ' '))?;
     }
     if let Some(hint) = &told.hint {
@@ -244,9 +244,7 @@ fn session(told: &Explanation) -> Vec<String> {
         }
     }
     if let Some(person) = &told.person {
-        lines.push(format!(
-            "session.identityLinks knows the sender as {person}"
-        ));
+        lines.push(format!("session.identityLinks maps the sender to {person}"));
     }
     if let Some(parent) = &route.parent_session_key {
         lines.push(match told.thread_suffix {

@@ -108,9 +108,9 @@ impl Render for Listed {
             {
                 let secrets = account.secrets.iter().map(|(key, origin)| {
                     let origin = match origin {
-                        SecretOrigin::Kept => "kept by login",
-                        SecretOrigin::Config => "of the configuration",
-                        SecretOrigin::Environment => "of the environment",
+                        SecretOrigin::Kept => "stored by login",
+                        SecretOrigin::Config => "from the configuration",
+                        SecretOrigin::Environment => "from the environment",
                     };
                     format!("{key} {origin}")
                 });

@@ -20,15 +20,15 @@ const MOST: u64 = 16 * 1024;
 /// Whose tokens are kept.
 #[derive(Debug, clap::Args)]
 pub(super) struct LoginArgs {
-    /// The network.
+    /// The channel.
     #[arg(value_name = "NETWORK")]
     which: ChannelArg,
 
-    /// The account, when there are several bots on one network.
+    /// The account, if there are several bots on one channel.
     #[arg(long, value_name = "ID", default_value = DEFAULT_ACCOUNT)]
     account: String,
 
-    /// Keep no token: connect with those of the configuration or the environment.
+    /// Store no token: connect with the tokens in the configuration or the environment.
     #[arg(long)]
     as_configured: bool,
 }
@@ -36,7 +36,7 @@ pub(super) struct LoginArgs {
 /// Whose tokens are forgotten.
 #[derive(Debug, clap::Args)]
 pub(super) struct LogoutArgs {
-    /// The network.
+    /// The channel.
     #[arg(value_name = "NETWORK")]
     which: ChannelArg,
 
@@ -68,11 +68,11 @@ pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<
         if !accounts.any(|one| one.id == account && one.secrets.contains_key(&which.secrets()[0])) {
             let id = which.id();
             let what = format!(
-                "Neither the configuration nor the environment has a token of `{account}` for {}.",
+                "Neither the configuration nor the environment has a token for the account `{account}` of {}.",
                 which.title()
             );
             return Err(CliError::new(Kind::User, what)
-                .hint(format!("`chitin channels login {id} < token` keeps one")));
+                .hint(format!("`chitin channels login {id} < token` stores one")));
         }
         ChannelSecrets::new()
     } else {
@@ -80,11 +80,12 @@ pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<
     };
     keep(&state, which, &account, &secrets)?;
     let words = if args.as_configured {
-        "is connected by the next `chitin serve`, with the tokens of the configuration.".to_owned()
+        "will be connected by the next `chitin serve`, with the tokens in the configuration."
+            .to_owned()
     } else {
         let file = shown(&state.join(CREDENTIALS_FILE), host);
         format!(
-            "is connected by the next `chitin serve`. What was kept is in `{file}`, for you alone.\n`chitin channels test` asks whether it works."
+            "will be connected by the next `chitin serve`. The tokens are stored in `{file}`, readable by you alone.\n`chitin channels test` checks that they work."
         )
     };
     printer.result(&Done {
@@ -106,9 +107,10 @@ pub(super) fn logout(args: &LogoutArgs, host: &Host, printer: &Printer) -> Resul
         kept: Vec::new(),
         connected: false,
         words: if had {
-            "has its tokens forgotten. A server that runs stays connected until it ends.".to_owned()
+            "has no stored tokens any more. A running server stays connected until it stops."
+                .to_owned()
         } else {
-            "had no tokens kept.".to_owned()
+            "had no stored tokens.".to_owned()
         },
     })
 }
@@ -119,17 +121,19 @@ fn read(which: ChannelKind) -> Result<ChannelSecrets, CliError> {
     if stdin.is_terminal() {
         // Typed in, a token would stay on the screen and in the terminal's memory.
         return Err(
-            CliError::new(Kind::Usage, "Tokens come from a pipe or a file.").hint(format!(
-                "`chitin channels login {} < FILE`, one token a line: {}",
-                which.id(),
-                wanted(which)
-            )),
+            CliError::new(Kind::Usage, "The tokens must come from a pipe or a file.").hint(
+                format!(
+                    "`chitin channels login {} < FILE`, one token a line: {}",
+                    which.id(),
+                    wanted(which)
+                ),
+            ),
         );
     }
     let mut text = String::new();
     let read = stdin.by_ref().take(MOST).read_to_string(&mut text);
     read.map_err(|error| {
-        CliError::new(Kind::Usage, "The tokens cannot be read.").caused_by(error)
+        CliError::new(Kind::Usage, "Could not read the tokens.").caused_by(error)
     })?;
     let mut secrets = ChannelSecrets::new();
     for (number, line) in text.lines().enumerate() {
@@ -139,13 +143,13 @@ fn read(which: ChannelKind) -> Result<ChannelSecrets, CliError> {
         }
         let Some(secret) = which.recognise(line) else {
             // What was given is not repeated: it may be a secret of something else.
-            let what = format!("Line {} is no token of {}.", number + 1, which.title());
+            let what = format!("Line {} is not a token of {}.", number + 1, which.title());
             return Err(CliError::new(Kind::Usage, what).hint(wanted(which)));
         };
         if secrets.insert(secret, SecretString::from(line)).is_some() {
             let what = format!("`{}` is given twice.", secret.key());
             return Err(CliError::new(Kind::Usage, what)
-                .hint("keep each account by itself, with `--account ID`"));
+                .hint("store each account separately, with `--account ID`"));
         }
     }
     let first = which.secrets()[0];

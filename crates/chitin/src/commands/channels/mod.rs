@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 /// List chat channels, store their tokens, and test the connection.
 ///
-/// A network is connected by `chitin serve` when a token was kept with `login`, or when `chitin.json5` says `channels: { discord: { enabled: true } }`.
-/// What `openclaw.json` says of it holds too, but does not connect it: where OpenClaw runs as well, people would be answered twice.
+/// `chitin serve` connects a channel if its token was stored with `login`, or if `chitin.json5` says `channels: { discord: { enabled: true } }`.
+/// The settings in `openclaw.json` apply too, but do not connect it: if OpenClaw runs as well, people would get two replies.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -27,8 +27,8 @@ use std::path::PathBuf;
   chitin channels test
   chitin channels logout discord
 
-docs/guides/channels.md shows how a bot is made on each network.
-Exit codes: 0 fine; 1 `test` found something that does not work; 2 wrong arguments; 3 nothing there to try."
+docs/guides/channels.md shows how to create a bot on each channel.
+Exit codes: 0 fine; 1 a test failed; 2 wrong arguments; 3 nothing to test."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -37,13 +37,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the networks: which are connected by `chitin serve`, and with whose tokens.
+    /// List the channels: which ones `chitin serve` connects, and where their tokens come from.
     List,
-    /// Ask the networks whether the tokens are good and what the bots may do. Nobody sees anything of it.
+    /// Test whether the tokens work and what the bots may do. Nothing is posted.
     Test(test::TestArgs),
-    /// Keep the tokens of an account, and let `chitin serve` connect it.
+    /// Store the tokens of an account, so that `chitin serve` connects it.
     Login(login::LoginArgs),
-    /// Forget the tokens of an account.
+    /// Delete the stored tokens of an account.
     Logout(login::LogoutArgs),
 }
 
@@ -84,7 +84,7 @@ fn surroundings(host: &Host, printer: &Printer) -> Result<(Configuration, PathBu
 
 fn home(host: &Host) -> Result<PathBuf, CliError> {
     chitin_home(host).ok_or_else(|| {
-        CliError::new(Kind::User, "There is no place to keep tokens.")
+        CliError::new(Kind::User, "Could not determine where to store tokens.")
             .hint("set `CHITIN_HOME` or `HOME`")
     })
 }

@@ -13,7 +13,7 @@ use std::fmt;
 /// What to try.
 #[derive(Debug, clap::Args)]
 pub(super) struct TestArgs {
-    /// Only this network; left out, all that `chitin serve` would connect.
+    /// Only this channel; by default all that `chitin serve` would connect.
     #[arg(value_name = "NETWORK")]
     which: Option<ChannelArg>,
 }
@@ -32,7 +32,7 @@ pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exi
         None => plan.activation == Activation::On,
     });
     if plans.is_empty() {
-        return Err(CliError::new(Kind::User, "No network is set up.").hint(
+        return Err(CliError::new(Kind::User, "No channel is configured.").hint(
             "`chitin channels` lists them; `chitin channels login discord < token` sets one up",
         ));
     }
@@ -45,7 +45,7 @@ fn try_all(plans: &[ChannelPlan]) -> Result<Tried, CliError> {
         .enable_all()
         .build()
         .map_err(|error| {
-            CliError::new(Kind::Internal, "The network cannot be used.").caused_by(error)
+            CliError::new(Kind::Internal, "Could not set up the network client.").caused_by(error)
         })?;
     runtime.block_on(async {
         let asking = join_all(plans.iter().map(probe));

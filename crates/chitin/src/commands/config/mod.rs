@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
   chitin config validate ./openclaw.json --contract openclaw-2026.9
   chitin config show --json")]
 pub(crate) struct Args {
-    /// The contract whose rules the files are read by.
+    /// The contract to use for the files.
     #[arg(long, value_name = "NAME", global = true)]
     contract: Option<String>,
 
@@ -37,25 +37,24 @@ pub(crate) struct Args {
 /// What to do with the configuration.
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Print every value with the layer that it comes from (the default).
+    /// Print every value with the layer that it comes from (default).
     Show,
-    /// Say which value holds at a path, where it was said, and what it overrides.
+    /// Show the value at a path, where it is set, and what it overrides.
     #[command(after_help = "Examples:
   chitin config explain contract
   chitin config explain links --json")]
     Explain {
-        /// The path of the value, dotted.
+        /// The dotted path of the value.
         path: String,
     },
-    /// Check the configuration: syntax, includes, variables, keys, and what chat networks can use of it.
+    /// Check the configuration: syntax, includes, variables, keys, channels.
     #[command(after_help = "Examples:
   chitin config validate
   chitin config validate ~/.openclaw/openclaw.json --json
 
-An `error` makes a file invalid; a `warning` does not, and is perhaps not what you meant. A `note` says what has no effect here.
-Ends with exit code 4 when a file is not valid.")]
+An `error` makes a file invalid. A `warning` is probably not what you meant. A `note` names a setting that has no effect.\nExits with 4 if a file is invalid.")]
     Validate {
-        /// The file to check, `openclaw.json` or `chitin.json5`; left out, those that are in use.
+        /// The file to check, `openclaw.json` or `chitin.json5`; by default the files in use.
         file: Option<PathBuf>,
     },
 }
@@ -81,10 +80,10 @@ impl Args {
     fn explain(&self, host: &Host, printer: &Printer, path: &str) -> Result<Explained, CliError> {
         let layers = self.layers(host, printer)?;
         let explanation = layers.explain(path).ok_or_else(|| {
-            let error = CliError::new(Kind::User, format!("Nothing is said about `{path}`."));
+            let error = CliError::new(Kind::User, format!("`{path}` is not set."));
             match layers.nearest(path) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint("`chitin config show` lists everything that is said"),
+                None => error.hint("`chitin config show` lists all values"),
             }
         })?;
         Ok(Explained(redacted(explanation)))

@@ -62,7 +62,7 @@ pub(crate) fn write(
         .unwrap_or_default();
     writeln!(
         out,
-        "Of the cached part {} tokens stay, {} are written again{cost}.",
+        "Of the cached part {} tokens stay valid, {} are written again{cost}.",
         grouped(comparison.cached_tokens_kept),
         grouped(comparison.cached_tokens_lost)
     )?;

@@ -37,7 +37,7 @@ pub(super) fn explain(context: &Context, asked: &str) -> Result<Explained, CliEr
         .map(|(file, line)| (file.strip_prefix("./").unwrap_or(file), line));
     let Some((file, line)) = parsed else {
         let shown = plain(asked, '\u{fffd}');
-        return Err(usage(format!("`{shown}` is no line."))
+        return Err(usage(format!("`{shown}` is not a line."))
             .hint("give a line of the prompt (`120`) or of a file (`MEMORY.md:300`)"));
     };
     let lines = context.explain_file_line(file, line).map_err(|error| {

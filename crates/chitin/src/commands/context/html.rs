@@ -120,7 +120,7 @@ fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(),
     if records.any(|record| record.path == path) {
         let message = format!("`{}` is a file of the workspace.", file.display());
         return Err(CliError::new(Kind::Usage, message)
-            .hint("name another file for the page, such as `context.html`"));
+            .hint("use another file name, such as `context.html`"));
     }
     let unwritable = |error: Box<dyn std::error::Error + Send + Sync>| {
         let message = format!("`{}` cannot be written.", file.display());
@@ -129,12 +129,12 @@ fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(),
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(CliError::new(
             Kind::Usage,
-            format!("`{}` is no file name.", file.display()),
+            format!("`{}` is not a file name.", file.display()),
         ));
     };
     let root = Root::open(parent).map_err(|error| unwritable(Box::new(error)))?;
     if !may_replace(&root, Path::new(name)) {
-        let message = format!("`{}` exists and is no page of ours.", file.display());
+        let message = format!("`{}` exists and was not written by Chitin.", file.display());
         return Err(CliError::new(Kind::Refused, message)
             .hint("name another file, or delete this one first"));
     }
@@ -317,10 +317,10 @@ fn decision(decision: &Decision) -> (String, String) {
             let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
             (
                 "cut".to_owned(),
-                format!("cut to {limit}: {}", causes.join(", ")),
+                format!("truncated to {limit}: {}", causes.join(", ")),
             )
         }
-        Decision::Missing => ("missing".to_owned(), "the file is not there".to_owned()),
+        Decision::Missing => ("missing".to_owned(), "the file does not exist".to_owned()),
         Decision::Refused { reason } => (
             "refused".to_owned(),
             format!("{reason}: {}", reason.meaning()),

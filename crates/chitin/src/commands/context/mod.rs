@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(long, group = "what")]
     text: bool,
 
-    /// Say where a line of the prompt came from (`120`), or what became of a line of a file (`MEMORY.md:300`).
+    /// Explain where a line of the prompt comes from (`120`), or whether a line of a file is in it (`MEMORY.md:300`).
     #[arg(long, value_name = "LINE", group = "what")]
     explain: Option<String>,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OTHER", value_parser = NonEmptyStringValueParser::new())]
     diff: Option<String>,
 
-    /// Write a page to look at in a browser; it needs no network.
+    /// Write a self-contained HTML page.
     #[arg(long, value_name = "FILE", group = "what")]
     html: Option<PathBuf>,
 
@@ -91,7 +91,7 @@ impl Args {
             if self.text || self.explain.is_some() {
                 return Err(CliError::new(
                     Kind::Usage,
-                    "`--diff` goes with the table, `--json` or `--html` only.",
+                    "`--diff` works only with the table, `--json` or `--html`.",
                 ));
             }
             let other = ComparedContext::find(

@@ -75,7 +75,7 @@ impl Table<'_> {
     ) -> fmt::Result {
         if fragment.origin == Origin::Boundary {
             let share = percent(self.0.view.cached.tokens, self.0.view.total.tokens);
-            let line = format!("  ┄┄┄ cache boundary: {share} of the prompt stands above ┄┄┄");
+            let line = format!("  ┄┄┄ cache boundary: {share} of the prompt is above ┄┄┄");
             return writeln!(out, "{}", paint.dim(&line));
         }
         let file = self.file_of(fragment);
@@ -93,8 +93,8 @@ impl Table<'_> {
         let place = match fragment.role {
             Role::System => "",
             Role::Conversation => ", in the conversation",
-            Role::BeforeUser => ", before the user's words",
-            Role::AfterUser => ", after the user's words",
+            Role::BeforeUser => ", before the user's message",
+            Role::AfterUser => ", after the user's message",
             Role::FirstMessage => ", in the first message",
         };
         let line = format!(
@@ -172,7 +172,7 @@ impl Table<'_> {
             chitin_context::budget::LimitUnit::Tokens => "tokens",
         };
         let bounds = if limits.per_file == usize::MAX {
-            "no limits: this contract cuts nothing".to_owned()
+            "no limits: this contract does not truncate".to_owned()
         } else {
             let total = limits.total.map_or_else(|| "no limit".to_owned(), grouped);
             let per_file = grouped(limits.per_file);
@@ -182,7 +182,7 @@ impl Table<'_> {
             out,
             "  {}",
             paint.dim(&format!(
-                "{bounds}; an edit shows {}",
+                "{bounds}; edits take effect {}",
                 match self.0.refresh {
                     Refresh::Live => "on the next turn",
                     Refresh::Session => "when the session is reset or compacted",
@@ -211,7 +211,7 @@ pub(super) fn trouble(view: &View, degraded: Option<&Degraded>) -> Vec<String> {
             Origin::Boundary => continue,
         };
         lines.push(format!(
-            "`{part}` may change on any turn and stands above the cache boundary; what follows it is paid again then."
+            "`{part}` may change on any turn and is above the cache boundary; a change invalidates the cache from there on."
         ));
     }
     if let Some(degraded) = degraded.filter(|degraded| degraded.taken > 0 || !degraded.fits()) {
@@ -281,15 +281,15 @@ fn sentence(warning: &Warning) -> String {
             length,
             limit,
         } => format!(
-            "`{name}` has {} characters and was cut to {}.",
+            "`{name}` has {} characters and was truncated to {}.",
             grouped(*length),
             grouped(*limit)
         ),
         Warning::Stopped { remaining } => format!(
-            "Only {} were left of the limit of all files; every further file is left out.",
+            "Only {} were left of the limit for all files; all further files are omitted.",
             grouped(*remaining)
         ),
-        Warning::Skipped { name } => format!("`{name}` has no path and was passed over."),
+        Warning::Skipped { name } => format!("`{name}` has no path and was skipped."),
     }
 }
 

@@ -37,14 +37,14 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
         first_message: context.beside_user(Role::FirstMessage),
     };
     if let Some(conversation) = &prompt.conversation {
-        printer.note(&format!("The conversation holds:\n{conversation}"));
+        printer.note(&format!("In the conversation:\n{conversation}"));
     }
     for (place, notice) in [
         ("before", &prompt.before_user),
         ("after", &prompt.after_user),
     ] {
         if let Some(notice) = notice {
-            printer.note(&format!("{place} the user's words stands:\n{notice}"));
+            printer.note(&format!("{place} the user's message:\n{notice}"));
         }
     }
     if let Some(line) = &prompt.first_message {

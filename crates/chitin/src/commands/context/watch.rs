@@ -19,7 +19,7 @@ pub(super) fn run(
 ) -> Result<Exit, CliError> {
     let (sender, changes) = mpsc::channel();
     let unwatchable =
-        |error| CliError::new(Kind::User, "The workspace cannot be watched.").caused_by(error);
+        |error| CliError::new(Kind::User, "Could not watch the workspace.").caused_by(error);
     // Watching begins before the first look, so that no change falls between the two.
     let _watcher = Watcher::new(&setup.directory, &WatchOptions::default(), move |change| {
         let _ = sender.send(change);
@@ -41,7 +41,7 @@ pub(super) fn run(
             // A workspace in the middle of a change may be unusable for a moment.
             Err(error) => printer.error(&error),
         }
-        printer.note("watching; Ctrl-C ends");
+        printer.note("watching; Ctrl-C stops");
         if changes.recv().is_err() {
             return Ok(Exit::Success);
         }

@@ -15,7 +15,7 @@ pub(super) fn rows(
     paint: Paint,
     width: usize,
 ) -> Result {
-    writeln!(out, "{}", paint.dim("  ┄┄┄ beside the system prompt ┄┄┄"))?;
+    writeln!(out, "{}", paint.dim("  ┄┄┄ besides the system prompt ┄┄┄"))?;
     let mut row = |name: &str, state: &str, size: Option<Measure>, cache: &str| {
         let (units, tokens, share) = match size {
             Some(size) => (
@@ -65,10 +65,7 @@ pub(super) fn lines(report: &ContextReport, out: &mut dyn Write, paint: Paint) -
     };
     let message = match report.message {
         Some(size) if report.has_message => format!("message {}", grouped(size.tokens)),
-        Some(size) => format!(
-            "without a message; notices beside it {}",
-            grouped(size.tokens)
-        ),
+        Some(size) => format!("without a message; notices {}", grouped(size.tokens)),
         None => "without a message".to_owned(),
     };
     writeln!(
@@ -97,7 +94,7 @@ fn recalled(recall: &RecallFigures, out: &mut dyn Write) -> Result {
     if recall.system.read_again == recall.message.read_again {
         return writeln!(
             out,
-            "  recalled memory: {taken} tokens; without history its place makes no difference"
+            "  recalled memory: {taken} tokens; without history its position makes no difference"
         );
     }
     let cost = |place: &PlaceFigures| {
@@ -114,7 +111,7 @@ fn recalled(recall: &RecallFigures, out: &mut dyn Write) -> Result {
     };
     writeln!(
         out,
-        "  recalled memory: {taken} tokens in the {now}; when the results change, the provider reads {here}\n  \
+        "  recalled memory: {taken} tokens in the {now}; when the results change, the provider rereads {here}\n  \
          with `memory.recall.place: \"{other}\"`: {there}"
     )
 }

@@ -16,24 +16,23 @@ use std::fmt;
 
 /// Compare two artifacts, or an artifact and a directory.
 ///
-/// Beside the files it shows what the model gets of the change: tokens, the first byte at which a cached prefix breaks, and
-/// what that costs. `--text` adds the lines of the prompt.
+/// Besides the files it shows the effect on the model: tokens, the first byte at which the cached prefix breaks, and the cost. `--text` adds the lines of the prompt.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin diff my-agent:1.1.0 my-agent:1.2.0
-  chitin diff my-agent:1.2.0 ./my-agent               what was done since it was packed
+  chitin diff my-agent:1.2.0 ./my-agent               the changes since it was packed
   chitin diff registry.example/team/agent:1.2.0 ./my-agent --json
   chitin diff my-agent:1.1.0 my-agent:1.2.0 --text
 
-Exit codes: 0 compared, whatever was found; 1 wrong arguments; 2 not there or damaged; 3 the registry failed.")]
+Exit codes: 0 compared, even if they differ; 1 wrong arguments; 2 not found or damaged; 3 the registry failed.")]
 pub(crate) struct Args {
-    /// What was: an artifact or a workspace directory.
+    /// The old side: an artifact or a workspace directory.
     left: String,
 
-    /// What is: an artifact or a workspace directory.
+    /// The new side: an artifact or a workspace directory.
     right: String,
 
-    /// Leave out what changes for the model.
+    /// Do not compare the contexts.
     #[arg(long)]
     no_context: bool,
 
@@ -41,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "no_context")]
     text: bool,
 
-    /// The contract to read both sides by.
+    /// The contract to use for both sides.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 

@@ -229,7 +229,7 @@ fn look(
     }
     let opened = unfold(side, setup, finder, host)?;
     let root = Root::open(opened.path()).map_err(|error| {
-        CliError::new(Kind::Internal, "An artifact cannot be opened.").caused_by(error)
+        CliError::new(Kind::Internal, "Could not open an artifact.").caused_by(error)
     })?;
     let copy = WorkspaceCopy {
         root: opened.path().to_path_buf(),
@@ -250,11 +250,14 @@ fn unfold(
 ) -> Result<OpenedWorkspace, CliError> {
     let whole = with_packages(finder, side.artifact.clone(), None)?;
     let home = chitin_home(host).ok_or_else(|| {
-        CliError::new(Kind::User, "There is no place to look at an artifact.")
-            .hint("set `CHITIN_HOME` or `HOME`")
+        CliError::new(
+            Kind::User,
+            "Could not determine a directory for unpacking the artifact.",
+        )
+        .hint("set `CHITIN_HOME` or `HOME`")
     })?;
     let unusable = |error: chitin_guard::WriteError| {
-        CliError::new(Kind::User, "An artifact cannot be opened.").caused_by(error)
+        CliError::new(Kind::User, "Could not open an artifact.").caused_by(error)
     };
     let (home, _) = Root::create(&home).map_err(unusable)?;
     home.make_directories(Path::new("cache"))

@@ -34,11 +34,11 @@ pub(super) struct FactsArgs {
     #[arg(long, value_name = "TEXT")]
     add: Option<String>,
 
-    /// Remove the fact or note of this id.
+    /// Remove the fact or note with this id.
     #[arg(long, value_name = "ID", conflicts_with = "add")]
     remove: Option<String>,
 
-    /// Make a fact of the day's note of this id.
+    /// Turn the day's note with this id into a fact.
     #[arg(long, value_name = "ID", requires = "day", conflicts_with_all = ["add", "remove"])]
     promote: Option<String>,
 }

@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct IndexArgs {
-    /// Throw the index away first.
+    /// Delete the index first.
     #[arg(long)]
     rebuild: bool,
 

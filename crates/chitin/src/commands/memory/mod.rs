@@ -17,20 +17,19 @@ use std::sync::Arc;
 
 /// Search an agent's memory, show an entry, or manage the index.
 ///
-/// Memory is `MEMORY.md`, the Markdown files below `memory/`, and past conversations. The index over it is a cache: it is made and
-/// kept up to date by itself, and deleting it loses nothing.
+/// Memory is `MEMORY.md`, the Markdown files below `memory/`, and past conversations. The index over it is a cache: it is built and updated automatically, and deleting it loses nothing.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
-  chitin memory                                     what there is, and how it is searched
+  chitin memory                                     what is indexed, and how it is searched
   chitin memory search 'which plumber fixed the boiler'
   chitin memory search 'boiler' ./my-agent --explain
   chitin memory search 船台 --results 3 --json
   chitin memory show memory/2026-03-02.md:12-20
   chitin memory facts ./my-agent --user ada --add 'Prefers oak.'
   chitin memory index --rebuild
-  chitin memory words glove.6B.100d.txt             find what means the same, without any network"
+  chitin memory words glove.6B.100d.txt             enable search by meaning, without a network"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -42,20 +41,20 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Say what there is to remember, where the index is, and how it is searched.
+    /// Show what is indexed, where the index is, and how it is searched.
     Status(status::StatusArgs),
-    /// Bring the index up to date now, or make it anew.
+    /// Update the index now, or rebuild it.
     Index(index::IndexArgs),
-    /// List, add, remove and promote what an agent keeps about one user.
+    /// List, add, remove and promote facts about a user.
     ///
     /// Facts are in `users/USER/agents/AGENT/MEMORY.md` of the workspace, notes of a day in `memory/DATE.md` beside it, as the Atmosphere
     /// bridge keeps them. The workspace's own MEMORY.md is not touched. `memory.extraPaths: ["users"]` lets the agent search them.
     Facts(facts::FactsArgs),
-    /// Find the lines that fit a question.
+    /// Find the lines that match a query.
     Search(search::SearchArgs),
     /// Show lines of a memory file.
     Show(show::ShowArgs),
-    /// Make the table of words for search by meaning, from published word vectors.
+    /// Create the word table for search by meaning, from published word vectors.
     Words(words::WordsArgs),
 }
 
@@ -85,9 +84,9 @@ impl Found {
         let setup = Arc::new(Setup::find(host, target, &printer.notes())?);
         setup
             .check_directory(host)
-            .map_err(|error| error.hint("a question of several words stands in quotes"))?;
+            .map_err(|error| error.hint("put a query of several words in quotes"))?;
         let state = chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "There is no place to keep the index.")
+            CliError::new(Kind::User, "Could not determine where to store the index.")
                 .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -95,7 +94,7 @@ impl Found {
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "The machine gives no threads.").caused_by(error)
+                CliError::new(Kind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let kit = AgentMemory::new(&Arc::new(host.clone()), &setup, &state);
         if !kit.options.enabled {

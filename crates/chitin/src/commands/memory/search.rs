@@ -25,15 +25,15 @@ const LINES: usize = 6;
 
 Exit codes: 0 when something was found, 1 when nothing was.")]
 pub(super) struct SearchArgs {
-    /// What is looked for; several words stand in quotes.
+    /// The query; put several words in quotes.
     #[arg(value_name = "QUESTION")]
     question: String,
 
-    /// How many results there are at most.
+    /// The maximum number of results.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
     results: Option<u16>,
 
-    /// How well a result must fit, from 0 to 1.
+    /// The minimum score of a result, from 0 to 1.
     #[arg(long, value_name = "SCORE", value_parser = score)]
     min_score: Option<f64>,
 
@@ -41,7 +41,7 @@ pub(super) struct SearchArgs {
     #[arg(long, value_enum)]
     source: Option<Only>,
 
-    /// Say which part of each score came from where.
+    /// Explain each score.
     #[arg(long)]
     explain: bool,
 
@@ -69,7 +69,7 @@ struct Search {
 
 pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     if args.question.trim().is_empty() {
-        return Err(CliError::new(Kind::Usage, "There is nothing to look for.")
+        return Err(CliError::new(Kind::Usage, "The query is empty.")
             .hint("`chitin memory search 'who approves purchases'`"));
     }
     let found = Found::new(host, &args.target.target(), printer)?;
@@ -120,7 +120,7 @@ fn score(text: &str) -> Result<f64, String> {
 impl Render for Search {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         if self.found.results.is_empty() {
-            return writeln!(out, "Nothing in memory fits.");
+            return writeln!(out, "No matches in memory.");
         }
         let light = Highlighter::new(&self.found.question);
         for (at, row) in self.found.results.iter().enumerate() {
@@ -153,9 +153,9 @@ impl Render for Search {
         if self.explain {
             let how = match &self.found.embeddings {
                 Some(name) if self.found.mode == "hybrid" => {
-                    format!("by words and by meaning ({name})")
+                    format!("by keyword and by meaning ({name})")
                 }
-                Some(_) | None => "by words only".to_owned(),
+                Some(_) | None => "by keyword only".to_owned(),
             };
             writeln!(out, "\n{}", paint.dim(&format!("Searched {how}.")))?;
         }

@@ -39,7 +39,7 @@ pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exi
         .map_err(|error| refused(path, &error))?;
     if window.from.is_none() {
         return Err(CliError::new(Kind::User, format!("There is no `{path}`."))
-            .hint("`chitin memory search` says what there is"));
+            .hint("`chitin memory search` finds files"));
     }
     printer.result(&Shown { window })
 }
@@ -76,7 +76,7 @@ fn refused(path: &str, error: &MemoryReadError) -> CliError {
     } else {
         "memory is `MEMORY.md`, `memory/**.md`, and what `memory.extraPaths` adds"
     };
-    CliError::new(kind, format!("`{path}` is not shown: {error}")).hint(hint)
+    CliError::new(kind, format!("Could not show `{path}`: {error}")).hint(hint)
 }
 
 impl Render for Shown {

@@ -64,7 +64,7 @@ impl Render for Shown {
         };
         row(out, "conversations", &conversations)?;
         let index = match &self.status.index.figures {
-            None => "made at the first search".to_owned(),
+            None => "built on the first search".to_owned(),
             Some(figures) => format!(
                 "{} of {}, {} with vectors, {}",
                 count(figures.pieces, "piece"),
@@ -76,18 +76,18 @@ impl Render for Shown {
         row(out, "index", &index)?;
         row(out, "", &self.index)?;
         let searched = match &self.status.embeddings {
-            Some(name) => format!("by words and by meaning ({name})"),
-            None => "by words only; `chitin memory words` adds meaning".to_owned(),
+            Some(name) => format!("by keyword and by meaning ({name})"),
+            None => "by keyword only; `chitin memory words` adds search by meaning".to_owned(),
         };
         row(out, "searched", &searched)?;
         let recall = match &self.status.recall {
             Some(recall) => format!(
-                "for every message: up to {}, {} tokens, score from {:.2}",
+                "for every message: up to {}, {} tokens, score at least {:.2}",
                 count(recall.results, "result"),
                 recall.tokens,
                 recall.min_score
             ),
-            None => "only when the model asks".to_owned(),
+            None => "only when the model calls the tool".to_owned(),
         };
         row(out, "looked up", &recall)?;
         if !self.status.enabled {

@@ -19,25 +19,24 @@ use std::path::{Path, PathBuf};
   chitin memory words glove.6B.100d.txt
   chitin memory words cc.de.300.vec --name german --words 200000 --numbers 100
 
-Published word vectors are lines of `word number number ...`, the most frequent word first: GloVe, word2vec and fastText come
-so, in many languages. The table holds what texts mean only as well as its words do; a provider's model knows more.")]
+Published word vectors are lines of `word number number ...`, the most frequent word first, such as those of GloVe, word2vec\nand fastText, in many languages. An embeddings model of a provider finds more.")]
 pub(super) struct WordsArgs {
     /// A file of published word vectors.
     file: PathBuf,
 
-    /// What the table is called; left out, the name of the file.
+    /// The name of the table; by default the name of the file.
     #[arg(long)]
     name: Option<String>,
 
-    /// How many words are kept: the most frequent.
+    /// How many words to keep, the most frequent first.
     #[arg(long, default_value_t = 100_000, value_name = "COUNT")]
     words: usize,
 
-    /// How many numbers a word has at most.
+    /// The maximum number of dimensions.
     #[arg(long, default_value_t = 100, value_name = "COUNT")]
     numbers: usize,
 
-    /// Where the table goes; left out, where it is looked for.
+    /// The output file; by default where Chitin looks for it.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -60,7 +59,7 @@ pub(super) fn run(args: &WordsArgs, host: &Host, printer: &Printer) -> Result<Ex
     let out = match &args.out {
         Some(out) => host.env.resolve(out),
         None => words_file(&chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "There is no place to keep the table.")
+            CliError::new(Kind::User, "Could not determine where to store the table.")
                 .hint("name one with `--out FILE`, or set `CHITIN_HOME`")
         })?),
     };
@@ -104,10 +103,10 @@ fn make(input: &Path, out: &Path, options: &Options) -> Result<Converted, CliErr
     let converted = convert(input, options, &mut table).map_err(|error| match error {
         ConvertError::Io(error) => unreadable(&error),
         ConvertError::Options(_) => {
-            CliError::new(Kind::Usage, "No table is made like that.").caused_by(error)
+            CliError::new(Kind::Usage, "These options do not make a valid table.").caused_by(error)
         }
         ConvertError::Input { .. } => {
-            CliError::new(Kind::User, "These are no word vectors.").caused_by(error)
+            CliError::new(Kind::User, "The file does not contain word vectors.").caused_by(error)
         }
     })?;
     let unwritable = |error: &dyn fmt::Display| {
@@ -136,6 +135,6 @@ impl Render for Made {
             self.numbers,
             size(self.bytes)
         )?;
-        writeln!(out, "The next search finds what means the same.")
+        writeln!(out, "The next search also searches by meaning.")
     }
 }

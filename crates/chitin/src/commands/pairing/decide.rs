@@ -10,11 +10,11 @@ use std::fmt;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ApproveArgs {
-    /// The code that they were told.
+    /// The pairing code.
     #[arg(value_name = "CODE")]
     code: String,
 
-    /// The network that they write on, such as `discord`; left out, whichever it is.
+    /// The sender's channel, such as `discord`; by default any.
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
 
@@ -25,22 +25,22 @@ pub(super) struct ApproveArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RejectArgs {
-    /// The code that they were told.
+    /// The pairing code.
     #[arg(value_name = "CODE")]
     code: String,
 
-    /// The network that they write on, such as `discord`; left out, whichever it is.
+    /// The sender's channel, such as `discord`; by default any.
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct RevokeArgs {
-    /// The network, such as `discord`.
+    /// The channel, such as `discord`.
     #[arg(value_name = "CHANNEL")]
     channel: String,
 
-    /// Their id there, as `chitin pairing` lists it.
+    /// The sender's id, as `chitin pairing` lists it.
     #[arg(value_name = "SENDER")]
     sender: String,
 }
@@ -128,13 +128,16 @@ impl Render for Decided {
         let place = place(&self.channel, account);
         match self.decision {
             Decision::Approved if self.owner => {
-                writeln!(out, "{who} is let in on {place} and owns your agents.")
+                writeln!(out, "Approved {who} on {place} as an owner.")
             }
-            Decision::Approved => writeln!(out, "{who} is let in on {place}."),
+            Decision::Approved => writeln!(out, "Approved {who} on {place}."),
             Decision::Rejected => {
-                writeln!(out, "{who} was sent away and may ask again on {place}.")
+                writeln!(
+                    out,
+                    "Rejected {who} on {place}; they can request a new code."
+                )
             }
-            Decision::Revoked => writeln!(out, "{who} is let in on {place} no more."),
+            Decision::Revoked => writeln!(out, "Revoked the approval of {who} on {place}."),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::fmt;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// Only those of one network, such as `discord`.
+    /// Only those of one channel, such as `discord`.
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
 }
@@ -47,14 +47,22 @@ pub(super) fn run(args: &ListArgs, trust: &Trust, printer: &Printer) -> Result<E
 impl Render for People {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         match self.pending.len() {
-            0 => writeln!(out, "Nobody waits to be let in.")?,
-            waiting => writeln!(out, "{} to be let in:", verb(waiting, "waits", "wait"))?,
+            0 => writeln!(out, "No pending pairing requests.")?,
+            waiting => writeln!(
+                out,
+                "{}:",
+                verb(
+                    waiting,
+                    "pending pairing request",
+                    "pending pairing requests"
+                )
+            )?,
         }
         for one in &self.pending {
             let minutes = (one.expires_at - self.now).max(0) / 60_000 + 1;
             writeln!(
                 out,
-                "  {}  {}  {}  for {} more",
+                "  {}  {}  {}  expires in {}",
                 paint.bold(&one.code),
                 place(&one.channel, &one.account),
                 who(&one.sender_id, one.sender_name.as_deref()),
@@ -62,8 +70,12 @@ impl Render for People {
             )?;
         }
         match self.paired.len() {
-            0 => writeln!(out, "Nobody was let in.")?,
-            known => writeln!(out, "{} let in:", verb(known, "was", "were"))?,
+            0 => writeln!(out, "No approved senders.")?,
+            known => writeln!(
+                out,
+                "{}:",
+                verb(known, "approved sender", "approved senders")
+            )?,
         }
         for one in &self.paired {
             let owner = if one.owner { "  owner" } else { "" };

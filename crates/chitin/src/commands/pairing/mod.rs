@@ -16,8 +16,7 @@ use std::sync::Arc;
 
 /// Access control: pairing requests, allowlists, owners.
 ///
-/// Somebody unknown who writes to an agent on a chat network gets a code and is not heard. Give that code to `approve`, and they are heard
-/// from then on, while `chitin serve` runs, too. A code counts for an hour; after ten wrong ones all that are open count no more.
+/// An unknown sender on a chat channel gets a pairing code and no reply. `approve` with that code gives them access, also while `chitin serve` is running. A code is valid for an hour. After ten wrong codes, all pending codes are revoked.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -29,9 +28,8 @@ use std::sync::Arc;
   chitin pairing revoke discord 123456789012345678
   chitin pairing list --json
 
-Who is let in with `--owner` owns the agents: all tools, and words that need no mark. Lists in `openclaw.json` (`allowFrom`,
-`commands.ownerAllowFrom`) count besides; docs/concepts/trust.md has the rules.
-Exit codes: 0 done; 2 the command line is wrong; 3 nobody has that code or id, or the list cannot be used."
+A sender approved with `--owner` has all rights. The lists in `openclaw.json` (`allowFrom`, `commands.ownerAllowFrom`)\napply too; docs/concepts/trust.md has the rules.
+Exit codes: 0 done; 2 the command line is wrong; 3 unknown code or sender, or the stored list cannot be read."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -43,13 +41,13 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List who waits and who was let in.
+    /// List pending requests and approved senders.
     List(list::ListArgs),
-    /// Let in whoever was told this code.
+    /// Approve the sender who got this code.
     Approve(decide::ApproveArgs),
-    /// Send away whoever was told this code; they may ask again.
+    /// Reject the sender who got this code; they can request a new one.
     Reject(decide::RejectArgs),
-    /// Shut out somebody who was let in.
+    /// Revoke an approval.
     Revoke(decide::RevokeArgs),
 }
 
@@ -71,7 +69,7 @@ fn open(host: &Host) -> Result<Trust, CliError> {
     let state = chitin_home(host).ok_or_else(|| {
         CliError::new(
             Kind::User,
-            "There is no place where it is kept who was let in.",
+            "Could not determine where approvals are stored.",
         )
         .hint("set `CHITIN_HOME` or `HOME`")
     })?;

@@ -24,7 +24,7 @@ use clap::Subcommand;
   chitin plugins try prompt ~/agents/lighthouse
 
 docs/guides/write-a-plugin.md shows how to write one.
-Exit codes: 0 all of them work; 1 one does not; 2 wrong arguments; 3 no such plugin or directory; 4 the configuration is wrong."
+Exit codes: 0 all plugins work; 1 a plugin failed; 2 wrong arguments; 3 no such plugin or directory; 4 the configuration is wrong."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -33,9 +33,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Start each plugin for a moment and list what it offers, and what the sandbox enforces.
+    /// Start each plugin briefly and list what it offers and what the sandbox enforces.
     List,
-    /// Start a plugin and ask it once for everything that it offers: answers, time, error output.
+    /// Start a plugin and call everything that it offers once: answers, time, error output.
     Try(trial::TryArgs),
 }
 
@@ -61,7 +61,7 @@ fn until_interrupted<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
         .enable_all()
         .build()
         .map_err(|error| {
-            CliError::new(Kind::Internal, "Plugins cannot be started.").caused_by(error)
+            CliError::new(Kind::Internal, "Could not start the plugins.").caused_by(error)
         })?;
     runtime.block_on(async {
         tokio::select! {

@@ -21,8 +21,7 @@ pub(super) struct TryArgs {
     /// The plugin, by its name in `chitin.json5`.
     name: String,
 
-    /// The directory that the plugin is started beside and that an adapter is asked about; left out, the current one, unless
-    /// Chitin's home lies in it.
+    /// The workspace to start the plugin with; an adapter is asked about it. By default the current directory, unless Chitin's home is in it.
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }
@@ -100,7 +99,7 @@ fn steps(trial: PluginTrial) -> Vec<Step> {
         && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(Offer::Adapter));
     let mut steps = vec![Step::of("initialize", trial.greeting, |handshake| {
         let offers: Vec<_> = handshake.offers.iter().map(|offer| offer.name()).collect();
-        let version = handshake.version.as_deref().unwrap_or("of no version");
+        let version = handshake.version.as_deref().unwrap_or("no version");
         let answer = format!("{} {version}, offers {}", handshake.name, offers.join(", "));
         (answer, serde_json::to_value(handshake).unwrap_or_default())
     })];
@@ -124,7 +123,7 @@ fn steps(trial: PluginTrial) -> Vec<Step> {
         steps.push(Step {
             method: "adapter/supports",
             milliseconds: None,
-            answer: Some("not asked; name a directory".to_owned()),
+            answer: Some("not called; name a directory".to_owned()),
             value: Value::Null,
             problem: None,
             hint: None,
@@ -170,9 +169,9 @@ fn described(definition: &AgentDefinition) -> String {
 fn hint(fault: &PluginFault) -> String {
     match fault {
         PluginFault::Died { .. } | PluginFault::ClosedOutput { .. } => {
-            "Run its command in a shell and write requests to it, as docs/reference/plugin-protocol.md has them.".to_owned()
+            "Run its command in a shell and write requests to it; docs/reference/plugin-protocol.md lists them.".to_owned()
         }
-        PluginFault::BackingOff { .. } => "Mend what failed before.".to_owned(),
+        PluginFault::BackingOff { .. } => "Fix the earlier failure first.".to_owned(),
         fault => fault.hint(""),
     }
 }

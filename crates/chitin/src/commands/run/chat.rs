@@ -58,7 +58,7 @@ pub(super) async fn compact(
     match compacted {
         Ok(Some(_)) => Ok(Exit::Success),
         Ok(None) => {
-            printer.note("There is nothing to put into a summary.");
+            printer.note("There is nothing to compact.");
             Ok(Exit::Success)
         }
         Err(TurnError::Model(ModelError::Cancelled)) => Ok(Exit::Interrupted),
@@ -81,7 +81,7 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
     );
     let model = &wiring.conversation.agent.parts().models[0];
     printer.note(&format!(
-        "{} · {} · {} · /help lists what can be typed",
+        "{} · {} · {} · /help lists the commands",
         plain(
             &name_of_directory(&wiring.conversation.factory.setup.directory),
             ' '
@@ -108,14 +108,14 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
             Input::Command(Slash::Quit) => return Ok(Exit::Success),
             Input::Command(Slash::New) => {
                 afresh = true;
-                printer.note("A new session begins with what is said next.");
+                printer.note("The next message starts a new session.");
                 Ok(())
             }
             Input::Command(Slash::Sessions { key: Some(key) }) => {
                 chitin_runtime::context::session_key(&key, &wiring.conversation.factory.setup)
                     .map_err(CliError::from)
                     .map(|key| {
-                        printer.note(&format!("From here on: {key}"));
+                        printer.note(&format!("Now using {key}"));
                         wiring.conversation.session = key;
                         news = wiring.news();
                     })
@@ -125,18 +125,18 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
                 .select_model(&name)
                 .await
                 .map_err(CliError::from)
-                .map(|()| printer.note(&format!("From here on: {name}"))),
+                .map(|()| printer.note(&format!("Now using {name}"))),
             Input::Command(command) => show(&wiring, command, printer).await,
             Input::Misused { usage } => {
-                printer.note(&format!("It is used like this: {usage}"));
+                printer.note(&format!("Usage: {usage}"));
                 Ok(())
             }
             Input::Unknown { typed, nearest } => {
                 let hint = nearest.map_or_else(
-                    || "`/help` lists what can be typed".to_owned(),
+                    || "`/help` lists the commands".to_owned(),
                     |near| format!("did you mean `/{near}`?"),
                 );
-                printer.note(&format!("There is no `/{typed}`; {hint}"));
+                printer.note(&format!("Unknown command `/{typed}`; {hint}"));
                 Ok(())
             }
         };
@@ -194,13 +194,10 @@ fn status(wiring: &Wiring) -> Result<String, CliError> {
         .find(&wiring.conversation.session)
         .map_err(|error| stored(&error))?;
     let Some(entry) = entry else {
-        return Ok(format!(
-            "{}: nothing was said yet",
-            wiring.conversation.session
-        ));
+        return Ok(format!("{}: no messages yet", wiring.conversation.session));
     };
     Ok(format!(
-        "{}: {} tokens in the window, cost so far {}, {} summaries",
+        "{}: {} tokens in the window, cost so far {}, {} compactions",
         wiring.conversation.session,
         entry
             .total_tokens
@@ -257,16 +254,21 @@ fn ended(report: &TurnReport) -> Result<Exit, CliError> {
             Some((directory, file)) => format!("`{file}` of the directory `{directory}`"),
             None => format!("`{}` of the workspace", by.file),
         };
-        return Err(CliError::new(Kind::Refused, error.clone())
-            .hint(format!("rules are in {hint}; an edit holds at once")));
+        return Err(CliError::new(Kind::Refused, error.clone()).hint(format!(
+            "the rules are in {hint}; edits take effect at once"
+        )));
     }
     match (&report.stop_reason, &report.error) {
         (StopReason::Aborted, _) => Ok(Exit::Interrupted),
         (StopReason::Error, error) => Err(CliError::new(
             Kind::Upstream,
-            sentence(error.as_deref().unwrap_or("the answer ended in an error")),
+            sentence(
+                error
+                    .as_deref()
+                    .unwrap_or("the response ended with an error"),
+            ),
         )
-        .hint("what was said so far is kept; say something to go on")),
+        .hint("the text so far is kept; send a message to continue")),
         (StopReason::Stop | StopReason::ToolUse | StopReason::Length | StopReason::Other(_), _) => {
             Ok(Exit::Success)
         }
@@ -293,7 +295,7 @@ pub(super) fn failed(error: &TurnError) -> CliError {
             }
         }
         TurnError::Limit(_) => CliError::new(Kind::Upstream, said)
-            .hint("limits are set in `chitin.json5`, under `limits`; say something to go on"),
+            .hint("limits are set under `limits` in `chitin.json5`; send a message to continue"),
         TurnError::NoModel => CliError::new(Kind::Config, said),
         TurnError::Internal(_) => CliError::new(Kind::Internal, said),
     }
@@ -303,11 +305,11 @@ fn stored(error: &StoreError) -> CliError {
     let said = sentence(&error.to_string());
     match error {
         StoreError::Busy { .. } => CliError::new(Kind::Refused, said)
-            .hint("wait for it, or talk in another session with `--session KEY`"),
+            .hint("wait for it, or use another session with `--session KEY`"),
         StoreError::NoRoom { .. } => CliError::new(Kind::User, said)
-            .hint("make room and try again; what was acknowledged before is kept"),
+            .hint("free disk space and try again; acknowledged records are kept"),
         StoreError::Damaged { .. } => CliError::new(Kind::User, said)
-            .hint("`--new` begins a new session; the damaged file is kept"),
+            .hint("`--new` starts a new session; the damaged file is kept"),
         StoreError::Io { .. }
         | StoreError::Poisoned { .. }
         | StoreError::Unknown { .. }
@@ -325,17 +327,17 @@ fn stored(error: &StoreError) -> CliError {
 
 fn hint(error: &ModelError) -> Option<&'static str> {
     match error {
-        ModelError::Unauthorized { .. } => Some(
-            "look at the key: its variable in the environment, or `providers` in `chitin.json5`",
-        ),
-        ModelError::RateLimited { .. } | ModelError::Upstream { .. } => Some(
-            "try again later, or name models to fall back on in `chitin.json5`, under `fallbacks`",
-        ),
+        ModelError::Unauthorized { .. } => {
+            Some("check the API key: its environment variable, or `providers` in `chitin.json5`")
+        }
+        ModelError::RateLimited { .. } | ModelError::Upstream { .. } => {
+            Some("try again later, or list other models under `fallbacks` in `chitin.json5`")
+        }
         ModelError::Unreachable { .. } | ModelError::TimedOut { .. } => {
-            Some("look at `baseUrl` in `chitin.json5` and at the network")
+            Some("check `baseUrl` in `chitin.json5` and the network")
         }
         ModelError::TooLong { .. } => {
-            Some("begin anew with `--new`, or take a model with a larger window")
+            Some("start a new session with `--new`, or use a model with a larger window")
         }
         ModelError::Rejected { .. }
         | ModelError::Malformed { .. }

@@ -33,9 +33,8 @@ fn one(path: &Path) -> Result<ImageBlock, CliError> {
     if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
         return Err(unusable("is larger than 20 MiB"));
     }
-    let mime_type = chitin_tools::files::picture(&bytes).ok_or_else(|| {
-        unusable("is no picture that models take").hint("PNG, JPEG, GIF and WebP are")
-    })?;
+    let mime_type = chitin_tools::files::picture(&bytes)
+        .ok_or_else(|| unusable("is not a supported image").hint("use PNG, JPEG, GIF or WebP"))?;
     Ok(ImageBlock {
         data: STANDARD.encode(&bytes),
         mime_type: mime_type.to_owned(),

@@ -21,42 +21,41 @@ const MOST_WORDS: u64 = 10 * 1024 * 1024;
 
 /// Talk to the agent in a directory, or send one message with `-m`.
 ///
-/// Without a key and without a server the built-in `offline` model answers: it says what it was given and can be told to
-/// call tools, so that a whole turn can be seen at once. The conversation is kept in a session and goes on the next time.
+/// Without an API key, the built-in `offline` model answers: it reports what it was given and can call tools, so you can see a complete turn. The conversation is stored in a session and continues on the next run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin run                               talk to the default agent
   chitin run ./my-agent -m 'What is on the board?'
-  git diff | chitin run ./my-agent         what is piped in is what is said
+  git diff | chitin run ./my-agent         the piped text is the message
   chitin run -m hi --model anthropic/claude-sonnet-5-5
   chitin run -m hi --dry-run               print the exact request and send nothing
   chitin run -m hi --json                  one event per line
   chitin run --new                         begin a new session
-  chitin run --continue                    go on with the session that was used last
+  chitin run --continue                    continue the most recently used session
 
-In a conversation: /help lists what can be typed. Ctrl-C stops an answer; what was said so far is kept.
-Exit codes: 0 answered; 5 a rule of the workspace refused it; 6 the provider failed or a limit was reached; 130 stopped by Ctrl-C.")]
+In a conversation: /help lists the commands. Ctrl-C stops a reply; the text so far is kept.
+Exit codes: 0 answered; 5 refused by a rule of the workspace; 6 the provider failed or a limit was reached; 130 stopped by Ctrl-C.")]
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// What to say; one turn, then the end. `-` reads it from the pipe.
+    /// Send this message, print the reply and exit. `-` reads it from standard input.
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
 
-    /// A picture that goes with the message; may be given several times.
+    /// An image to send with the message; repeatable.
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
 
-    /// The session's key; left out, the agent's main session.
+    /// The session's key; by default the agent's main session.
     #[arg(long, value_name = "KEY", conflicts_with = "continue_last")]
     session: Option<String>,
 
-    /// Go on with the session of this agent that was used last.
+    /// Continue the agent's most recently used session.
     #[arg(long = "continue")]
     continue_last: bool,
 
-    /// Begin a new session; the old one is kept in the archive.
+    /// Start a new session; the old one is archived.
     #[arg(long)]
     new: bool,
 
@@ -64,15 +63,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// How deeply to think: `low`, `medium` or `high`.
+    /// The thinking level: `low`, `medium` or `high`.
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "low", "medium", "high"])]
     thinking: Option<String>,
 
-    /// Write requests and answers into a file that `--model replay/FILE` answers from.
+    /// Record requests and responses to a file that `--model replay/FILE` replays.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Show all of the model's thoughts, not only that it thinks.
+    /// Show the model's thoughts in full.
     #[arg(long)]
     thoughts: bool,
 
@@ -80,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "compact")]
     dry_run: bool,
 
-    /// Put the conversation so far into a summary, and say nothing.
+    /// Compact the conversation, without sending a message.
     #[arg(long, conflicts_with_all = ["message", "new"])]
     compact: bool,
 }
@@ -97,7 +96,7 @@ impl Args {
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "The machine gives no threads.").caused_by(error)
+                CliError::new(Kind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let wiring = runtime.block_on(Wiring::new(self, host, setup, printer))?;
         let exit = match said {
@@ -106,11 +105,8 @@ impl Args {
                 runtime.block_on(dry_run::print(&wiring, &words, printer))
             }
             Some(words) => runtime.block_on(chat::once(&wiring, &words, printer)),
-            None if self.dry_run => Err(CliError::new(
-                Kind::Usage,
-                "`--dry-run` needs something to say.",
-            )
-            .hint("`chitin run -m hi --dry-run`")),
+            None if self.dry_run => Err(CliError::new(Kind::Usage, "`--dry-run` needs a message.")
+                .hint("`chitin run -m hi --dry-run`")),
             None => runtime.block_on(chat::talk(wiring, printer)),
         };
         // A tool that does not end must not keep the process.
@@ -128,8 +124,8 @@ impl Args {
             None => piped()?,
         };
         if words.trim().is_empty() && self.image.is_empty() {
-            return Err(CliError::new(Kind::Usage, "There is nothing to say.")
-                .hint("say it with `-m TEXT`, or pipe it in"));
+            return Err(CliError::new(Kind::Usage, "The message is empty.")
+                .hint("pass it with `-m TEXT`, or pipe it in"));
         }
         Ok(Some(words))
     }
@@ -142,14 +138,14 @@ fn piped() -> Result<String, CliError> {
         .take(MOST_WORDS + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| {
-            CliError::new(Kind::User, "What is piped in cannot be read.").caused_by(error)
+            CliError::new(Kind::User, "Could not read standard input.").caused_by(error)
         })?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST_WORDS) {
         return Err(CliError::new(
             Kind::User,
-            format!("More than {} MiB are piped in.", MOST_WORDS >> 20),
+            format!("Standard input is longer than {} MiB.", MOST_WORDS >> 20),
         ));
     }
     String::from_utf8(bytes)
-        .map_err(|_| CliError::new(Kind::User, "What is piped in is no UTF-8 text."))
+        .map_err(|_| CliError::new(Kind::User, "Standard input is not UTF-8 text."))
 }

@@ -36,7 +36,7 @@ pub(super) async fn show(
         return Ok(());
     }
     let runs = if at_work == 1 { "run is" } else { "runs are" };
-    printer.note(&format!("{at_work} {runs} at work"));
+    printer.note(&format!("{at_work} {runs} running"));
     let cancel = wiring.interrupts.begin_turn();
     let (sender, mut events) = mpsc::channel(WAITING);
     let hearing = async move {

@@ -11,25 +11,24 @@ use std::fmt;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin sessions adopt harbor-3f9a1c2e ./harbor   after the directory was moved or renamed
-  chitin sessions adopt main ./harbor              conversations from before the directory had its own
-  chitin sessions adopt main ./harbor --all        every session of `main`, wherever it began
+  chitin sessions adopt main ./harbor              conversations from older versions of Chitin
+  chitin sessions adopt main ./harbor --all        every session of `main`, wherever it started
 
-Sessions, and what `chitin memory facts` keeps, are copied: those of the other agent stay as they are. One that the directory has already under the same key stays, too;
-with `--replace` it goes into the archive.
-Exit codes: 0 copied; 3 there is nothing to copy, or the directory has them all already.")]
+Sessions and the facts of `chitin memory facts` are copied; those of the other agent are not changed. A session that the\ndirectory already has under the same key is kept; `--replace` archives it.
+Exit codes: 0 copied; 3 nothing to copy, or the directory already has them all.")]
 pub(super) struct AdoptArgs {
-    /// The agent that has the sessions now.
+    /// The agent that owns the sessions now.
     #[arg(value_name = "OLD")]
     from: String,
 
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Take sessions that began in other directories too.
+    /// Copy sessions that started in other directories too.
     #[arg(long)]
     all: bool,
 
-    /// Put sessions that the directory has under the same keys into the archive.
+    /// Archive existing sessions of the directory with the same keys.
     #[arg(long)]
     replace: bool,
 }
@@ -80,7 +79,7 @@ impl Render for Adoption {
         if self.elsewhere > 0 {
             let elsewhere = super::count(self.elsewhere, "session");
             let line = format!(
-                "{elsewhere} of `{}` began in other directories; `--all` takes them too",
+                "{elsewhere} of `{}` started in other directories; `--all` copies them too",
                 self.from
             );
             writeln!(out, "{}", paint.dim(&line))?;

@@ -17,18 +17,17 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
-    /// The session's key; `main` is short for that of the agent.
+    /// The session key; `main` is short for the agent's main session.
     key: String,
 
-    /// Write to a new file, readable by you alone; left out, to the terminal or pipe.
+    /// Write to a new file, readable by you alone; by default to standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-
-    /// How it is written.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
 
-    /// One of OpenClaw's own sessions, which are only read.
+    /// One of OpenClaw's own sessions, read-only.
     #[arg(long)]
     openclaw: bool,
 
@@ -111,9 +110,9 @@ fn create(path: &Path) -> Result<std::fs::File, CliError> {
         Ok(file) => Ok(file.into()),
         Err(rustix::io::Errno::EXIST) => Err(CliError::new(
             Kind::User,
-            format!("`{}` is there already.", path.display()),
+            format!("`{}` already exists.", path.display()),
         )
-        .hint("name a file that is not there yet")),
+        .hint("name a file that does not exist")),
         Err(error) => {
             let message = format!("`{}` cannot be written.", path.display());
             Err(CliError::new(Kind::User, message).caused_by(io::Error::from(error)))

@@ -14,14 +14,14 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
-    /// A transcript, such as one of OpenClaw's; it is only read.
+    /// A transcript, such as one of OpenClaw's; it is not changed.
     file: PathBuf,
 
-    /// The key of the new session; left out, one that is made from the file's name.
+    /// The key of the new session; by default derived from the file's name.
     #[arg(long = "as", value_name = "KEY")]
     key: Option<String>,
 
-    /// Put a session that has the key already into the archive.
+    /// Archive an existing session with the same key.
     #[arg(long)]
     replace: bool,
 
@@ -42,7 +42,10 @@ struct Imported {
 pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let source = source::find(host, &args.whose, SessionOwner::Chitin, printer)?;
     let SessionFiles::Own { store, .. } = &source.files else {
-        return Err(CliError::new(Kind::Refused, "These sessions are not ours."));
+        return Err(CliError::new(
+            Kind::Refused,
+            "These sessions are read-only.",
+        ));
     };
     let path = host.env.resolve(&args.file);
     let key = if let Some(key) = &args.key {
@@ -64,13 +67,12 @@ pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<E
     );
     let entry = entry.map_err(|error| match error {
         StoreError::Exists { .. } => {
-            let message = format!("There is a session `{}` already.", one_line(&key));
-            CliError::new(Kind::User, message).hint(
-                "name another key with `--as`, or put the old one into the archive with `--replace`",
-            )
+            let message = format!("The session `{}` already exists.", one_line(&key));
+            CliError::new(Kind::User, message)
+                .hint("name another key with `--as`, or archive the old session with `--replace`")
         }
         StoreError::Damaged { .. } => {
-            let message = format!("`{}` cannot be imported.", path.display());
+            let message = format!("Could not import `{}`.", path.display());
             CliError::new(Kind::User, message).caused_by(error)
         }
         StoreError::Busy { .. }
@@ -94,7 +96,7 @@ impl Render for Imported {
         let key = one_line(&self.key);
         writeln!(
             out,
-            "Imported {} as `{key}`.\n`chitin run --session {key}` goes on with it.",
+            "Imported {} as `{key}`.\n`chitin run --session {key}` continues it.",
             super::count(self.records, "record")
         )
     }

@@ -19,7 +19,7 @@ const MAX_MODEL_WIDTH: usize = 32;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// List OpenClaw's own sessions, which are only read.
+    /// List OpenClaw's own sessions, read-only.
     #[arg(long)]
     openclaw: bool,
 

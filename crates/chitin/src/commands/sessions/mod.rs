@@ -21,8 +21,8 @@ use std::path::PathBuf;
 
 /// List, show, export, import and prune an agent's sessions.
 ///
-/// A session is a conversation under a key such as `agent:main:main`, kept as lines of JSON that are only ever appended to.
-/// `main` is short for the main session of the agent. OpenClaw's own sessions can be read, and are never written to.
+/// A session is a conversation with a key such as `agent:main:main`, stored as append-only JSON lines.
+/// `main` is short for the main session of the agent. OpenClaw's own sessions can be read and are never changed.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -50,28 +50,28 @@ enum Action {
     List(list::ListArgs),
     /// Show the conversation of one session.
     Show(show::ShowArgs),
-    /// Write one session out: its exact lines, or Markdown.
+    /// Export a session as its exact lines or as Markdown.
     Export(export::ExportArgs),
-    /// Take old sessions and archived transcripts away for good.
+    /// Delete old sessions and archived transcripts.
     Prune(prune::PruneArgs),
-    /// Continue the sessions of another agent in a directory: after it was moved, or from before it had its own.
+    /// Continue the sessions of another agent in a directory, for example after it was moved.
     Adopt(adopt::AdoptArgs),
-    /// Bring a transcript in, such as one of OpenClaw's; the file itself is only read.
+    /// Import a transcript, such as one of OpenClaw's; the file itself is not changed.
     Import(import::ImportArgs),
 }
 
 /// Whose sessions are meant.
 #[derive(Debug, Clone, Default, clap::Args)]
 struct Whose {
-    /// The agent whose sessions are meant; left out, the default agent.
+    /// The agent that owns the sessions; if omitted, the default agent.
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
-    /// The workspace whose agent is meant.
+    /// The workspace of the agent.
     #[arg(long = "dir", value_name = "DIR")]
     directory: Option<PathBuf>,
 
-    /// The contract to read the configuration by.
+    /// The contract to use for the configuration.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 }

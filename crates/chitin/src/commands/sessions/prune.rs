@@ -13,15 +13,15 @@ use std::fmt;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct PruneArgs {
-    /// Take away what was not used for that long: `12h`, `30d`, `8w`.
+    /// Delete what was not used for this long: `12h`, `30d`, `8w`.
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Age>,
 
-    /// Take away the oldest until so many transcripts are left.
+    /// Delete the oldest until this many transcripts are left.
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
 
-    /// Only say what would go.
+    /// Only list what would be deleted.
     #[arg(long)]
     dry_run: bool,
 
@@ -59,15 +59,18 @@ struct Tidied {
 
 pub(super) fn run(args: &PruneArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     if args.older_than.is_none() && args.keep.is_none() {
-        return Err(CliError::new(
-            Kind::Usage,
-            "It is not said what may go, so nothing was taken away.",
-        )
-        .hint("use `--older-than 30d` or `--keep 100`; `--dry-run` shows what would go"));
+        return Err(
+            CliError::new(Kind::Usage, "No limit was given, so nothing was deleted.").hint(
+                "use `--older-than 30d` or `--keep 100`; `--dry-run` shows what would be deleted",
+            ),
+        );
     }
     let source = source::find(host, &args.whose, SessionOwner::Chitin, printer)?;
     let SessionFiles::Own { store, .. } = &source.files else {
-        return Err(CliError::new(Kind::Refused, "These sessions are not ours."));
+        return Err(CliError::new(
+            Kind::Refused,
+            "These sessions are read-only.",
+        ));
     };
     let mode = if args.dry_run {
         PruneMode::DryRun
@@ -108,9 +111,9 @@ impl Render for Tidied {
             out,
             "{} {} ({}); {} ({}).",
             if self.dry_run {
-                "Would take away"
+                "Would delete"
             } else {
-                "Took away"
+                "Deleted"
             },
             count(gone.len(), "transcript"),
             size(bytes),

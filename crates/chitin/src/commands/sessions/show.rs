@@ -16,14 +16,14 @@ const TAIL_BYTES: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The session's key; `main` is short for that of the agent.
+    /// The session key; `main` is short for the agent's main session.
     key: String,
 
     /// Only the last N records.
     #[arg(long, value_name = "N")]
     tail: Option<usize>,
 
-    /// One of OpenClaw's own sessions, which are only read.
+    /// One of OpenClaw's own sessions, read-only.
     #[arg(long)]
     openclaw: bool,
 
@@ -88,7 +88,7 @@ impl Render for Shown {
             conversation::write_text(record, out, paint)?;
         }
         if self.records.is_empty() {
-            writeln!(out, "Nothing was said yet.")?;
+            writeln!(out, "No messages yet.")?;
         }
         Ok(())
     }
@@ -98,19 +98,21 @@ impl Render for Shown {
 fn said(note: &Note) -> String {
     match note {
         Note::SetAside { path, bytes } => one_line(&format!(
-            "The last {bytes} bytes are no record; they are in `{}`.",
+            "The last {bytes} bytes are not a valid record; they were moved to `{}`.",
             path.display()
         )),
-        Note::TornEnd { bytes } => format!("The last {bytes} bytes are no record."),
+        Note::TornEnd { bytes } => format!("The last {bytes} bytes are not a valid record."),
         Note::DamagedLine {
             offset,
             bytes,
             reason,
         } => one_line(&format!(
-            "The {bytes} bytes at {offset} are no record: {reason}."
+            "The {bytes} bytes at {offset} are not a valid record: {reason}."
         )),
-        Note::LostParent { id } => one_line(&format!("The record `{id}` is not there.")),
+        Note::LostParent { id } => one_line(&format!("The record `{id}` is missing.")),
         Note::LostTranscript { path } => one_line(&format!("`{}` is not there.", path.display())),
-        Note::IndexRebuilt { .. } => "The index was made again from the transcripts.".to_owned(),
+        Note::IndexRebuilt { .. } => {
+            "The session index was rebuilt from the transcripts.".to_owned()
+        }
     }
 }

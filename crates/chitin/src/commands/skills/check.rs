@@ -58,7 +58,7 @@ impl Render for Findings {
         let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
         writeln!(
             out,
-            "{} read through `{}`: {}, {}.",
+            "{} read under `{}`: {}, {}.",
             count(self.skills, "skill"),
             self.contract,
             count(errors, "error"),

@@ -159,7 +159,7 @@ impl Table {
         }
         write!(
             out,
-            "{} ready, seen through `{}`.",
+            "{} ready under `{}`.",
             count(ready, "skill"),
             self.contract
         )?;
@@ -173,7 +173,7 @@ impl Table {
         writeln!(out)?;
         if self.problems > 0 {
             let text = format!(
-                "{}: `chitin skills check` says which.",
+                "{}: `chitin skills check` lists them.",
                 count(self.problems, "problem")
             );
             writeln!(out, "{}", paint.warn(&text))?;

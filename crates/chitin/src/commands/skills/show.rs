@@ -84,7 +84,7 @@ fn unknown(name: &str, survey: &SkillSurvey) -> CliError {
         error.hint(format!("there is {}", similar.join(", ")))
     };
     if survey.set.has_errors() {
-        return error.hint("`chitin skills check` says which skills could not be read");
+        return error.hint("`chitin skills check` lists skills that could not be read");
     }
     error
 }

@@ -38,7 +38,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
     let transcript_file = traces::transcript_of(&file);
     let transcript = transcript_file.as_deref().and_then(|path| {
         let read = Transcript::read(path);
-        read.map_err(|error| printer.note(&format!("the transcript is left out: {error}")))
+        read.map_err(|error| printer.note(&format!("the transcript is not included: {error}")))
             .ok()
     });
     let workspace = Path::new(&summary.workspace);
@@ -87,10 +87,10 @@ fn now() -> i64 {
 
 fn not_written(error: TraceError) -> CliError {
     let hint = match &error {
-        TraceError::Exists { .. } => "name another directory with `--out`; nothing is written over",
+        TraceError::Exists { .. } => "name another directory with `--out`; nothing is overwritten",
         TraceError::Link { .. } => "name a directory with `--out`",
         TraceError::Io { .. } | TraceError::NoTranscript { .. } => {
-            "`--out DIR` writes it somewhere else"
+            "`--out DIR` writes it to another directory"
         }
     };
     CliError::new(Kind::User, "The export was not written.")
@@ -111,7 +111,7 @@ impl Render for Exported {
         }
         writeln!(
             out,
-            "Secrets and paths of this machine are taken out; what was said is in it. Look before you send it."
+            "Secrets and local paths were removed; the conversation is included. Review it before you share it."
         )
     }
 }

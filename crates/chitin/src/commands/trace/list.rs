@@ -19,7 +19,7 @@ struct Table {
 pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let traces = traces::all(host, &printer.notes())?;
     if traces.is_empty() {
-        printer.note("no session was recorded; `chitin run` records its turns");
+        printer.note("no recorded sessions; `chitin run` records its turns");
     }
     printer.result(&Table { traces })
 }

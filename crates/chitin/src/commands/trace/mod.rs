@@ -15,14 +15,13 @@ use std::path::PathBuf;
 /// List, show, export and replay recorded turns.
 ///
 /// Every turn is recorded in its session's trajectory unless `CHITIN_TRAJECTORY=0` says otherwise. A session is named by its
-/// key or by the first characters of its id. No model is called. `chitin export-trajectory --sessionKey KEY` is another name
-/// of `chitin trace export KEY`.
+/// key or by the first characters of its id. No model is called. `chitin export-trajectory --sessionKey KEY` is an alias of `chitin trace export KEY`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin trace                                  which sessions were recorded?
   chitin trace show agent:main:main             what happened in it?
   chitin trace show agent:main:main --request 1 what exactly was sent?
-  chitin trace export 5f0c7a52 --out ./bundle   a directory to send to somebody, without secrets
+  chitin trace export 5f0c7a52 --out ./bundle   a directory to share, without secrets
   chitin trace replay agent:main:main           what would be sent now, after my edits?
   chitin trace replay agent:main:main ../copy   the same with another directory
   chitin trace list --json")]
@@ -37,7 +36,7 @@ enum Action {
     List,
     /// Show a recorded session: one line per event, or a request to the byte.
     Show(ShowArgs),
-    /// Write a recorded session into a directory that can be sent to somebody: no secrets, no paths of this machine.
+    /// Export a recorded session to a directory that you can share, without secrets and local paths.
     Export(ExportArgs),
     /// Compare what was sent with what would be sent now. No model is called.
     Replay(ReplayArgs),
@@ -60,11 +59,11 @@ struct ExportArgs {
     #[arg(value_name = "KEY")]
     session: String,
 
-    /// The directory to make; left out, one in `.openclaw/trajectory-exports/` of the session's workspace.
+    /// The output directory; by default one in `.openclaw/trajectory-exports/` of the session's workspace.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// The contract whose form the export has; left out, that of the recording.
+    /// The contract whose format to use; by default that of the recording.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 }
@@ -76,11 +75,11 @@ pub(crate) struct ExportTrajectoryArgs {
     #[arg(long = "sessionKey", alias = "session-key", value_name = "KEY")]
     session: String,
 
-    /// The directory to make; left out, one in `.openclaw/trajectory-exports/` of the session's workspace.
+    /// The output directory; by default one in `.openclaw/trajectory-exports/` of the session's workspace.
     #[arg(long, alias = "output", value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// The contract whose form the export has; left out, that of the recording.
+    /// The contract whose format to use; by default that of the recording.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 }
@@ -102,11 +101,11 @@ struct ReplayArgs {
     #[arg(value_name = "KEY")]
     session: String,
 
-    /// The workspace as it is now; left out, the one that was recorded.
+    /// The workspace as it is now; by default the one that was recorded.
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 
-    /// The contract to read the workspace by; left out, that of the recording.
+    /// The contract to use for the workspace; by default that of the recording.
     #[arg(long, value_name = "NAME")]
     contract: Option<String>,
 }

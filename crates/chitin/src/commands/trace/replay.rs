@@ -29,7 +29,7 @@ pub(super) fn run(args: &ReplayArgs, host: &Host, printer: &Printer) -> Result<E
     let directory = args.directory.as_deref();
     let replay = TraceReplay::new(host, &summary, &file, contract, directory, &notes)?;
     if replay.requests.is_empty() {
-        printer.note("the recording holds no request");
+        printer.note("the recording contains no request");
     }
     printer.result(&Replay {
         shown: shown(&replay.workspace, host),
@@ -82,7 +82,7 @@ fn request(one: &ReplayedRequest, out: &mut dyn fmt::Write, paint: Paint) -> fmt
         fit(&one_line(&one.prompt), 60)
     )?;
     match &one.system {
-        None => writeln!(out, "  system prompt  was too long to be recorded")?,
+        None => writeln!(out, "  system prompt  too long to be recorded")?,
         Some(change) => {
             let figures = format!(
                 "{} → {} bytes, {} → {} tokens",
@@ -140,10 +140,10 @@ fn prefix(one: &ReplayedRequest) -> String {
     }
     let messages = match one.messages {
         0 => String::new(),
-        messages => format!("; {} are sent afresh", count(messages, "earlier message")),
+        messages => format!("; {} are sent again", count(messages, "earlier message")),
     };
     if !(one.tools_added.is_empty() && one.tools_removed.is_empty()) {
-        return format!("lost: tools stand at its beginning{messages}");
+        return format!("lost: it starts with the tools{messages}");
     }
     match one
         .system
@@ -151,9 +151,9 @@ fn prefix(one: &ReplayedRequest) -> String {
         .and_then(|system| system.first_difference.as_ref())
     {
         Some(first) => format!(
-            "the first {} bytes of the system prompt stay{messages}",
+            "the first {} bytes of the system prompt stay valid{messages}",
             grouped(first.byte)
         ),
-        None => format!("not known{messages}"),
+        None => format!("unknown{messages}"),
     }
 }

@@ -90,7 +90,7 @@ fn describe(event: &TraceEvent) -> String {
     let length = |value: &Value| value.as_array().map_or(0, Vec::len);
     if data["truncated"] == true {
         return format!(
-            "{} bytes, too long to be kept",
+            "{} bytes, too long to be recorded",
             number(&data["originalBytes"])
         );
     }
@@ -212,12 +212,12 @@ fn request(
     let Some(body) = body else {
         return Err(CliError::new(
             Kind::User,
-            format!("Request {number} was too long to be kept in the trajectory."),
+            format!("Request {number} was too long for the trajectory."),
         )
         .hint("`CHITIN_ANTHROPIC_PAYLOAD_LOG=1` logs requests of any length"));
     };
     if !exact {
-        printer.note("not to the byte: secrets or pictures were taken out when it was recorded");
+        printer.note("not byte-exact: secrets or images were removed when it was recorded");
     }
     Ok(Request {
         number,

@@ -170,7 +170,7 @@ fn a_person_edits_recalls_pastes_and_leaves() {
     person.waits_for("<<\"pasted\\nlines\">>");
     person.waits_for("› ");
     person.types("thrown away\u{3}");
-    person.waits_for("Ctrl-C again leaves");
+    person.waits_for("press Ctrl-C again to quit");
     person.waits_for("› ");
     person.types("kept\r");
     person.waits_for("<<\"kept\">>");

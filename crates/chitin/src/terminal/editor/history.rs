@@ -26,7 +26,7 @@ pub(super) fn open(file: &Path) -> io::Result<Bounded> {
     let opened = rustix::fs::open(file, flags, owner)?;
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
     if kind != FileType::RegularFile {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     rustix::fs::fchmod(&opened, owner)?;
     let history = FileBackedHistory::with_file(MOST_LINES, file.to_path_buf());

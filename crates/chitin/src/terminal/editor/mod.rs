@@ -105,7 +105,7 @@ impl Editor {
                 Ok(history) => editor = editor.with_history(Box::new(history)),
                 Err(error) => {
                     printer.note(&format!(
-                        "lines are not remembered: `{}`: {error}",
+                        "input history is not saved: `{}`: {error}",
                         file.display()
                     ));
                 }
@@ -126,7 +126,10 @@ fn edited(editor: &mut Reedline, prompt: &str, printer: &Printer) -> Result<Type
             }
             Ok(Signal::CtrlC) if !pressed => {
                 pressed = true;
-                let hint = printer.stream().err_paint().dim("Ctrl-C again leaves");
+                let hint = printer
+                    .stream()
+                    .err_paint()
+                    .dim("press Ctrl-C again to quit");
                 printer.stream().aside(&format!("{hint}\n"), Weight::Note);
             }
             Ok(Signal::CtrlC | Signal::CtrlD) => return Ok(Typed::Leave),
@@ -174,7 +177,7 @@ fn joined(text: &str) -> String {
 }
 
 fn unreadable(error: io::Error) -> CliError {
-    CliError::new(Kind::User, "What is typed cannot be read.").caused_by(error)
+    CliError::new(Kind::User, "Could not read the terminal.").caused_by(error)
 }
 
 /// The prompt.

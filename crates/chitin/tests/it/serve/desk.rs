@@ -249,7 +249,7 @@ fn a_cut_file_shows_what_was_cut_and_the_budget_moves_as_one_types() {
     let changed = past();
     assert!(changed.get("cutText").is_none());
     let cause = changed["cause"].as_str().unwrap();
-    assert!(cause.contains("not known any more"), "{cause}");
+    assert!(cause.contains("the omitted text is unknown"), "{cause}");
 }
 
 #[test]

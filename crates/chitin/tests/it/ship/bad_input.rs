@@ -111,7 +111,7 @@ fn a_policy_that_others_may_change_or_that_is_not_there_protects_nobody_and_stop
         &["unpack", "minimal", "out", "--policy", "none.json5"],
     );
     assert!(
-        absent.contains("There is no policy") && absent.ends_with("[exit 1]\n"),
+        absent.contains("There is no trust policy") && absent.ends_with("[exit 1]\n"),
         "{absent}"
     );
     assert!(!env.path().join("out").exists());
