@@ -68,7 +68,7 @@ fn check_says_that_a_directory_may_not_be_listed_as_run_and_context_do() {
     );
     let error = text(&run.stderr);
     let said = format!(
-        "`{directory}` cannot be used as a workspace: the workspace `{directory}` cannot be read: Permission denied"
+        "Could not use `{directory}` as a workspace: the workspace `{directory}` cannot be read: Permission denied"
     );
     assert!(error.contains(&said), "{error}");
 }
