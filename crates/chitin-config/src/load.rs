@@ -222,7 +222,7 @@ fn repeated_keys(files: &[ConfigFile]) -> Vec<Issue> {
                     ..Issue::new(
                         Severity::Warning,
                         dotted(&whole),
-                        "The key stands twice; the last one holds.",
+                        "The key is set twice; the last value is used.",
                     )
                 });
             }

@@ -48,8 +48,8 @@ pub enum WhyMissing {
 impl fmt::Display for WhyMissing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FrontMatter => f.write_str("front matter is taken off"),
-            Self::TrailingBlanks => f.write_str("blank space at the end is taken off"),
+            Self::FrontMatter => f.write_str("front matter is removed"),
+            Self::TrailingBlanks => f.write_str("trailing blank space is removed"),
             Self::Cut { causes } => {
                 f.write_str("cut: ")?;
                 for (at, cause) in causes.iter().enumerate() {
@@ -59,7 +59,7 @@ impl fmt::Display for WhyMissing {
             }
             Self::Squeezed => f.write_str("more than one empty line in a row is squeezed"),
             Self::Rule => f.write_str("a rule of the contract takes it out"),
-            Self::LeftOut { reason } => write!(f, "the file is left out: {reason}"),
+            Self::LeftOut { reason } => write!(f, "the file is omitted: {reason}"),
         }
     }
 }

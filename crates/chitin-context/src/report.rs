@@ -359,7 +359,7 @@ impl std::fmt::Display for LeftOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.why {
             WhyLeftOut::Blank => f.write_str("it is blank"),
-            WhyLeftOut::Absent => f.write_str("it is not there, and need not be"),
+            WhyLeftOut::Absent => f.write_str("not present (optional)"),
             WhyLeftOut::NoPath => f.write_str("it has no path"),
             WhyLeftOut::NoRoom => f.write_str("its limit leaves no room for it"),
             WhyLeftOut::TotalSpent { remaining } => {

@@ -266,7 +266,7 @@ impl ErrorClass {
             | Self::SymlinkOutsideRoot
             | Self::SymlinkToDirectory
             | Self::HardLink => {
-                "put a copy of the file in its place, or leave it out with `.staxignore`"
+                "replace it by a copy of the file, or exclude it with `.staxignore`"
             }
             Self::SpecialFile => "remove it, or leave it out with `.staxignore`",
             Self::LayerTooLarge => "leave something out with `.staxignore`, or raise the limit",
@@ -276,20 +276,20 @@ impl ErrorClass {
             | Self::SizeMismatch
             | Self::MissingBlob
             | Self::MalformedArchive => "it was damaged or changed; get it again",
-            Self::MissingManifest => "`chitin cache` lists what is here",
+            Self::MissingManifest => "`chitin cache` lists the artifacts",
             Self::InvalidManifest | Self::DuplicateLayerType => {
-                "this is not an artifact that Chitin understands; ask whoever made it"
+                "this is not an artifact that Chitin can read; ask its author"
             }
             Self::UnsafePath | Self::UnsupportedEntryType => {
-                "do not use this artifact; ask whoever made it"
+                "do not use this artifact; ask its author"
             }
             Self::UnsafeTarget => "move it away, or choose another directory",
             Self::Conflict => "allow overwriting, or choose another directory",
             Self::Io => {
                 "see that the file is there, that you may use it, and that the disk has room"
             }
-            Self::Registry => "try again; if it stays, ask whoever runs the registry",
-            Self::Unauthorized => "`chitin login HOST` keeps a name and a password",
+            Self::Registry => "try again; if it persists, ask the registry's operator",
+            Self::Unauthorized => "`chitin login HOST` stores a user name and a password",
             Self::NotFound => "see that repository and tag are spelled right",
             Self::DependencyCycle
             | Self::DependencyConflict
@@ -298,7 +298,7 @@ impl ErrorClass {
                 "correct the packages that are named, or pin them in `stax.lock`"
             }
             Self::UnsupportedLockVersion | Self::InvalidLock => {
-                "write the lock file anew with `chitin pack --definition --lock`"
+                "update the lock file with `chitin pack --definition --lock`"
             }
             Self::ExactIncompatible => "leave out `--exact`, or take the adapter it was packed for",
             Self::UnsupportedAdapter | Self::NoCompatibleAdapter => {

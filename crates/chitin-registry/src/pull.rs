@@ -150,7 +150,7 @@ impl Registry {
         }
         let message = format!("the artifact has {total} bytes, more than the limit of {limit}");
         let error = PackError::new(ErrorClass::LayerTooLarge, message);
-        Err(as_registry(error).hint("raise the limit if you trust whoever made it"))
+        Err(as_registry(error).hint("raise the limit if you trust its author"))
     }
 
     /// Fetches one blob, or the rest of it.
@@ -277,7 +277,7 @@ impl Registry {
             let message = format!("`{}` sent only a part of {digest}", endpoint.host);
             let error = PackError::new(ErrorClass::Registry, message);
             return Err(Failure {
-                error: error.hint("run the command again; it goes on where it stopped"),
+                error: error.hint("run the command again; it resumes where it stopped"),
                 retry: Retry::Soon,
             });
         }

@@ -81,7 +81,7 @@ impl Problem {
             ..Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "draining",
-                "The server is about to end and takes nothing more in.",
+                "The server is shutting down.",
             )
         }
     }
@@ -180,7 +180,7 @@ impl From<Refusal> for Problem {
             Refusal::UnknownAgent { nearest, .. } => {
                 let problem = Self::new(StatusCode::NOT_FOUND, "unknown_agent", said);
                 match nearest {
-                    Some(nearest) => problem.hint(format!("Is `{nearest}` meant?")),
+                    Some(nearest) => problem.hint(format!("Did you mean `{nearest}`?")),
                     None => problem.hint("`GET /api/agents` lists them."),
                 }
             }

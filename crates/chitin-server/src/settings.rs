@@ -101,7 +101,7 @@ pub enum BindError {
     #[error("the token has fewer than {SHORTEST_TOKEN} characters")]
     WeakToken,
     /// The address cannot be had.
-    #[error("`{address}` cannot be listened on: {source}")]
+    #[error("could not listen on `{address}`: {source}")]
     Io {
         /// The address.
         address: SocketAddr,
@@ -115,10 +115,10 @@ impl BindError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotLoopback(_) => {
-                "Listen on 127.0.0.1, or say that others may reach it and put a proxy with TLS before it."
+                "Listen on 127.0.0.1, or allow remote access and put a TLS proxy in front."
             }
-            Self::WeakToken => "Take a random one, such as `openssl rand -hex 32` prints.",
-            Self::Io { .. } => "Take another port, or end what has this one.",
+            Self::WeakToken => "Use a random one, such as the output of `openssl rand -hex 32`.",
+            Self::Io { .. } => "Use another port, or stop the program that uses this one.",
         }
     }
 }

@@ -128,7 +128,7 @@ impl Shared {
             ..Problem::new(
                 hyper::StatusCode::SERVICE_UNAVAILABLE,
                 "too_many_bytes",
-                "Too much is being read already.",
+                "Too many bytes are being read already.",
             )
         })
     }
@@ -145,7 +145,7 @@ impl Shared {
             .spawn(async move { gateway.accept(incoming).await });
         match accepting.await {
             Ok(accepted) => Ok(accepted?),
-            Err(_) => Err(Problem::internal("The message could not be taken in.")),
+            Err(_) => Err(Problem::internal("Could not accept the message.")),
         }
     }
 
@@ -157,7 +157,7 @@ impl Shared {
         let gateway = self.gateway.clone();
         match tokio::task::spawn_blocking(move || work(&gateway)).await {
             Ok(done) => done,
-            Err(_) => Err(Problem::internal("Something went wrong inside.")),
+            Err(_) => Err(Problem::internal("Internal error.")),
         }
     }
 
@@ -168,7 +168,7 @@ impl Shared {
         };
         let asking = tokio::task::spawn_blocking(move || desk.answer(ask));
         let failed = |_| {
-            let message = "Something went wrong inside.";
+            let message = "Internal error.";
             Err(DeskError::new(Trouble::Failed, message))
         };
         asking.await.unwrap_or_else(failed)

@@ -110,7 +110,7 @@ fn markers_are_spent_from_the_total_and_shortened_with_it() {
 
     ## Runtime
     Runtime:
-    HEARTBEAT.md: it is not there, and need not be
+    HEARTBEAT.md: not present (optional)
     USER.md: only 58 were left of the limit of all files
     TOOLS.md: only 58 were left of the limit of all files
     IDENTITY.md: only 58 were left of the limit of all files

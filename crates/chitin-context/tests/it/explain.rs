@@ -84,9 +84,9 @@ fn every_line_of_a_file_says_what_became_of_it() {
         );
     }
     insta::assert_snapshot!(told, @r###"
-     1 "---" not there: front matter is taken off
-     2 "title: voice" not there: front matter is taken off
-     3 "---" not there: front matter is taken off
+     1 "---" not there: front matter is removed
+     2 "title: voice" not there: front matter is removed
+     3 "---" not there: front matter is removed
      4 "Calm." there: 
      5 "" there: 
      6 "" not there: more than one empty line in a row is squeezed
@@ -101,8 +101,8 @@ fn every_line_of_a_file_says_what_became_of_it() {
     15 "14" there in part: cut: longer than one file may be
     16 "15" there: 
     17 "Last." there: 
-    18 "" not there: blank space at the end is taken off
-    19 "" not there: blank space at the end is taken off
+    18 "" not there: trailing blank space is removed
+    19 "" not there: trailing blank space is removed
     "###);
 }
 
@@ -130,7 +130,7 @@ fn lines_that_cannot_be_explained_say_why() {
     assert_eq!(error("docs/SOUL.md", 2), "`/w/docs/SOUL.md` has 1 lines");
     assert_eq!(error("docs/SOUL.md", 0), "`/w/docs/SOUL.md` has 1 lines");
     let blank = &context.explain_file_line("MEMORY.md", 1).unwrap()[0];
-    assert_eq!(blank.reasons, ["the file is left out: it is blank"]);
+    assert_eq!(blank.reasons, ["the file is omitted: it is blank"]);
 }
 
 /// A name may stand for several files, of which only some have that line.

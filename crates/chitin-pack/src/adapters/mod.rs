@@ -91,7 +91,7 @@ fn named_adapter(
     members: &Map<String, Value>,
 ) -> Result<(Value, Vec<Warning>), PackError> {
     let Some(known) = adapter(name) else {
-        let message = format!("`{}` is no adapter that is known here", name.escape_debug());
+        let message = format!("`{}` is not a known adapter", name.escape_debug());
         let names = all().iter().map(|known| known.name);
         return Err(PackError::new(ErrorClass::UnsupportedAdapter, message)
             .about(names.clone())

@@ -136,7 +136,7 @@ impl<R: Read> Read for OneStream<R> {
         {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "something stands after the compressed stream",
+                "there is data after the compressed stream",
             ));
         }
         Ok(count)

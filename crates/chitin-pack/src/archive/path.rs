@@ -23,16 +23,16 @@ pub fn check(path: &str) -> Result<(), PackError> {
         return Err(PackError::new(ErrorClass::EmptyPath, "a path is empty"));
     }
     if path.contains('\0') {
-        return refuse(ErrorClass::NulPath, "it holds a NUL byte");
+        return refuse(ErrorClass::NulPath, "it contains a NUL byte");
     }
     if path.contains('\\') {
-        return refuse(ErrorClass::BackslashPath, "it holds a backslash");
+        return refuse(ErrorClass::BackslashPath, "it contains a backslash");
     }
     if path.starts_with('/') {
         return refuse(ErrorClass::AbsolutePath, "it is absolute");
     }
     if path.starts_with("./") {
-        return refuse(ErrorClass::DotSlashPath, "it begins with `./`");
+        return refuse(ErrorClass::DotSlashPath, "it starts with `./`");
     }
     if path.split('/').any(|segment| segment == "..") {
         return refuse(ErrorClass::DotdotSegment, "it climbs");

@@ -105,7 +105,7 @@ pub fn read(
     }
     Err(PackError::new(
         ErrorClass::LayerTooLarge,
-        format!("an archive holds more than {} entries", limits.entries),
+        format!("an archive has more than {} entries", limits.entries),
     ))
 }
 
@@ -213,11 +213,11 @@ fn unsafe_path(raw: &[u8]) -> PackError {
     PackError::new(
         ErrorClass::UnsafePath,
         format!(
-            "an archive holds the path `{}`, which is not safe to write",
+            "an archive contains the path `{}`, which is not safe to write",
             shown.trim_end_matches('\0').escape_debug()
         ),
     )
-    .hint("do not use this artifact; ask whoever made it")
+    .hint("do not use this artifact; ask its author")
 }
 
 fn odd(flag: u8, path: &[u8]) -> PackError {
@@ -233,7 +233,7 @@ fn odd(flag: u8, path: &[u8]) -> PackError {
         ErrorClass::UnsupportedEntryType,
         format!("an archive holds {what}, `{}`", shown.escape_debug()),
     )
-    .hint("do not use this artifact; ask whoever made it")
+    .hint("do not use this artifact; ask its author")
 }
 
 fn damaged(what: &str) -> PackError {

@@ -101,7 +101,7 @@ impl<W: Write> TarWriter<W> {
                 ErrorClass::Io,
                 format!("`{}` changed while it was packed", path.escape_debug()),
             )
-            .hint("pack again when nobody writes to the directory")
+            .hint("pack again when no other program writes to the directory")
         };
         let mut left = size;
         loop {

@@ -308,7 +308,7 @@ fn plain(place: &Path, path: &str, looked: &Looked) -> Result<Source, PackError>
     if looked.names > 1 {
         let message = format!("`{}` has a second name", place.display());
         return Err(PackError::new(ErrorClass::HardLink, message)
-            .hint("copy the file, so that it stands for itself"));
+            .hint("replace the link by a copy of the file"));
     }
     Ok(Source {
         path: path.to_owned(),

@@ -148,7 +148,8 @@ pub(super) fn units(kind: LayerKind, files: &[Source]) -> usize {
 
 fn changed(place: &Path) -> PackError {
     let message = format!("`{}` changed while it was packed", place.display());
-    PackError::new(ErrorClass::Io, message).hint("pack again when nobody writes to the directory")
+    PackError::new(ErrorClass::Io, message)
+        .hint("pack again when no other program writes to the directory")
 }
 
 fn unwritten(error: std::io::Error) -> PackError {

@@ -83,7 +83,7 @@ pub(super) fn judge(document: &Members) -> Result<(), PackError> {
                 format!("`{}` holds a secret value", super::field::shown(&path)),
             )
             .about([path])
-            .hint("declare it under `secrets`, and keep the value out of the profile"));
+            .hint("declare it under `secrets`, and remove the value from the profile"));
         }
     } else {
         filled(document, "openclaw")?;

@@ -80,7 +80,7 @@ pub fn apply<'a>(
     if options.overwrite == Overwrite::Refuse && !conflicts.is_empty() {
         return Err(PackError::new(
             ErrorClass::Conflict,
-            "files with other content stand in the way",
+            "files with other content already exist",
         )
         .about(conflicts)
         .hint("nothing was written; allow overwriting, or choose another directory"));
@@ -111,7 +111,7 @@ pub fn apply<'a>(
             in_place::write(plan, contents, &place, &changes)?;
             applied.how = How::InPlace;
             let message = format!(
-                "the directory could not be replaced in one step, because {reason}; had this been interrupted, some files would be new and others old"
+                "the directory could not be replaced in one step, because {reason}; an interruption could have left a mix of old and new files"
             );
             applied.warnings.push(Warning::new(NOT_ATOMIC, message));
         }
@@ -206,11 +206,11 @@ pub(super) fn refused(error: WriteError) -> PackError {
     let (class, message) = match &error {
         WriteError::NotBeneath { .. } => (
             ErrorClass::UnsafeTarget,
-            format!("`{shown}` is not a directory to write to, or a link stands in the way"),
+            format!("`{shown}` is not a writable directory, or there is a link on its path"),
         ),
         WriteError::Changed { .. } => (
             ErrorClass::Conflict,
-            format!("somebody changed `{shown}` while this was at work; nothing was written"),
+            format!("another program changed `{shown}` meanwhile; nothing was written"),
         ),
         WriteError::Io { .. } => (ErrorClass::Io, format!("`{shown}` cannot be written")),
     };

@@ -86,7 +86,7 @@ pub(super) fn choose<'e>(
         _ => {
             let message = match found.len() {
                 0 => "the layout has no such artifact",
-                _ => "the layout holds several artifacts",
+                _ => "the layout contains several artifacts",
             };
             let names = entries.iter().filter_map(name_of);
             let error = PackError::new(ErrorClass::MissingManifest, message).about(names);

@@ -113,7 +113,7 @@ impl Store {
             std::thread::sleep(MOMENT);
         }
         Err(
-            PackError::new(ErrorClass::Io, "somebody else is using the store")
+            PackError::new(ErrorClass::Io, "another process is using the store")
                 .hint("try again when that is done"),
         )
     }
@@ -233,6 +233,6 @@ fn unwritable(error: WriteError) -> PackError {
 }
 
 fn busy() -> PackError {
-    PackError::new(ErrorClass::Io, "somebody else is cleaning the store")
+    PackError::new(ErrorClass::Io, "another process is cleaning the store")
         .hint("try again when that is done")
 }

@@ -48,7 +48,7 @@ pub fn load_private_key(directory: &Root, path: &Path) -> Result<PrivateKey, Pac
         let path = directory.path().join(path);
         let message = format!("others may read the private key `{}`", path.display());
         return Err(PackError::new(ErrorClass::Io, message)
-            .hint("make a new key, or `chmod 600` this one if you know that nobody read it"));
+            .hint("make a new key, or `chmod 600` this one if you are sure that it was not read"));
     }
     let text = std::str::from_utf8(&bytes).unwrap_or_default();
     PrivateKey::from_pem(&SecretString::from(text))

@@ -107,14 +107,14 @@ pub fn verify(
         return Ok(verdict);
     }
     let (class, code, message) = if any(|status| matches!(status, Status::Invalid { .. })) {
-        let message = "the signature does not hold";
+        let message = "the signature is invalid";
         (
             ErrorClass::SignatureInvalid,
             compat::SIGNATURE_INVALID,
             message,
         )
     } else if any(|status| matches!(status, Status::Untrusted)) {
-        let message = "the artifact is signed, and nobody you trust signed it";
+        let message = "the artifact is signed, but not with a trusted key";
         (
             ErrorClass::SignatureUntrusted,
             compat::SIGNATURE_UNTRUSTED,
@@ -165,7 +165,7 @@ pub fn check(subject: &Descriptor, candidates: &[Candidate], keys: &[TrustedKey]
         .collect()
 }
 
-/// Returns what was signed and by which key, or why the signature does not hold.
+/// Returns what was signed and by which key, or why the signature is invalid.
 fn examine(subject: &Descriptor, candidate: &Candidate) -> Result<(Payload, PublicKey), String> {
     let artifact = candidate.found.as_ref().map_err(ToString::to_string)?;
     let manifest = &artifact.manifest;

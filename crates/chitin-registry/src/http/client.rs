@@ -56,7 +56,7 @@ pub(super) fn make(options: &Options) -> Result<Client, PackError> {
 fn not_a_certificate() -> PackError {
     PackError::new(
         ErrorClass::Usage,
-        "what was given as a certificate authority is not a PEM certificate",
+        "the certificate authority is not a PEM certificate",
     )
-    .hint("give a file that begins with `-----BEGIN CERTIFICATE-----`")
+    .hint("use a file that starts with `-----BEGIN CERTIFICATE-----`")
 }

@@ -70,7 +70,7 @@ impl Failure {
         } else {
             (
                 format!("the connection to `{host}` broke"),
-                "run the command again; it goes on where it stopped",
+                "run the command again; it resumes where it stopped",
             )
         };
         Self::soon(
@@ -136,7 +136,7 @@ fn of_status(
         StatusCode::FORBIDDEN => (
             ErrorClass::Unauthorized,
             format!("`{host}` does not allow it: {what}"),
-            "log in as somebody who may",
+            "log in as a user with permission",
         ),
         StatusCode::NOT_FOUND => (
             ErrorClass::NotFound,

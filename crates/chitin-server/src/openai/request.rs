@@ -114,12 +114,12 @@ impl ChatRequest {
         }
         let mut messages = raw.messages.unwrap_or_default();
         if messages.len() > MOST_MESSAGES {
-            let message = format!("There are too many messages: {MOST_MESSAGES} are taken.");
+            let message = format!("There are too many messages: the limit is {MOST_MESSAGES}.");
             return Err(Problem::bad(message).param("messages"));
         }
         let last = messages.iter().rposition(|message| message.role == "user");
         let Some(last) = last else {
-            return Err(Problem::bad("No message is the user's.").param("messages"));
+            return Err(Problem::bad("There is no user message.").param("messages"));
         };
         let said = messages.remove(last);
         let (text, urls) = content(said.content)?;
@@ -128,9 +128,7 @@ impl ChatRequest {
             .collect::<Result<_, _>>()
             .map_err(|problem| problem.param("messages"))?;
         if text.trim().is_empty() && images.is_empty() {
-            return Err(
-                Problem::bad("The last message of the user says nothing.").param("messages")
-            );
+            return Err(Problem::bad("The last user message is empty.").param("messages"));
         }
         let before = messages.into_iter().map(before);
         Ok(Self {
@@ -188,7 +186,7 @@ fn before(message: RawMessage) -> Result<ChatMessage, Problem> {
         "assistant" => Role::Assistant,
         "tool" | "function" => Role::Tool,
         other => {
-            let message = format!("`{}` is no role of a message.", short(other));
+            let message = format!("`{}` is not a valid role.", short(other));
             return Err(Problem::bad(message).param("messages"));
         }
     };
@@ -223,9 +221,9 @@ fn content(content: Option<RawContent>) -> Result<(String, Vec<String>), Problem
                 images.push(url);
             }
             (kind, ..) => {
-                let message = format!("A part `{}` cannot be understood.", short(kind));
+                let message = format!("Parts of type `{}` are not supported.", short(kind));
                 let problem = Problem::bad(message).param("messages");
-                return Err(problem.hint("Taken are `text` and `image_url`."));
+                return Err(problem.hint("Supported are `text` and `image_url`."));
             }
         }
     }

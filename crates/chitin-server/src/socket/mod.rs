@@ -187,7 +187,7 @@ impl Talk {
                 }
                 Next::Heard(topic, heard) => self.tell(&topic, &heard).await,
                 Next::Tick if last.elapsed() > keep_alive * 2 => {
-                    return Some(farewell(CloseCode::Policy, "nothing was heard of you"));
+                    return Some(farewell(CloseCode::Policy, "no ping was answered"));
                 }
                 Next::Tick if self.is_logged_out() => {
                     return Some(farewell(CloseCode::Policy, "you are logged out"));
@@ -200,7 +200,7 @@ impl Talk {
                         Phase::Draining => self.say(&json!({"type": "draining"})).await,
                         Phase::Closed => {
                             self.tell_the_rest().await;
-                            return Some(farewell(CloseCode::Away, "the server ends"));
+                            return Some(farewell(CloseCode::Away, "the server is shutting down"));
                         }
                     }
                 }
@@ -258,7 +258,7 @@ impl Talk {
             Ok(command) => command,
             Err(error) => {
                 let error = at_most(&error.to_string(), LONGEST_QUOTE);
-                let message = format!("The message cannot be understood: {error}.");
+                let message = format!("Could not parse the message: {error}.");
                 return refused(&Value::Null, &Problem::bad(message));
             }
         };

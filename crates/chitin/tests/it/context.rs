@@ -120,7 +120,7 @@ fn the_text_is_the_prompt_to_the_byte_and_json_says_where_each_byte_came_from() 
     }
     assert_eq!(at, text.len());
     assert!(text.contains("[REFUSED] outside-root: "), "{text}");
-    assert!(!text.contains("Ingrid"), "front matter is taken off");
+    assert!(!text.contains("Ingrid"), "front matter is removed");
 }
 
 #[test]

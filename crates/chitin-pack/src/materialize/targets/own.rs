@@ -42,7 +42,7 @@ fn extensions(target: Target, source: &Source<'_>, draft: &mut Draft) {
     for file in source.files(LayerKind::Extensions) {
         if !EXTENSION_FILES.contains(&file.path.as_str()) {
             let message = format!(
-                "`{}` is no extension file and is not laid out",
+                "`{}` is not an extension file and is not written",
                 file.path.escape_debug()
             );
             remark(LayerKind::Extensions, message, draft);
@@ -81,7 +81,7 @@ fn documents(source: &Source<'_>, draft: &mut Draft) {
         let is_hidden = path.split('/').any(|part| part.starts_with('.'));
         if is_hidden || taken.contains(&path.to_lowercase()) {
             let message = format!(
-                "the document `{}` is not laid out: its place belongs to something else",
+                "the document `{}` is not written: its path is used by another file",
                 path.escape_debug()
             );
             remark(LayerKind::Documents, message, draft);

@@ -304,7 +304,7 @@ pub(super) fn model_of(provider: &str, options: &Options, draft: &mut Draft) -> 
 pub(super) fn model_not_written(options: &Options, draft: &mut Draft) {
     if let (Some(model), Layout::Whole) = (&options.model, options.layout) {
         let message = format!(
-            "the model `{}` is not written: the layout has no place for it; choose it in the runtime's own settings",
+            "the model `{}` is not written: the layout does not support it; select it in the runtime's own settings",
             model.escape_debug()
         );
         draft.warn(Warning::new(MODEL_NOT_MATERIALIZED, message));
@@ -340,7 +340,7 @@ pub(super) fn other_surfaces(
     };
     for (surface, _) in SURFACES {
         if !held.contains(&surface) && source.file(LayerKind::Surfaces, surface).is_some() {
-            let message = format!("the surface `{surface}` has no place in this layout");
+            let message = format!("this layout does not support the surface `{surface}`");
             let warning = Warning::new(ADAPTER_WARNING, message);
             draft.warn(warning.layer(LayerKind::Surfaces.name()).target(surface));
             draft.lose();
