@@ -8,7 +8,11 @@ it is stopped. What the user said last says what to answer:
 
   CALL read {"path": "notes.md"}     one tool call; several such lines are several calls; `CALL#id` names its id
   SAY text                           that text
+  USAGE 180000                       beside any of these: the tokens that the request is said to have had
   anything else                      `Reply N.`, N being the number of answers so far and this one
+
+A request without tools is for a summary of a conversation: what it quotes is no instruction, and the answer has the headings that both
+programs ask for.
 """
 import argparse
 import json
@@ -19,6 +23,9 @@ from pathlib import Path
 
 CALL = re.compile(r"CALL(?:#(\S+))? (\w+) (\{.*\})")
 SAY = re.compile(r"SAY (.*)")
+USAGE = re.compile(r"USAGE (\d+)")
+HEADINGS = ("Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
+SUMMARY = "\n\n".join(f"## {heading}\nNone." for heading in HEADINGS)
 LIMIT = 32 * 1024 * 1024
 
 
@@ -29,12 +36,8 @@ def text_of(content):
     return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))
 
 
-def answer_to(messages):
-    """Returns the text and the tool calls that answer a conversation.
-
-    Ids of calls come from the conversation alone, so that two programs get the same ones.
-    """
-    count = 1 + sum(message.get("role") == "assistant" for message in messages)
+def asked_last(messages):
+    """Returns what the user said last, if nothing answered it yet."""
     asked = []
     for message in reversed(messages):
         parts = message.get("content")
@@ -42,19 +45,33 @@ def answer_to(messages):
         if message.get("role") != "user" or results:
             break
         asked.insert(0, text_of(parts))
+    return "\n".join(asked)
+
+
+def answer_to(body):
+    """Returns the text and the tool calls that answer a request, and how many tokens it is said to have had.
+
+    Ids of calls come from the conversation alone, so that two programs get the same ones.
+    """
+    messages = body.get("messages", [])
+    count = 1 + sum(message.get("role") == "assistant" for message in messages)
+    if not body.get("tools"):
+        return SUMMARY, [], 10
+    asked = asked_last(messages)
+    usage = USAGE.search(asked)
+    tokens = int(usage.group(1)) if usage else 10
     if asked:
-        asked = "\n".join(asked)
         calls = [(name, arguments, given or f"call_{count}_{index}")
                  for index, (given, name, arguments) in enumerate(CALL.findall(asked))]
         if calls:
-            return "", calls
+            return "", calls, tokens
         said = SAY.search(asked)
         if said:
-            return said.group(1), []
-    return f"Reply {count}.", []
+            return said.group(1), [], tokens
+    return f"Reply {count}.", [], tokens
 
 
-def chat_chunks(text, calls, number):
+def chat_chunks(text, calls, number, tokens):
     """Yields the events of a streamed chat completion."""
     def chunk(delta, finish=None, **more):
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -66,13 +83,13 @@ def chat_chunks(text, calls, number):
         call = {"index": index, "id": id, "type": "function",
                 "function": {"name": name, "arguments": arguments}}
         yield chunk({"tool_calls": [call]})
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    usage = {"prompt_tokens": tokens, "completion_tokens": 5, "total_tokens": tokens + 5}
     yield chunk({}, "tool_calls" if calls else "stop", usage=usage)
 
 
-def message_events(text, calls, number):
+def message_events(text, calls, number, tokens):
     """Yields the events of a streamed Anthropic message."""
-    usage = {"input_tokens": 10, "output_tokens": 1}
+    usage = {"input_tokens": tokens, "output_tokens": 1}
     yield {"type": "message_start", "message": {
         "id": f"msg_{number}", "type": "message", "role": "assistant", "model": "loopback", "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": usage}}
@@ -135,9 +152,9 @@ class Handler(BaseHTTPRequestHandler):
             return
         body = json.loads(self.rfile.read(length) or b"{}")
         number = self.server.keep(self.path, body)
-        text, calls = answer_to(body.get("messages", []))
+        text, calls, tokens = answer_to(body)
         if self.path.endswith("/chat/completions"):
-            events = list(chat_chunks(text, calls, number))
+            events = list(chat_chunks(text, calls, number, tokens))
             if not body.get("stream"):
                 message = {"role": "assistant", "content": text}
                 reply = {"id": f"c{number}", "object": "chat.completion", "created": 0, "model": "loopback",
@@ -148,7 +165,7 @@ class Handler(BaseHTTPRequestHandler):
             data = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
             self.send("text/event-stream", data.encode())
         elif self.path.split("?")[0].endswith("/messages"):
-            events = message_events(text, calls, number)
+            events = message_events(text, calls, number, tokens)
             data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
             self.send("text/event-stream", data.encode())
         else:

@@ -62,6 +62,18 @@ pub struct RunningTurn<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PrunedResults(HashMap<ResultKey, ToolResultMessage>);
 
+impl PrunedResults {
+    /// Sets what is sent in place of a result that was sent as `current` so far.
+    pub(crate) fn shorten(&mut self, current: &ToolResultMessage, shorter: ToolResultMessage) {
+        match self.0.values_mut().find(|known| *known == current) {
+            Some(known) => *known = shorter,
+            None => {
+                self.0.insert(ResultKey::of(current), shorter);
+            }
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ResultKey {
     call: String,

@@ -58,6 +58,7 @@ pub use suffix::{
     split_turn_section, tool_failures,
 };
 pub use summary_text::{cap_summary, cap_with_suffix};
+pub(crate) use tool_results::shortened_results;
 pub use tool_results::{cap_result, tool_result_limit, truncate_text};
 pub use trigger::{
     Compacting, Outgoing, Preflight, Route, effective_reserve, preflight, should_compact,

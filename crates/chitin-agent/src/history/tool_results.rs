@@ -257,21 +257,34 @@ fn share_of(limit: usize, part: usize, total: usize) -> usize {
     (limit as f64 * (part as f64 / total.max(1) as f64)).floor() as usize
 }
 
-/// Returns how many characters shortening tool results would save: first each that is too long, then all together.
+/// Returns how many characters shortening tool results would save.
 pub(super) fn reducible_chars(messages: &[Message], window: u64, rules: &ToolResultRules) -> u64 {
+    let shortened = shortened_results(messages, window, rules).into_iter();
+    let saved = shortened.map(|(at, shorter)| match &messages[at] {
+        Message::ToolResult(result) => {
+            result_weight(result, rules).saturating_sub(result_weight(&shorter, rules))
+        }
+        Message::User(_) | Message::Assistant(_) | Message::Other(_) => 0,
+    });
+    u64::try_from(saved.sum::<usize>()).unwrap_or(u64::MAX)
+}
+
+/// Returns the tool results that can be shortened when there is too much, each with its place (C21): first each that is too long, then all
+/// together.
+pub(crate) fn shortened_results(
+    messages: &[Message],
+    window: u64,
+    rules: &ToolResultRules,
+) -> Vec<(usize, ToolResultMessage)> {
     let limit = tool_result_limit(window, rules);
-    let mut saved = 0;
-    let mut results: Vec<ToolResultMessage> = Vec::new();
-    for message in messages {
+    let mut results: Vec<(usize, ToolResultMessage)> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
         let Message::ToolResult(result) = message else {
             continue;
         };
-        let before = result_weight(result, rules);
         let result = shorten(result, limit, 0, rules).unwrap_or_else(|| result.clone());
-        let after = result_weight(&result, rules);
-        saved += before.saturating_sub(after);
-        if after > 0 {
-            results.push(result);
+        if result_weight(&result, rules) > 0 {
+            results.push((at, result));
         }
     }
     let together = match rules.together {
@@ -285,23 +298,27 @@ pub(super) fn reducible_chars(messages: &[Message], window: u64, rules: &ToolRes
                 .saturating_mul(2),
         ),
     };
-    saved += reducible_together(&results, together, rules);
-    u64::try_from(saved).unwrap_or(u64::MAX)
+    shorten_together(&mut results, together, rules);
+    results.retain(
+        |(at, result)| !matches!(&messages[*at], Message::ToolResult(before) if before == result),
+    );
+    results
 }
 
-fn reducible_together(
-    results: &[ToolResultMessage],
+fn shorten_together(
+    results: &mut [(usize, ToolResultMessage)],
     budget: usize,
     rules: &ToolResultRules,
-) -> usize {
-    let weights = results.iter().map(|result| result_weight(result, rules));
-    let mut too_much = weights.sum::<usize>().saturating_sub(budget);
+) {
     if results.len() < 2 {
-        return 0;
+        return;
     }
+    let weights = results
+        .iter()
+        .map(|(_, result)| result_weight(result, rules));
+    let mut too_much = weights.sum::<usize>().saturating_sub(budget);
     let least = weight(&note(1, rules), rules.text);
-    let mut saved = 0;
-    for result in results {
+    for (_, result) in results {
         if too_much == 0 {
             break;
         }
@@ -310,13 +327,12 @@ fn reducible_together(
         if length <= least {
             continue;
         }
-        let after = shorten(result, target, 0, rules)
-            .map_or(length, |shorter| result_weight(&shorter, rules));
-        let less = length.saturating_sub(after);
-        saved += less;
-        too_much = too_much.saturating_sub(less);
+        if let Some(shorter) = shorten(result, target, 0, rules) {
+            too_much =
+                too_much.saturating_sub(length.saturating_sub(result_weight(&shorter, rules)));
+            *result = shorter;
+        }
     }
-    saved
 }
 
 /// Returns the beginning of a text that is at most `units` long, with a mark if something is missing.

@@ -25,6 +25,8 @@ const SUMMARY_TOKENS: u64 = 8_000;
 pub(crate) enum Reason {
     /// It fills the window.
     Full,
+    /// It will not fit with the message that opens the turn, by an estimate (C21).
+    TooMuch,
     /// The provider refused it for its length.
     Refused,
     /// The user asks for it.
@@ -35,6 +37,7 @@ impl Reason {
     const fn words(self) -> &'static str {
         match self {
             Self::Full => "the conversation fills the window",
+            Self::TooMuch => "the conversation and the new message may not fit the window",
             Self::Refused => "the provider says that the conversation is too long",
             Self::Asked => "the user asks for it",
         }
@@ -78,14 +81,19 @@ impl Running<'_> {
             // Somebody wants the room, so little is kept.
             plan.compacting.keep_recent_tokens = plan.compacting.keep_recent_tokens.min(before / 4);
         }
+        // The message that opens the turn stays, whatever is kept besides.
+        let (branch, unanswered) = match reason {
+            Reason::Full | Reason::TooMuch => self.conversation.up_to_message(),
+            Reason::Refused | Reason::Asked => (self.conversation.entries(), 0),
+        };
         let order = CompactOrder {
-            branch: self.conversation.entries(),
+            branch,
             options: plan,
             tokens: before,
-            overhead_tokens: self.conversation.overhead(&self.system),
+            overhead_tokens: self.conversation.overhead(&self.system) + unanswered,
             when: match reason {
                 Reason::Full => When::IfNeeded,
-                Reason::Refused | Reason::Asked => When::Now,
+                Reason::TooMuch | Reason::Refused | Reason::Asked => When::Now,
             },
             rules,
         };

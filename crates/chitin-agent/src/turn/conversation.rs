@@ -2,13 +2,14 @@
 
 use super::{Candidate, Parts, TurnInput};
 use crate::history::{
-    Assembled, Assembling, CallIdForm, Compacting, FlushOptions, MessageStamp, PrefixChange,
-    Pruning, RunningTurn, branch_tokens, cap_result, due_record, effective_reserve, estimate_text,
-    is_marked, messages_for_model, prefix_changes, should_compact, tool_result_limit,
+    Assembled, Assembling, CallIdForm, Compacting, FlushOptions, MessageStamp, Outgoing,
+    PrefixChange, Preflight, Pruning, Route, RunningTurn, branch_tokens, cap_result, due_record,
+    effective_reserve, estimate, estimate_text, is_marked, messages_for_model, prefix_changes,
+    preflight, shortened_results, should_compact, tool_result_limit,
 };
 use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
-use chitin_contract::{Contract, HistoryRules, OwnTurnResults, TranscriptRules};
+use chitin_contract::{Contract, HistoryRules, OwnTurnResults, PrecheckEffect, TranscriptRules};
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
 use chitin_protocol::transcript::{Entry, EntryBody};
@@ -110,9 +111,10 @@ pub fn next_request(
     let mut conversation = Conversation::new(branch, inputs);
     let files = context.conversation_files();
     conversation.carry(files);
-    let compaction_due = conversation.is_over(&context.system(), conversation.window);
+    let text = context.user_message(words);
+    let compaction_due = conversation.is_due(&context.system(), &text, conversation.window);
     let input = TurnInput::default();
-    let message = input.message(context.user_message(words), inputs.now_ms);
+    let message = input.message(text, inputs.now_ms);
     conversation.open(message, &crate::clock::iso(inputs.now_ms));
     NextRequest {
         compaction_due,
@@ -267,6 +269,23 @@ impl Conversation {
         &self.entries
     }
 
+    /// Returns the records before messages that nothing answers yet, and the tokens of those messages, estimated.
+    pub(crate) fn up_to_message(&self) -> (&[Entry], u64) {
+        let is_open = |entry: &Entry| match &entry.body {
+            EntryBody::Message(message) => matches!(message, Message::User(_)),
+            EntryBody::Compaction(_) => false,
+            EntryBody::ModelChange { .. }
+            | EntryBody::ThinkingLevelChange { .. }
+            | EntryBody::Custom { .. }
+            | EntryBody::Other(_) => true,
+        };
+        let before = self.entries.iter().rposition(|entry| !is_open(entry));
+        let (before, open) = self.entries.split_at(before.map_or(0, |at| at + 1));
+        let messages = open.iter().filter_map(Entry::message);
+        let tokens = messages.map(|message| estimate(message, &self.rules.estimate));
+        (before, tokens.sum())
+    }
+
     pub(crate) fn messages(&self) -> &[Message] {
         &self.assembled.messages
     }
@@ -317,6 +336,45 @@ impl Conversation {
             ..self.options.compacting
         };
         should_compact(self.tokens(system), window, &compacting)
+    }
+
+    /// Tells whether the conversation is compacted before a turn that opens with this message.
+    pub(crate) fn is_due(&self, system: &str, prompt: &str, window: u64) -> bool {
+        let is_too_much = || self.preflight(system, prompt, window);
+        self.is_over(system, window) || is_too_much().is_some_and(|found| found.should_compact)
+    }
+
+    /// Looks whether a request with this message will fit, where the contract acts on that (C21).
+    pub(crate) fn preflight(&self, system: &str, prompt: &str, window: u64) -> Option<Preflight> {
+        match self.rules.compaction.precheck_effect {
+            PrecheckEffect::None => return None,
+            PrecheckEffect::Recovery => {}
+        }
+        let compacting = &self.options.compacting;
+        if !compacting.enabled {
+            return None;
+        }
+        let outgoing = Outgoing {
+            messages: &self.assembled.messages,
+            system,
+            prompt,
+        };
+        let found = preflight(outgoing, window, compacting.reserve_tokens, self.rules);
+        (found.route != Route::Fits).then_some(found)
+    }
+
+    /// Shortens tool results because there is too much, until the turn is over. Returns how many.
+    pub(crate) fn shorten_results(&mut self, window: u64) -> usize {
+        let messages = &self.assembled.messages;
+        let shortened = shortened_results(messages, window, &self.rules.tool_results);
+        let count = shortened.len();
+        for (at, shorter) in shortened {
+            if let Message::ToolResult(current) = &self.assembled.messages[at] {
+                self.assembled.pruned.shorten(current, shorter);
+            }
+        }
+        self.assemble();
+        count
     }
 
     /// Returns the tokens that are kept free in a window of this size.

@@ -1,7 +1,7 @@
 //! Shows a request without sending it and without writing anything.
 
 use super::ask::Question;
-use super::conversation::Conversation;
+use super::conversation::{Conversation, window_of};
 use super::{Agent, ResetAsk, TurnError, TurnInput};
 use crate::engine::{Assembly, SessionRef, choose};
 use crate::guard::sentence;
@@ -67,8 +67,8 @@ impl Agent {
         })?;
         conversation.carry(seen.context.conversation_files());
         let system = seen.context.request_system();
-        let is_too_long = conversation.is_too_long(&system, candidate);
         let words = seen.context.user_message(&input.words);
+        let is_too_long = conversation.is_due(&system, &words, window_of(candidate));
         let message = input.message(words.clone(), now_ms);
         conversation.open(message, &crate::clock::iso(now_ms));
         let definition = parts.source.definition();

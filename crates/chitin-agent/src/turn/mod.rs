@@ -20,6 +20,7 @@ mod input;
 mod noted;
 mod outcome;
 mod parts;
+mod preflight;
 mod records;
 mod running;
 mod session;
@@ -143,6 +144,7 @@ impl Running<'_> {
             },
             None => self.opening(input),
         };
+        let mut opens = true;
         loop {
             self.flush_memory(input).await;
             // Whoever stopped the turn while notes were written does not want to wait for a summary either.
@@ -153,6 +155,9 @@ impl Running<'_> {
             if !self.cancel.is_cancelled() && is_too_long() {
                 self.store(std::mem::take(&mut pending)).await?;
                 self.compact(Reason::Full, None).await?;
+            }
+            if std::mem::take(&mut opens) {
+                self.recover_before(&mut pending).await?;
             }
             if let Some(limit) = self.spent.over(&self.agent.parts.limits, self.cost_before) {
                 self.store(pending).await?;

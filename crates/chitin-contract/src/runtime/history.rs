@@ -63,6 +63,8 @@ pub struct CompactionRules {
     pub keep_recent_tokens: u64,
     /// What is weighed before a request (C21).
     pub precheck: Precheck,
+    /// What comes of it when that is too much (C21).
+    pub precheck_effect: PrecheckEffect,
     /// How many parts a long conversation is summarised in (C22).
     pub parts: usize,
     /// Where to cut when nothing that may be cut comes after the point that was found (C30).
@@ -98,6 +100,16 @@ pub enum Precheck {
     Messages,
     /// The system prompt too, with something for every message and block; tool results and JSON weigh more.
     Boundary,
+}
+
+/// What comes of it when a look before a request finds too much (C21).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrecheckEffect {
+    /// Nothing: the request is sent, and the tokens that the provider counts decide (C20).
+    None,
+    /// Tool results are shortened, or the conversation is compacted, before the message that opens a turn is sent.
+    Recovery,
 }
 
 /// Where to cut when nothing that may be cut comes after the point that was found (C30).
@@ -335,6 +347,11 @@ impl HistoryRules {
             repeated_ids: RepeatedIds::Records,
             ..Self::OPENCLAW_2026_9.repair
         },
+        // Tokens that a provider counted are truer than a guess with a margin.
+        compaction: CompactionRules {
+            precheck_effect: PrecheckEffect::None,
+            ..Self::OPENCLAW_2026_4.compaction
+        },
         // A result that is sent whole once and cut later costs the provider's cache.
         tool_results: ToolResultRules {
             own_turn: OwnTurnResults::AsStored,
@@ -357,6 +374,7 @@ impl HistoryRules {
             reserve_cap: ReserveCap::PromptFloor { tokens: 8000 },
             keep_recent_tokens: 20_000,
             precheck: Precheck::Messages,
+            precheck_effect: PrecheckEffect::Recovery,
             parts: 2,
             no_cut_after: NoCutAfter::KeepAll,
             turn_starts: TurnStarts::UserMessage,
@@ -429,6 +447,7 @@ impl HistoryRules {
         compaction: CompactionRules {
             reserve_cap: ReserveCap::Quarter,
             precheck: Precheck::Boundary,
+            precheck_effect: PrecheckEffect::None,
             no_cut_after: NoCutAfter::LastBefore,
             turn_starts: TurnStarts::AnyoneButTheModel,
             keep_scaled_by_usage: true,

@@ -332,6 +332,10 @@ fn what_is_meant_to_differ_from_a_release_is_listed_with_its_reason() {
     let newest = keys("openclaw-2026.9");
     assert!(newest.contains(&"runtime-facts".to_owned()), "{newest:?}");
     assert!(!keys("openclaw-2026.4").contains(&"runtime-facts".to_owned()));
+    for key in ["summary-words", "compaction-time", "compaction-failure"] {
+        assert!(keys("openclaw-2026.4").contains(&key.to_owned()), "{key}");
+    }
+    assert!(!newest.contains(&"compaction-time".to_owned()));
     assert!(keys("openclaw-2026.8").contains(&"linked-workspace".to_owned()));
     assert!(keys("canonical").is_empty());
     let text = chitin(&env, &["contracts", "openclaw-2026.9"]);

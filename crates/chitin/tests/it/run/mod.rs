@@ -7,6 +7,7 @@
 mod bad_input;
 mod continuation;
 mod crashes;
+mod preflight;
 mod sandboxed;
 mod ten_turns;
 mod terminal;

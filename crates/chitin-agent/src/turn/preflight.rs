@@ -1,0 +1,52 @@
+//! Looks before the message that opens a turn is sent, and makes room if it will not fit (C21).
+
+use super::compact::Reason;
+use super::conversation::window_of;
+use super::{Running, TurnError};
+use crate::history::Route;
+use chitin_protocol::transcript::EntryBody;
+
+/// How often a conversation is compacted for one message.
+const MOST_COMPACTIONS: u32 = 3;
+
+impl Running<'_> {
+    /// Makes room for a message that is still to be sent, where the contract says so. What does not fit even then is sent nevertheless: the
+    /// estimate has a margin, and the provider knows.
+    pub(super) async fn recover_before(
+        &mut self,
+        pending: &mut Vec<EntryBody>,
+    ) -> Result<(), TurnError> {
+        let window = window_of(self.candidate());
+        let mut prompt = self.prompt.text.clone();
+        let mut shortened = 0;
+        for _ in 0..MOST_COMPACTIONS {
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            let Some(found) = self.conversation.preflight(&self.system, &prompt, window) else {
+                break;
+            };
+            if found.route == Route::TruncateToolResultsOnly {
+                let count = self.conversation.shorten_results(window);
+                shortened += count;
+                if count > 0 {
+                    continue;
+                }
+            }
+            // The message is on the disk before a model is asked for a summary; from then on it is part of the conversation.
+            self.store(std::mem::take(pending)).await?;
+            prompt.clear();
+            if !self.compact(Reason::TooMuch, None).await? {
+                break;
+            }
+            if found.route == Route::CompactThenTruncate {
+                shortened += self.conversation.shorten_results(window);
+            }
+        }
+        if shortened > 0 {
+            let note = format!("shortened {shortened} tool results to make room for the message");
+            self.teller.note(&note).await;
+        }
+        Ok(())
+    }
+}
