@@ -8,7 +8,7 @@ use super::images::{images_kept_from, without_images};
 use super::limit::limit_start;
 use super::prepare::{last_compaction, visible_from};
 use super::prune::{Pruning, prune};
-use super::repair::{FailedResults, repair, repair_calls};
+use super::repair::{FailedResults, rename_answered, repair, repair_calls};
 use super::stamp::MessageStamp;
 use super::tool_results::{cap_for_request, cap_result, tool_result_limit};
 use super::view::{any_call, content_of, failed, message_of, result_id, text_field};
@@ -184,6 +184,7 @@ pub fn messages_for_model(
             Message::User(_) | Message::Assistant(_) | Message::Other(_) => None,
         })
         .collect();
+    rename_answered(&mut messages, &rules.repair);
     let messages = repair_calls(&messages, None, &rules.repair).messages;
     let mut messages = repair(&messages, FailedResults::Drop, &rules.repair).messages;
     close_calls(&mut messages);

@@ -1,10 +1,12 @@
 //! Calls that no provider takes back are dropped (C56).
 
-use crate::history::view::any_call;
+use crate::compat::UNKNOWN_TOOL;
+use crate::history::view::{any_call, result_id};
 use chitin_contract::RepairRules;
 use chitin_protocol::message::{AssistantMessage, Block, Content, Message};
 use chitin_protocol::text::{trim_js, utf16_len};
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 
 /// What a repair of calls did.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +76,61 @@ pub fn repair_calls(
         }));
     }
     report
+}
+
+/// Gives answered calls whose name no provider takes back a name that it does, so that the model sees what became of them. The name is
+/// only sent: the transcript keeps the model's own.
+pub(in crate::history) fn rename_answered(messages: &mut [Message], rules: &RepairRules) {
+    let answered: HashSet<String> = messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::ToolResult(result) => result_id(result).map(str::to_owned),
+            Message::User(_) | Message::Assistant(_) | Message::Other(_) => None,
+        })
+        .collect();
+    let mut renamed = HashMap::new();
+    for message in messages {
+        match message {
+            Message::Assistant(answer) => {
+                let Content::Blocks(blocks) = &mut answer.content else {
+                    continue;
+                };
+                for block in blocks {
+                    let Block::ToolCall(call) = block else {
+                        continue;
+                    };
+                    if answered.contains(&call.id) && !is_name(trim_js(&call.name), None, rules) {
+                        call.name = sendable(&call.name, rules);
+                        renamed.insert(call.id.clone(), call.name.clone());
+                    }
+                }
+            }
+            Message::ToolResult(result) => {
+                if let Some(name) = result_id(result).and_then(|id| renamed.get(id)) {
+                    result.tool_name = Some(name.clone());
+                }
+            }
+            Message::User(_) | Message::Other(_) => {}
+        }
+    }
+}
+
+/// Returns a name in letters that every provider takes.
+fn sendable(name: &str, rules: &RepairRules) -> String {
+    let letter = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') => c,
+        _ => '_',
+    };
+    let name: String = trim_js(name)
+        .chars()
+        .map(letter)
+        .take(rules.max_name_chars)
+        .collect();
+    if name.contains(|c: char| c.is_ascii_alphanumeric()) {
+        name
+    } else {
+        UNKNOWN_TOOL.to_owned()
+    }
 }
 
 fn is_name(name: &str, allowed: Option<&[String]>, rules: &RepairRules) -> bool {

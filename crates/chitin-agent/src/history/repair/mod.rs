@@ -4,6 +4,7 @@ mod by_id;
 mod by_occurrence;
 mod calls;
 
+pub(super) use calls::rename_answered;
 pub use calls::{CallRepair, repair_calls};
 
 use super::view::{block_type, failed, only_text, paired_calls};

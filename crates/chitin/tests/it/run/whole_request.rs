@@ -100,6 +100,62 @@ fn a_server_that_gives_no_ids_loses_no_result() {
     }
 }
 
+/// The names of calls in a request, in order.
+fn called(request: &Value) -> Vec<String> {
+    let messages = request["messages"].as_array().unwrap().iter();
+    let names = messages.flat_map(|message| {
+        let calls = message["tool_calls"].as_array().into_iter().flatten();
+        let blocks = message["content"].as_array().into_iter().flatten();
+        let calls = calls.map(|call| &call["function"]["name"]);
+        let uses = blocks.filter(|block| block["type"] == "tool_use");
+        calls.chain(uses.map(|block| &block["name"]))
+    });
+    names
+        .map(|name| name.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_call_with_an_odd_name_gets_its_error() {
+    let long = "x".repeat(200);
+    let names = ["", " ", "check the board!", "håvn", &long, "no_such_tool"];
+    for contract in chitin_contract::ALL {
+        for format in [Format::Completions, Format::Anthropic] {
+            let calls: Vec<Value> = names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| json!({"id": format!("call{at}"), "name": name, "arguments": {"a": 1}}))
+                .collect();
+            let script = [
+                json!({"toolCalls": calls}),
+                json!({"text": "I see."}),
+                json!({"text": "Still."}),
+            ];
+            let talk = Talk::new(format, &script);
+            talk.configure(json!({"contract": contract.name}));
+            talk.answer("Look at the board.");
+            talk.answer("And now?");
+            let label = format!("{} {format:?}", contract.name);
+            for number in [1, 2] {
+                let request = sent(&talk, number);
+                let (calls, results) = ids(&request);
+                assert_eq!(calls.len(), names.len(), "{label}: {request}");
+                let of: Vec<&String> = results.iter().map(|(id, _)| id).collect();
+                assert_eq!(of, calls.iter().collect::<Vec<_>>(), "{label}");
+                for (_, text) in &results {
+                    assert!(text.contains("does not exist"), "{label}: {results:?}");
+                }
+                // Every provider takes these names.
+                let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+                for name in called(&request) {
+                    let fits = (1..=64).contains(&name.len()) && name.chars().all(letter);
+                    assert!(fits, "{label}: {name}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_dry_run_prints_the_request_that_the_turn_sends() {
     for contract in [
