@@ -200,11 +200,23 @@ pub struct RepairRules {
     pub made_up_details: bool,
     /// The longest name of a tool (C56).
     pub max_name_chars: usize,
+    /// What happens to a call whose name no provider takes back (C56).
+    pub odd_names: OddNames,
     /// What ids of calls look like when they are sent. Under every contract each of them is sent for one call only, so that a server
     /// that repeats ids loses no result.
     pub call_ids: CallIds,
     /// What a call of the running turn is compared with when its id was used in an earlier turn.
     pub repeated_ids: RepeatedIds,
+}
+
+/// What happens to a call whose name no provider takes back (C56).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OddNames {
+    /// It is dropped with its result.
+    Drop,
+    /// It is sent with its result, under a name that every provider takes.
+    Rename,
 }
 
 /// What a call of the running turn is compared with when its id was used in an earlier turn.
@@ -343,6 +355,8 @@ impl HistoryRules {
     /// result, and providers refuse such a conversation.
     pub const CANONICAL: Self = Self {
         repair: RepairRules {
+            // A model that never learns why its call failed makes it again.
+            odd_names: OddNames::Rename,
             call_ids: CallIds::AsGiven,
             repeated_ids: RepeatedIds::Records,
             ..Self::OPENCLAW_2026_9.repair
@@ -413,6 +427,7 @@ impl HistoryRules {
             failed_answers: FailedAnswers::ResultsOnly,
             made_up_details: false,
             max_name_chars: 64,
+            odd_names: OddNames::Drop,
             call_ids: CallIds::Alphanumeric,
             repeated_ids: RepeatedIds::SentIds,
         },

@@ -1,8 +1,8 @@
-//! Calls that no provider takes back are dropped (C56).
+//! Calls that no provider takes back are dropped, or sent under another name (C56).
 
 use crate::compat::UNKNOWN_TOOL;
 use crate::history::view::{any_call, result_id};
-use chitin_contract::RepairRules;
+use chitin_contract::{OddNames, RepairRules};
 use chitin_protocol::message::{AssistantMessage, Block, Content, Message};
 use chitin_protocol::text::{trim_js, utf16_len};
 use serde_json::Value;
@@ -78,9 +78,13 @@ pub fn repair_calls(
     report
 }
 
-/// Gives answered calls whose name no provider takes back a name that it does, so that the model sees what became of them. The name is
-/// only sent: the transcript keeps the model's own.
+/// Gives answered calls whose name no provider takes back a name that it does, where the contract says so. The transcript keeps the
+/// model's own.
 pub(in crate::history) fn rename_answered(messages: &mut [Message], rules: &RepairRules) {
+    match rules.odd_names {
+        OddNames::Drop => return,
+        OddNames::Rename => {}
+    }
     let answered: HashSet<String> = messages
         .iter()
         .filter_map(|message| match message {

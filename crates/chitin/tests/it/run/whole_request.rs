@@ -3,6 +3,7 @@
 
 use super::{Talk, text};
 use crate::process::{command, transcript};
+use chitin_contract::OddNames;
 use chitin_test::model_server::Format;
 use chitin_test::{TestEnv, needs};
 use serde_json::{Value, json};
@@ -116,9 +117,9 @@ fn called(request: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_call_with_an_odd_name_gets_its_error() {
+fn a_call_with_an_odd_name_gets_its_error_where_the_release_does_not_drop_it() {
     let long = "x".repeat(200);
-    let names = ["", " ", "check the board!", "håvn", &long, "no_such_tool"];
+    let names = [" ", "check the board!", "håvn", &long, "no_such_tool"];
     for contract in chitin_contract::ALL {
         for format in [Format::Completions, Format::Anthropic] {
             let calls: Vec<Value> = names
@@ -136,10 +137,14 @@ fn a_call_with_an_odd_name_gets_its_error() {
             talk.answer("Look at the board.");
             talk.answer("And now?");
             let label = format!("{} {format:?}", contract.name);
+            let kept = match contract.runtime.history.repair.odd_names {
+                OddNames::Rename => names.len(),
+                OddNames::Drop => 1,
+            };
             for number in [1, 2] {
                 let request = sent(&talk, number);
                 let (calls, results) = ids(&request);
-                assert_eq!(calls.len(), names.len(), "{label}: {request}");
+                assert_eq!(calls.len(), kept, "{label}: {request}");
                 let of: Vec<&String> = results.iter().map(|(id, _)| id).collect();
                 assert_eq!(of, calls.iter().collect::<Vec<_>>(), "{label}");
                 for (_, text) in &results {
