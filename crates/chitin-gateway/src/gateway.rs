@@ -17,6 +17,7 @@ use crate::route::Routing;
 use crate::route::bindings::Bindings;
 use crate::subagents::tree::Tree;
 use crate::surface::Surfaces;
+use crate::turns::noted::Noted;
 use chitin_agent::clock::Clock;
 use chitin_contract::Contract;
 use chitin_store::Ledger;
@@ -98,6 +99,7 @@ pub(crate) struct Inner {
     pub(crate) put_away_at: AtomicI64,
     pub(crate) offers: OnceLock<Offering>,
     pub(crate) schedules: OnceLock<Schedules>,
+    pub(crate) noted: Mutex<Noted>,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -116,6 +118,7 @@ impl Gateway {
         Self(Arc::new(Inner {
             guest_routing: routing.for_guests(&parts.config, rules.surfaces),
             routing,
+            noted: Mutex::default(),
             hub: Hub::default(),
             busy: Busy::default(),
             bindings: Bindings::default(),

@@ -54,6 +54,17 @@ fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
     tools.into_iter().map(Offer::Own).collect()
 }
 
+/// The names of the tools that [`definitions`] describes, in no order that matters.
+pub const NAMES: [&str; 7] = [
+    "sessions_spawn",
+    "sessions_list",
+    "sessions_history",
+    "sessions_send",
+    "subagents",
+    "agents_list",
+    "message",
+];
+
 /// Returns what a model is told of the gateway's tools where a surface is the only one and nothing is scheduled, as in `chitin run`. No
 /// gateway is made. `workspaces` are those that sessions may be begun in.
 pub fn definitions(

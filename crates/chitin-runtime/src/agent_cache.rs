@@ -1,6 +1,7 @@
 //! Makes the agents of a gateway from this machine's configuration. Everything that costs something is made when a message
 //! first needs it, and kept.
 
+use crate::context::Caller;
 use crate::context::report::ContextReport;
 use crate::error::RuntimeError;
 use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
@@ -406,8 +407,12 @@ impl AgentHost for ServeHost {
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let cache = self.cache(agent_id)?;
-        let served = self.verb == SERVE;
-        let report = ContextReport::of_session(&cache.factory, session_key, None, served)
+        let caller = if self.verb == SERVE {
+            Caller::Server
+        } else {
+            Caller::Terminal
+        };
+        let report = ContextReport::of_session(&cache.factory, session_key, None, caller)
             .map_err(|error| said(&error))?;
         serde_json::to_value(&report).map_err(|error| HostError {
             message: format!("The context cannot be shown: {error}."),

@@ -22,6 +22,7 @@ use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
 use chitin_guard::Root;
 use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
+use chitin_protocol::tool::ToolSpec;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
@@ -140,6 +141,11 @@ impl AgentFactory {
         let id = self.setup.agent.as_str();
         let here = PermissionGuard::of_other(&self.setup.directory, id, policy);
         self.guard = Arc::new(usual.guard.and(here));
+    }
+
+    /// Returns the definitions of the tools that the caller adds.
+    pub(crate) fn added_tools(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec().clone()).collect()
     }
 
     /// Says which lines of the workspace's guardrails look like rules and are none.

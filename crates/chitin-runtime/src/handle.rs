@@ -1,7 +1,7 @@
 //! One agent, as a caller holds it.
 
 use crate::context::report::ContextReport;
-use crate::context::{TokenCounting, TurnContext, TurnRequest};
+use crate::context::{Caller, TokenCounting, TurnContext, TurnRequest};
 use crate::conversation::{Conversation, ConversationRequest};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::{AgentFactory, ModelSelection};
@@ -98,10 +98,12 @@ impl AgentHandle {
         Ok(ContextReport::new(request, tokens, host, setup, &context))
     }
 
-    /// Returns a request for the model that the turns ask, unless it names one.
+    /// Returns a request for the tools of [`AgentHandle::turn`], and for the model that it asks, unless the request names one.
     fn asked(&self, request: &TurnRequest) -> TurnRequest {
         let mut request = request.clone();
         request.model = request.model.or_else(|| self.model.clone());
+        request.caller = Caller::Program;
+        request.added_tools.extend(self.factory.added_tools());
         request
     }
 

@@ -51,6 +51,7 @@ mod factory;
 mod handle;
 mod host;
 mod identity;
+mod mcp_listing;
 mod mcp_servers;
 pub mod memory;
 mod models;

@@ -1,13 +1,16 @@
 //! The MCP servers of an agent: started once, whatever models its turns use, and ended with the agent.
 
+use crate::mcp_listing::McpListing;
 use crate::notes::Notes;
+use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::settings::McpSettings;
 use chitin_tools::exec::Redact;
-use chitin_tools::mcp::{McpServers, McpSurroundings, McpTools, servers};
+use chitin_tools::mcp::{McpServers, McpSurroundings, McpTools, ServerConfig, servers};
 use chitin_tools::{Offer, Tool};
 use chitin_workspace::extensions::mcp;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
@@ -17,13 +20,35 @@ const RETRY_EVERY: Duration = Duration::from_secs(5);
 /// How long a turn waits for them then.
 const RETRY_TIME: Duration = Duration::from_secs(2);
 /// The name that tool policies know these tools by.
-const PLUGIN: &str = "bundle-mcp";
+pub(crate) const MCP_PLUGIN: &str = "bundle-mcp";
 
 /// The MCP servers of an agent.
 #[derive(Default)]
 pub(crate) struct AgentMcpServers {
-    servers: OnceCell<McpServers>,
+    servers: OnceCell<StartedServers>,
     state: Mutex<State>,
+}
+
+/// Servers that were started, and whose they are.
+struct StartedServers {
+    servers: McpServers,
+    configs: Vec<ServerConfig>,
+    home: PathBuf,
+    agent: AgentId,
+}
+
+/// What an agent's servers are found by.
+pub(crate) struct McpSources<'a> {
+    /// What `MCP.md` names.
+    pub(crate) file: Option<mcp::Servers>,
+    /// What `openclaw.json` says.
+    pub(crate) config: &'a Value,
+    /// What `chitin.json5` says.
+    pub(crate) settings: &'a McpSettings,
+    /// Chitin's home, where it is kept what they offer.
+    pub(crate) home: &'a Path,
+    /// The agent.
+    pub(crate) agent: &'a AgentId,
 }
 
 #[derive(Default)]
@@ -55,23 +80,27 @@ impl AgentMcpServers {
     /// and tries those again that could not be started.
     pub(crate) async fn tools(
         self: &Arc<Self>,
-        file: Option<mcp::Servers>,
-        config: &Value,
-        settings: &McpSettings,
+        sources: McpSources<'_>,
         surroundings: &McpSurroundings,
         redact: Redact,
         notes: &Notes,
     ) -> McpToolset {
         let named = async {
-            let (file, note) = opted_in(file, settings);
-            let (configs, unusable) = servers(file.as_ref(), config.get("mcp"), settings);
+            let settings = sources.settings;
+            let (file, note) = opted_in(sources.file, settings);
+            let (configs, unusable) = servers(file.as_ref(), sources.config.get("mcp"), settings);
             for note in note.iter().chain(&unusable) {
                 notes.note(note);
             }
-            McpServers::new(configs, surroundings)
+            StartedServers {
+                servers: McpServers::new(configs.clone(), surroundings),
+                configs,
+                home: sources.home.to_path_buf(),
+                agent: sources.agent.clone(),
+            }
         };
-        let servers = self.servers.get_or_init(|| named).await;
-        let found = servers.tools([], &redact).await;
+        let started = self.servers.get_or_init(|| named).await;
+        let found = started.tools(&redact).await;
         McpToolset {
             listed: Mutex::new(self.taken(found, notes)),
             servers: Arc::clone(self),
@@ -107,12 +136,29 @@ impl AgentMcpServers {
     }
 }
 
+impl StartedServers {
+    /// Asks all servers for their tools, and keeps what they say for those who look at a context.
+    async fn tools(&self, redact: &Redact) -> McpTools {
+        let found = self.servers.tools([], redact).await;
+        if !self.configs.is_empty() {
+            let specs = found.tools.iter().map(|tool| tool.spec().clone());
+            let listing = McpListing::new(&self.configs, found.unavailable, specs.collect());
+            let (home, agent) = (self.home.clone(), self.agent.clone());
+            let configs = self.configs.clone();
+            let kept = move || listing.write(&home, &agent, &configs);
+            // Whether it could be kept or not, the turn goes on.
+            let _ = tokio::task::spawn_blocking(kept).await;
+        }
+        found
+    }
+}
+
 impl McpToolset {
     /// Returns the tools.
     pub(crate) fn offers(&self) -> Vec<Offer> {
         let listed = lock(&self.listed);
         let offer = |tool: &Arc<dyn Tool>| Offer::From {
-            plugin: PLUGIN.to_owned(),
+            plugin: MCP_PLUGIN.to_owned(),
             tool: Arc::clone(tool),
         };
         listed.tools.iter().map(offer).collect()
@@ -128,7 +174,7 @@ impl McpToolset {
         if !self.servers.is_outdated(seen) {
             return false;
         }
-        let listing = servers.tools([], &self.redact);
+        let listing = servers.tools(&self.redact);
         let Ok(found) = tokio::time::timeout(RETRY_TIME, listing).await else {
             return false;
         };

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::AgentTemplate;
 use crate::host::Host;
-use crate::mcp_servers::{AgentMcpServers, McpToolset};
+use crate::mcp_servers::{AgentMcpServers, McpSources, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
 use crate::setup::{Setup, state_roots};
@@ -89,7 +89,7 @@ pub(crate) struct ToolBuilder<'a> {
 }
 
 /// What policies know the tools of an embedding program by.
-const EMBEDDER: &str = "embedder";
+pub(crate) const EMBEDDER: &str = "embedder";
 
 impl Tools {
     /// Adds tools of an embedding program.
@@ -234,11 +234,16 @@ impl ToolBuilder<'_> {
                 make_client(&Endpoint::new("https://localhost").with_trust(trust.clone()))
             }),
         };
-        let config = self.setup.configuration.value();
-        let (settings, redact) = (&self.own.mcp, self.redact());
+        let sources = McpSources {
+            file,
+            config: self.setup.configuration.value(),
+            settings: &self.own.mcp,
+            home: self.state,
+            agent: &self.setup.agent,
+        };
         let tools = self
             .mcp
-            .tools(file, config, settings, &surroundings, redact, self.notes);
+            .tools(sources, &surroundings, self.redact(), self.notes);
         Ok(tools.await)
     }
 

@@ -118,7 +118,6 @@ impl TurnArgs {
     pub(crate) fn request(&self) -> TurnRequest {
         TurnRequest {
             session: self.session.clone(),
-            served: false,
             turn: match self.turn {
                 None => WhichTurn::AsStored,
                 Some(WhichTurnArg::First) => WhichTurn::First,
@@ -142,6 +141,7 @@ impl TurnArgs {
             model: self.model.clone(),
             message: self.message.clone(),
             seeded: self.seeded,
+            ..TurnRequest::default()
         }
     }
 }

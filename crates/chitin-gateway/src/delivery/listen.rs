@@ -56,6 +56,9 @@ impl Delivery {
                     let (part, by) = (*part, by.clone());
                     refusals.push((key.clone(), RefusedOutcome { part, by }, text.clone()));
                 }
+                if let TurnEvent::Note { text } = &event {
+                    inner.log_note(&job, text);
+                }
                 let news = match &event {
                     TurnEvent::TurnStarted { .. } => Some(Heard::Began),
                     TurnEvent::TextDelta { delta } if speaks => Some(Heard::Delta(delta.clone())),

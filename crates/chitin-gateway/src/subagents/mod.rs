@@ -35,5 +35,6 @@ pub use attachments::{Attached, AttachmentLimits};
 pub use child::Spawned;
 pub use children::{ChildState, OpenChild};
 pub use limits::SpawnLimits;
+pub use position::child_prompt;
 pub use request::{SpawnPlan, SpawnRefusal, SpawnRequest};
 pub use role::{Capabilities, ControlScope, Role};

@@ -6,7 +6,7 @@ use super::{Capabilities, ControlScope, Role, SpawnLimits};
 use crate::gateway::Inner;
 use crate::jobs::{ChildMode, ChildRun, Job, JobKind, Outcome, Status};
 use chitin_protocol::agent_id::AgentId;
-use chitin_protocol::session_key;
+use chitin_protocol::session_key::{self, KeyGrammar};
 use chitin_store::{Begin, LockMode, SessionEntry, SessionStore, StoreError};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -60,17 +60,10 @@ impl Inner {
             entry.extra.get(field)?.as_str().map(str::to_owned)
         };
         let limits = self.spawn_limits(&job.agent_id);
+        let prompt = stored_prompt(entry.as_ref(), &job.session_key, depth, &limits);
         Some(Standing {
             depth,
-            prompt: Some(system_prompt(&ChildFacts {
-                depth,
-                max_depth: limits.max_depth,
-                label: entry.as_ref().and_then(|entry| entry.label.as_deref()),
-                requester_session: entry.as_ref().and_then(|entry| entry.spawned_by.as_deref()),
-                requester_channel: entry.as_ref().and_then(|entry| entry.channel.as_deref()),
-                session: &job.session_key,
-                thread: None,
-            })),
+            prompt: Some(prompt),
             workspace: text(WORKSPACE),
             working_directory: text(DIRECTORY),
             thinking: text(THINKING),
@@ -91,10 +84,7 @@ impl Inner {
 
     /// Returns how many sessions are above one. What is stored wins over what the key looks like.
     pub(crate) fn depth_of(&self, entry: Option<&SessionEntry>, session_key: &str) -> u32 {
-        let stored = entry.and_then(|entry| entry.spawn_depth);
-        let by_key = || session_key::subagent_depth(session_key, self.parts.contract.session_keys);
-        let depth = stored.unwrap_or_else(|| by_key() as u64);
-        u32::try_from(depth).unwrap_or(u32::MAX)
+        stored_depth(entry, session_key, self.parts.contract.session_keys)
     }
 
     /// Tells whether a session is a child that stays.
@@ -234,6 +224,41 @@ impl Inner {
         let done = done.map_err(|error| error.to_string())?;
         done.map_err(|error| error.to_string())
     }
+}
+
+/// Returns what the next turn of a child's session says of it in its system prompt, by what the store says of the session. No
+/// gateway is needed.
+pub fn child_prompt(
+    entry: Option<&SessionEntry>,
+    session_key: &str,
+    limits: &SpawnLimits,
+    grammar: KeyGrammar,
+) -> String {
+    let depth = stored_depth(entry, session_key, grammar);
+    stored_prompt(entry, session_key, depth, limits)
+}
+
+fn stored_prompt(
+    entry: Option<&SessionEntry>,
+    session_key: &str,
+    depth: u32,
+    limits: &SpawnLimits,
+) -> String {
+    system_prompt(&ChildFacts {
+        depth,
+        max_depth: limits.max_depth,
+        label: entry.and_then(|entry| entry.label.as_deref()),
+        requester_session: entry.and_then(|entry| entry.spawned_by.as_deref()),
+        requester_channel: entry.and_then(|entry| entry.channel.as_deref()),
+        session: session_key,
+        thread: None,
+    })
+}
+
+fn stored_depth(entry: Option<&SessionEntry>, session_key: &str, grammar: KeyGrammar) -> u32 {
+    let stored = entry.and_then(|entry| entry.spawn_depth);
+    let depth = stored.unwrap_or_else(|| session_key::subagent_depth(session_key, grammar) as u64);
+    u32::try_from(depth).unwrap_or(u32::MAX)
 }
 
 /// Returns the workspace of a child, when its entry names one that is not its agent's.

@@ -5,7 +5,7 @@ use super::engine::EngineLook;
 use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
 use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
-use super::sent::{ChosenMessages, StoredTurn, session_id};
+use super::sent::{ChosenMessages, StoredTurn, session_id, store};
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
@@ -25,8 +25,11 @@ use chitin_context::refresh::Refresh;
 use chitin_context::sections::{Delegation, PromptMode, ToolFact};
 use chitin_context::{Context, TellCuts, Turn};
 use chitin_contract::{Contract, DelegationRule, MainKeyRule, RuntimeLine};
+use chitin_gateway::subagents::{SpawnLimits, child_prompt};
 use chitin_model::Api;
 use chitin_protocol::session_key as keys;
+use chitin_protocol::tool::ToolSpec;
+use chitin_store::SessionStore;
 use chitin_workspace::filter::{ContextMode, TurnFacts};
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
@@ -48,6 +51,8 @@ pub struct TurnContext {
     pub model: ModelFigures,
     /// The names of the tools that are offered.
     pub tools: Vec<String>,
+    /// The tools that the caller adds.
+    pub added_tools: Vec<ToolSpec>,
     /// When an edit of the workspace shows.
     pub refresh: Refresh,
     /// What the user should know beside the context itself.
@@ -249,7 +254,7 @@ impl TurnRequest {
         prompt.session_key = Some(key.into());
         prompt.session_id =
             Some(id.into()).filter(|id: &Arc<str>| !id.is_empty() && run != Some(&**id));
-        prompt.extra = extra;
+        prompt.extra = extra.or_else(|| self.child_prompt(host, setup, &session));
         prompt.recall_place = own
             .memory
             .recall
@@ -326,6 +331,7 @@ impl TurnRequest {
                 .iter()
                 .map(|tool| tool.name.to_string())
                 .collect(),
+            added_tools: self.added_tools.clone(),
             refresh,
             notes,
             chosen: None,
@@ -348,6 +354,20 @@ impl TurnRequest {
             words,
             past: Past::Open,
         })
+    }
+
+    /// Returns what a session is told that another one began, where nobody who runs it says so: the store knows of it, or the
+    /// caller asks for a look at such a session.
+    fn child_prompt(&self, host: &Host, setup: &Setup, session: &str) -> Option<Arc<str>> {
+        let contract = setup.contract();
+        if !keys::is_subagent(session, contract.session_keys) {
+            return None;
+        }
+        let entry = store(host, setup).and_then(|store| store.find(session).ok().flatten());
+        let is_child = entry.as_ref().is_some_and(|one| one.spawned_by.is_some());
+        let limits = SpawnLimits::read(setup.configuration.value(), &setup.agent, contract);
+        (is_child || self.run == Trigger::Subagent)
+            .then(|| child_prompt(entry.as_ref(), session, &limits, contract.session_keys).into())
     }
 
     /// Tells whether the model's wire format has the line about program, machine and model in the first message.

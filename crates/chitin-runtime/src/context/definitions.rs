@@ -3,8 +3,9 @@
 use super::TurnContext;
 use crate::agent_cache::spawn_workspaces;
 use crate::host::Host;
+use crate::mcp_listing::McpListing;
 use crate::memory;
-use crate::setup::Setup;
+use crate::setup::{Setup, chitin_home};
 use chitin_gateway::Capabilities;
 use chitin_gateway::cron::tool::CronTool;
 use chitin_gateway::surface::Threads;
@@ -13,7 +14,7 @@ use chitin_protocol::tool::ToolSpec;
 use chitin_text::TextFormat;
 use chitin_tools::exec::ExecTool;
 use chitin_tools::files::{FileOptions, file_tools};
-use chitin_tools::mcp::servers;
+use chitin_tools::mcp::{ServerConfig, servers};
 use chitin_tools::process::ProcessTool;
 use chitin_tools::session_status::SessionStatusTool;
 use chitin_tools::web_fetch::WebFetchTool;
@@ -42,22 +43,40 @@ pub struct Definitions {
     pub known: Vec<ToolSpec>,
     /// Tools that are offered and not defined here.
     pub unknown: Vec<String>,
-    /// How many MCP servers are configured. What they offer is known only once they run.
-    pub servers: usize,
+    /// How many MCP servers are configured whose tools are not known, since they have not been asked yet or did not answer.
+    pub unlisted_servers: usize,
+    /// How many of the definitions are as MCP servers last stated them.
+    pub listed: usize,
+}
+
+/// What is known of an agent's MCP servers without starting them.
+#[derive(Debug, Default)]
+pub(super) struct KnownMcpTools {
+    /// The tools that they offered when they were last asked.
+    pub(super) tools: Vec<ToolSpec>,
+    /// How many servers offer what is not known.
+    pub(super) unlisted: usize,
 }
 
 impl Definitions {
     /// Finds the definitions of the tools that a turn offers. Nothing is started.
     pub fn find(host: &Host, setup: &Setup, context: &TurnContext) -> Self {
         let mut all = every(host, setup);
+        all.extend(context.added_tools.iter().cloned());
+        let mut mcp = KnownMcpTools::find(host, setup);
         let mut found = Self {
-            servers: configured_servers(setup),
+            unlisted_servers: mcp.unlisted,
             ..Self::default()
         };
         for name in &context.tools {
-            match all.iter().position(|spec| spec.name == *name) {
-                Some(at) => found.known.push(all.swap_remove(at)),
-                None => found.unknown.push(name.clone()),
+            let is_named = |spec: &ToolSpec| spec.name == *name;
+            if let Some(at) = all.iter().position(is_named) {
+                found.known.push(all.swap_remove(at));
+            } else if let Some(at) = mcp.tools.iter().position(is_named) {
+                found.known.push(mcp.tools.swap_remove(at));
+                found.listed += 1;
+            } else {
+                found.unknown.push(name.clone());
             }
         }
         found
@@ -84,15 +103,40 @@ fn every(host: &Host, setup: &Setup) -> Vec<ToolSpec> {
     all
 }
 
-/// Counts the MCP servers that a run would start.
-fn configured_servers(setup: &Setup) -> usize {
+impl KnownMcpTools {
+    /// Reads what the servers that a run would start last offered.
+    pub(super) fn find(host: &Host, setup: &Setup) -> Self {
+        // Nothing starts servers in a program that has no helper for it.
+        let configs = match &host.helper {
+            Some(_) => configured_servers(setup),
+            None => return Self::default(),
+        };
+        if configs.is_empty() {
+            return Self::default();
+        }
+        let listing =
+            chitin_home(host).and_then(|home| McpListing::read(&home, &setup.agent, &configs));
+        match listing {
+            Some(listing) => Self {
+                tools: listing.tools,
+                unlisted: listing.unavailable,
+            },
+            None => Self {
+                tools: Vec::new(),
+                unlisted: configs.len(),
+            },
+        }
+    }
+}
+
+/// Returns the MCP servers that a run would start.
+fn configured_servers(setup: &Setup) -> Vec<ServerConfig> {
     let own = setup.configuration.layers.settings(Some(&setup.agent));
     let uses_file = own.mcp.workspace == Some(true);
     let file = uses_file.then(|| read(setup, "MCP.md")).flatten();
     let file = file.map(|text| mcp::parse(&text));
     let config = setup.configuration.value();
-    let (configs, _) = servers(file.as_ref(), config.get("mcp"), &own.mcp);
-    configs.len()
+    servers(file.as_ref(), config.get("mcp"), &own.mcp).0
 }
 
 fn read(setup: &Setup, name: &str) -> Option<String> {

@@ -28,7 +28,7 @@ pub use definitions::{Definitions, terminal_capabilities};
 pub(crate) use engine::EngineLook;
 pub use figures::{ModelFigures, Reckoning, TokenCounting};
 pub use inputs::template_directory;
-pub use request::{Mode, Trigger, TurnRequest, WhichTurn};
+pub use request::{Caller, Mode, Trigger, TurnRequest, WhichTurn};
 pub use sent::{ChosenMessages, History, RequestParts, wire_of, written};
 pub use session::session_key;
 pub use source::{WorkspaceSource, first_sentence};

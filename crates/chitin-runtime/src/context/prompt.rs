@@ -1,19 +1,26 @@
 //! What the prompt's own sections need to know of this machine and this configuration.
 
-use super::TurnRequest;
+use super::definitions::KnownMcpTools;
 use super::figures::ModelFigures;
+use super::source::first_sentence;
+use super::{Caller, TurnRequest};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::user_zone;
 use crate::host::Host;
+use crate::mcp_servers::MCP_PLUGIN;
 use crate::memory::MemoryOptions;
 use crate::setup::Setup;
+use crate::tools::EMBEDDER;
 use chitin_config::ChitinSettings;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
+use chitin_contract::ToolRules;
 use chitin_gateway::cron::tool::NAME as CRON;
+use chitin_gateway::tools::NAMES as SESSION_TOOLS;
 use chitin_protocol::nearest::nearest;
+use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MEMORY_TOOLS;
-use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools, normalize_name};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -89,6 +96,9 @@ const TOOLS: [(&str, &str); 20] = [
     ),
 ];
 
+/// The tools that run commands; a program without a helper for the sandbox has none.
+const COMMAND_TOOLS: [&str; 2] = ["exec", "process"];
+
 /// The one tool that has to be switched on.
 const WEB_FETCH: &str = "web_fetch";
 
@@ -124,7 +134,7 @@ pub(super) fn facts(
     Ok(PromptFacts {
         tools: match offered {
             Some(offered) => offered,
-            None => tools(turn, setup, own, model)?,
+            None => tools(turn, host, setup, own, model)?,
         },
         workspace: setup.directory.to_string_lossy().into(),
         time_zone: zone.map(Into::into),
@@ -158,10 +168,11 @@ fn is_known_elsewhere(key: &str) -> bool {
         .any(|contract| section_keys(&contract.prompt).any(|known| known == key))
 }
 
-/// Returns the tools that the user names, or those that a run would have: the policy decides. Tools of servers are not
-/// known without starting them.
+/// Returns the tools that the user names, or those that a run would have: the policy decides. Tools of MCP servers are those
+/// that they offered last.
 fn tools(
     turn: &TurnRequest,
+    host: &Host,
     setup: &Setup,
     own: &ChitinSettings,
     model: &ModelFigures,
@@ -170,20 +181,33 @@ fn tools(
         name: name.into(),
         summary: summary.into(),
     };
+    let rules = &setup.contract().runtime.tools;
+    let others = others(turn, host, setup, rules);
+    let every_other = || others.iter().flat_map(|(_, tools)| tools);
+    let summary_of = |name: &str| {
+        let ours = TOOLS.iter().find(|(known, _)| *known == name);
+        let other = || every_other().find(|spec| spec.name == name);
+        ours.map(|(_, summary)| *summary)
+            .or_else(|| other().map(|spec| first_sentence(&spec.description)))
+    };
     if let Some(names) = &turn.tools {
         let names = names.iter().map(|name| name.trim());
-        let facts = names.filter(|name| !name.is_empty()).map(|name| {
-            let known = TOOLS.iter().find(|(known, _)| *known == name);
-            fact(name, known.map_or("", |(_, summary)| summary))
-        });
+        let facts = names
+            .filter(|name| !name.is_empty())
+            .map(|name| fact(name, summary_of(name).unwrap_or_default()));
         return Ok(facts.collect());
     }
     let contract = setup.contract();
-    let rules = &contract.runtime.tools;
     let session = super::session::key(turn, setup)?;
     let config = PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
     let mut input = PolicyInput::new(&config, contract.session_keys, &session);
     input.agent_id = Some(setup.agent.as_str());
+    let names = others.iter().map(|(plugin, tools)| {
+        let names = tools.iter().map(|spec| spec.name.clone());
+        ((*plugin).to_owned(), names.collect())
+    });
+    let names: Vec<(String, Vec<String>)> = names.collect();
+    input.plugin_tools = &names;
     if let Some((provider, name)) = model.configured().and_then(|name| name.split_once('/')) {
         input.provider = Some(provider);
         input.model = Some(name);
@@ -193,7 +217,9 @@ fn tools(
     let allowed = effective_tools(rules, &input).allowed.into_iter();
     Ok(allowed
         .filter(|name| fetches || name != WEB_FETCH)
-        .filter(|name| turn.served || name != CRON)
+        .filter(|name| turn.caller == Caller::Server || name != CRON)
+        .filter(|name| turn.caller != Caller::Program || !SESSION_TOOLS.contains(&name.as_str()))
+        .filter(|name| host.helper.is_some() || !COMMAND_TOOLS.contains(&name.as_str()))
         .filter(|name| remembers || !MEMORY_TOOLS.contains(&name.as_str()))
         .filter_map(|name| {
             let ours = if name == rules.list_tool {
@@ -201,10 +227,34 @@ fn tools(
             } else {
                 &name
             };
-            let (_, summary) = TOOLS.iter().find(|(known, _)| *known == ours)?;
-            Some(fact(&name, summary))
+            Some(fact(&name, summary_of(ours)?))
         })
         .collect())
+}
+
+/// Returns the tools from elsewhere by what policies know their source by, in the order in which they are offered. A name of
+/// our own is ours.
+fn others(
+    turn: &TurnRequest,
+    host: &Host,
+    setup: &Setup,
+    rules: &ToolRules,
+) -> [(&'static str, Vec<ToolSpec>); 2] {
+    let sorted = |tools: Vec<ToolSpec>| {
+        let mut tools: Vec<ToolSpec> = tools
+            .into_iter()
+            .filter(|spec| {
+                let name = normalize_name(rules, &spec.name);
+                TOOLS.iter().all(|(ours, _)| *ours != name)
+            })
+            .collect();
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        tools
+    };
+    [
+        (MCP_PLUGIN, sorted(KnownMcpTools::find(host, setup).tools)),
+        (EMBEDDER, sorted(turn.added_tools.clone())),
+    ]
 }
 
 fn shell(host: &Host) -> Option<Arc<str>> {

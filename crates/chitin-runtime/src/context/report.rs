@@ -2,7 +2,7 @@
 
 use super::sent::RequestParts;
 use super::tally::{HistoryFigures, RecallFigures, RequestFigures, Tally, ToolFigures};
-use super::{Reckoning, TokenCounting, TurnContext, TurnRequest, WhichTurn};
+use super::{Caller, Reckoning, TokenCounting, TurnContext, TurnRequest, WhichTurn};
 use crate::error::RuntimeError;
 use crate::factory::AgentFactory;
 use crate::host::Host;
@@ -98,12 +98,13 @@ impl ContextReport {
         factory: &AgentFactory,
         session: &str,
         model: Option<&str>,
-        served: bool,
+        caller: Caller,
     ) -> Result<Self, RuntimeError> {
         let request = TurnRequest {
             session: Some(session.to_owned()),
             model: model.map(str::to_owned),
-            served,
+            caller,
+            added_tools: factory.added_tools(),
             ..TurnRequest::default()
         };
         let context = factory.context(&request)?;

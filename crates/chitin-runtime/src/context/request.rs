@@ -1,6 +1,7 @@
 //! What the caller knows of a turn.
 
 pub use chitin_agent::source::Trigger;
+use chitin_protocol::tool::ToolSpec;
 
 /// A turn to look at, or to run: what the caller knows of it. Everything has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,8 +36,23 @@ pub struct TurnRequest {
     /// Whether absent files that seeding would write count as written.
     pub seeded: bool,
 
-    /// Whether a server runs it: there, agents have schedules.
-    pub served: bool,
+    /// Who runs the turn: which tools there are depends on it.
+    pub caller: Caller,
+
+    /// Tools that the caller adds to those of the agent.
+    pub added_tools: Vec<ToolSpec>,
+}
+
+/// Who runs a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caller {
+    /// `chitin run`.
+    #[default]
+    Terminal,
+    /// `chitin serve`: there, agents have schedules.
+    Server,
+    /// An embedding program, by [`crate::AgentHandle::turn`]: no session begins others, and nothing is sent to a surface.
+    Program,
 }
 
 /// Whether the session has had a full first turn.

@@ -32,9 +32,12 @@ pub struct ToolFigures {
     /// Tools that are offered and whose definitions are not known here; they are not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// How many MCP servers are configured; their tools are known only once they run and are not counted.
+    /// How many MCP servers are configured whose tools are not known, and so are not counted.
     #[serde(skip_serializing_if = "is_zero")]
     pub mcp_servers: usize,
+    /// How many of the tools are counted as MCP servers last stated them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub listed: usize,
 }
 
 /// A tool definition in figures.
@@ -199,7 +202,8 @@ impl ToolFigures {
             size: tools.iter().map(|tool| tool.size).sum(),
             tools,
             unknown: definitions.unknown.clone(),
-            mcp_servers: definitions.servers,
+            mcp_servers: definitions.unlisted_servers,
+            listed: definitions.listed,
         }
     }
 
@@ -281,8 +285,14 @@ fn unknowns(tools: &ToolFigures, history: &History) -> Vec<String> {
     let mut notes = Vec::new();
     if tools.mcp_servers > 0 {
         notes.push(format!(
-            "{} MCP server(s) are configured; their tools are known only during a run and are not counted",
+            "the tools of {} MCP server(s) are not known before a run has listed them, and are not counted",
             tools.mcp_servers
+        ));
+    }
+    if tools.listed > 0 {
+        notes.push(format!(
+            "{} tool(s) of MCP servers are counted as the servers last stated them",
+            tools.listed
         ));
     }
     for name in &tools.unknown {

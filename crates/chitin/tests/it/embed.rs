@@ -1,6 +1,7 @@
 //! An embedding program gets what the command line gets.
 
 use crate::process::plain_command;
+use crate::run::{CACHE_BOUNDARY, Talk};
 use chitin_agent::engine::{
     AssembledContext, Assembly, CompactOrder, ContextEngine, EngineError, EngineInfo, Ingested,
     Outcome, SessionRef, Summarizer,
@@ -22,6 +23,7 @@ use chitin_runtime::{
 use chitin_server::{Ask, Desk};
 use chitin_store::SessionStore;
 use chitin_test::TestEnv;
+use chitin_test::model_server::Format;
 use chitin_tools::{CallContext, Tool, ToolOutcome};
 use chitin_workspace::adapter::{
     AdapterError, AdapterRegistry, AgentDefinition, OPENCLAW_NAME, WorkspaceAdapter,
@@ -82,6 +84,42 @@ fn the_prompt_of_an_embedder_is_what_context_prints() {
         String::from_utf8_lossy(&printed.stdout)
     );
     assert_eq!(agent.definition().unwrap().name, "harbor");
+}
+
+/// What a request of Anthropic's format says: the system prompt and the names of the tools.
+fn said(request: &Value) -> (String, Vec<String>) {
+    let blocks = request["system"].as_array().unwrap().iter();
+    let system = blocks
+        .map(|block| block["text"].as_str().unwrap())
+        .collect();
+    let tools = request["tools"].as_array().unwrap().iter();
+    let tools = tools.map(|tool| tool["name"].as_str().unwrap().to_owned());
+    (system, tools.collect())
+}
+
+#[tokio::test]
+async fn the_context_of_an_embedder_has_the_tools_of_its_turn() {
+    let answer = json!({"text": "Good morning.", "times": 0});
+    for helper in [None, Some(env!("CARGO_BIN_EXE_chitin"))] {
+        let talk = Talk::new(Format::Anthropic, std::slice::from_ref(&answer));
+        let mut builder = builder(&talk.env).tool(AboutMe::new());
+        if let Some(helper) = helper {
+            builder = builder.sandbox_helper(helper);
+        }
+        let runtime = builder.build().unwrap();
+        let agent = runtime.agent(talk.env.workspace()).unwrap();
+        let context = agent.context(&TurnRequest::default()).unwrap();
+        let report = agent.report(&TurnRequest::default()).unwrap();
+        agent.turn("Hello").await.unwrap();
+        let (system, tools) = said(&talk.server.requests()[0].json());
+        assert_eq!(context.tools, tools);
+        assert_eq!(context.system_prompt().replace(CACHE_BOUNDARY, ""), system);
+        assert!(tools.contains(&"about_me".to_owned()), "{tools:?}");
+        assert_eq!(tools.contains(&"exec".to_owned()), helper.is_some());
+        let counted = report.tool_definitions.tools.iter().map(|tool| &tool.name);
+        assert!(counted.eq(&tools), "{:?}", report.tool_definitions);
+        assert!(report.request.complete);
+    }
 }
 
 #[tokio::test]

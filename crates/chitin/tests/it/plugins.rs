@@ -287,12 +287,8 @@ fn a_plugin_decides_what_of_a_conversation_the_model_sees() {
     assert_eq!(messages, 11);
 }
 
-#[test]
-fn a_plugin_that_dies_in_a_turn_is_noted_and_the_whole_conversation_is_sent() {
-    if !needs::programs(&["python3"]) {
-        return;
-    }
-    let talk = Talk::new(Format::Anthropic, &replies());
+/// Configures an engine that dies in the middle of its answer.
+fn with_dying_engine(talk: &Talk) {
     talk.env.file(
         "home/.chitin/plugins/dies.py",
         r#"import json, os, sys
@@ -309,6 +305,15 @@ for line in sys.stdin:
     );
     let plugins = json!({"dies": plugin("dies.py")});
     talk.configure(json!({"plugins": plugins, "contextEngine": "dies"}));
+}
+
+#[test]
+fn a_plugin_that_dies_in_a_turn_is_noted_and_the_whole_conversation_is_sent() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = Talk::new(Format::Anthropic, &replies());
+    with_dying_engine(&talk);
     let output = talk.say("hello");
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).trim(), "reply 0");
@@ -322,6 +327,31 @@ for line in sys.stdin:
         requests[0].text().contains("hello"),
         "{}",
         requests[0].text()
+    );
+}
+
+#[test]
+fn an_engine_that_fails_is_in_the_log_of_the_server() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = Talk::new(Format::Anthropic, &replies());
+    with_dying_engine(&talk);
+    let serving = Serving::start(&talk, &[]);
+    for words in ["hello", "again"] {
+        serving.say("yard", words);
+        serving.rest();
+    }
+    let log = Serving::log(&talk);
+    let told: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("exit code 9"))
+        .collect();
+    // The second failure is another sentence: the plugin is left alone for a while.
+    assert_eq!(told.len(), 1, "{log}");
+    assert!(
+        told[0].contains("`agent:main:web:channel:yard`: ") && told[0].contains("`dies`"),
+        "{log}"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::parts::{budget, state};
 use crate::context::TokenCounting as Tokens;
-use crate::context::{FileSource, TurnRequest};
+use crate::context::{Caller, FileSource, TurnRequest};
 use crate::{AgentFactory, Host};
 use chitin_context::view::{FileState, view};
 use chitin_guard::{
@@ -194,7 +194,7 @@ pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskErr
     let mut found = BTreeMap::new();
     walk(&root, Path::new(""), 0, &mut found);
     let next = TurnRequest {
-        served: true,
+        caller: Caller::Server,
         ..TurnRequest::default()
     };
     let seen = next.workspace_context(host, &factory.setup, FileSource::Disk)?;

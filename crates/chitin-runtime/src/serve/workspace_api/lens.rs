@@ -6,7 +6,9 @@ use super::prompt::{Prompt, counter};
 use super::request::Beside;
 use super::{diff, recorded};
 use crate::context::TokenCounting as Tokens;
-use crate::context::{ContextCache, FileSource, ModelFigures, RunningTurn, TurnRequest, WhichTurn};
+use crate::context::{
+    Caller, ContextCache, FileSource, ModelFigures, RunningTurn, TurnRequest, WhichTurn,
+};
 use crate::{AgentFactory, Host};
 use chitin_agent::journal::{RecordedTurn, RecordedTurns};
 use chitin_context::view::view;
@@ -87,7 +89,7 @@ fn next(
     let entry = factory.store.find(session).ok().flatten();
     let turn = TurnRequest {
         session: Some(session.to_owned()),
-        served: true,
+        caller: Caller::Server,
         turn: if last.is_some() {
             WhichTurn::Next
         } else {

@@ -4,7 +4,7 @@ use super::files::checked;
 use super::parts::{cut, state};
 use super::prompt::{below, counter};
 use crate::context::TokenCounting as Tokens;
-use crate::context::{Edit, FileSource, TurnContext, TurnRequest};
+use crate::context::{Caller, Edit, FileSource, TurnContext, TurnRequest};
 use crate::{AgentFactory, Host};
 use chitin_context::view::{FileState, View, view};
 use chitin_protocol::text::utf16_len;
@@ -25,7 +25,7 @@ pub(super) fn look(
     let (setup, directory) = (&factory.setup, &factory.setup.directory);
     let turn = TurnRequest {
         session: session.map(str::to_owned),
-        served: true,
+        caller: Caller::Server,
         ..TurnRequest::default()
     };
     let full = directory.join(&relative);

@@ -18,7 +18,7 @@ use chitin_runtime::AgentFactory;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::report::ContextReport;
-use chitin_runtime::context::{ComparedContext, FileSource, TurnContext};
+use chitin_runtime::context::{Caller, ComparedContext, FileSource, TurnContext};
 use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 
@@ -138,7 +138,7 @@ pub(crate) fn show(
     model: &str,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let report = ContextReport::of_session(factory, session, Some(model), false)?;
+    let report = ContextReport::of_session(factory, session, Some(model), Caller::Terminal)?;
     say_notes(&report, printer);
     printer.result(&report)
 }

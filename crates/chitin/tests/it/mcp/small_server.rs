@@ -4,7 +4,8 @@ use super::{
     AtAddress, Sums, free_port, kill, listen, processes, requested, results, starts, talk,
     wait_until,
 };
-use crate::run::{Talk, text};
+use crate::process::chitin;
+use crate::run::{CACHE_BOUNDARY, Talk, text};
 use crate::serve::Serving;
 use chitin_test::needs;
 use serde_json::{Value, json};
@@ -51,6 +52,59 @@ fn run_uses_a_program_and_starts_it_again_when_it_is_killed() {
     wait_until("the server ends with `run`", || {
         processes(&marker(&talk)).is_empty()
     });
+}
+
+#[test]
+fn context_counts_the_tools_that_servers_offered_last() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
+    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    let look = |more: &[&str]| {
+        let shown = chitin(&talk.env, &[&["context", "workspace"], more].concat());
+        assert!(shown.status.success(), "{}", text(&shown.stderr));
+        (text(&shown.stdout), text(&shown.stderr))
+    };
+    let figures = || serde_json::from_str::<Value>(&look(&["--json"]).0).unwrap();
+    // Nobody has asked the server yet, and a look starts nothing.
+    assert_eq!(figures()["toolDefinitions"]["mcpServers"], 1);
+    assert_eq!(figures()["request"]["complete"], false);
+    assert_eq!(starts(&talk.env.workspace()), 0);
+
+    talk.answer("Hello");
+    let request = &talk.server.requests()[0].json();
+    let names = |tools: &Value| -> Vec<Value> {
+        let tools = tools.as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].clone()).collect()
+    };
+    let now = figures();
+    assert_eq!(
+        names(&now["toolDefinitions"]["tools"]),
+        names(&request["tools"])
+    );
+    assert_eq!(now["toolDefinitions"]["mcpServers"], Value::Null);
+    assert_eq!(now["request"]["complete"], true);
+    let blocks = request["system"].as_array().unwrap().iter();
+    let sent: String = blocks
+        .map(|block| block["text"].as_str().unwrap())
+        .collect();
+    assert!(sent.contains("small__add"), "{sent}");
+    assert_eq!(look(&["--text"]).0.replace(CACHE_BOUNDARY, ""), sent);
+    let (_, notes) = look(&[]);
+    assert!(notes.contains("as the servers last stated them"), "{notes}");
+    assert_eq!(starts(&talk.env.workspace()), 1);
+
+    // The policy decides about them as in a run.
+    talk.configure(json!({
+        "mcp": {"servers": {"small": program(&talk)}},
+        "tools": {"deny": ["small__add"]},
+    }));
+    assert!(!look(&["--text"]).0.contains("small__add"));
+    // Another server is not the one that was asked.
+    talk.configure(json!({"mcp": {"servers": {"other": program(&talk)}}}));
+    assert_eq!(figures()["toolDefinitions"]["mcpServers"], 1);
+    assert!(!look(&["--text"]).0.contains("small__"));
 }
 
 #[test]

@@ -182,7 +182,10 @@ fn tools_that_are_not_known_are_said_and_make_the_figures_a_lower_bound() {
     let shown = chitin(&env, &["context", "workspace", "--tools", "read,telescope"]);
     let (out, said) = (text(&shown.stdout), text(&shown.stderr));
     assert!(out.contains("Whole request: at least "), "{out}");
-    assert!(said.contains("1 MCP server(s) are configured"), "{said}");
+    assert!(
+        said.contains("the tools of 1 MCP server(s) are not known"),
+        "{said}"
+    );
     assert!(said.contains("the tool `telescope` is unknown"), "{said}");
     let json = report(&env, &["--tools", "read,telescope"]);
     assert_eq!(json["request"]["complete"], false);

@@ -21,6 +21,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+/// Where a provider's cache ends. On the wire it parts two blocks of the system prompt.
+pub(crate) const CACHE_BOUNDARY: &str = "\n\n<!-- OPENCLAW_CACHE_BOUNDARY -->\n\n";
+
 /// A small agent and a model that answers from a script.
 pub(crate) struct Talk {
     pub(crate) env: TestEnv,

@@ -2,7 +2,8 @@
 //! thread and is stopped. Each is told of once, where it belongs, whatever happens to the server meanwhile.
 
 use super::{Serving, place};
-use crate::run::{Talk, lines};
+use crate::process::chitin;
+use crate::run::{Talk, lines, text};
 use chitin_test::model_server::Format;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -58,6 +59,52 @@ fn announces(talk: &Talk) -> Vec<(String, String)> {
             key.starts_with("announce:").then_some((key, text))
         })
         .collect()
+}
+
+/// What `context` prints of a session.
+fn prompt_of(talk: &Talk, more: &[&str]) -> String {
+    let shown = chitin(
+        &talk.env,
+        &[&["context", "workspace", "--text"], more].concat(),
+    );
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    text(&shown.stdout)
+}
+
+#[test]
+fn context_shows_what_a_child_is_told() {
+    let first = "[Subagent Task]: Count the lanterns";
+    let spawn = json!({"name": "sessions_spawn", "arguments": {"task": "Count the lanterns", "label": "lanterns", "mode": "session", "thread": true}});
+    let script = [
+        json!({"when": first, "times": 0, "text": "Seven lanterns."}),
+        json!({"when": "Count them", "toolCalls": [spawn]}),
+        json!({"times": 0, "text": "Noted."}),
+    ];
+    let talk = Talk::new(Format::Anthropic, &script);
+    let serving = Serving::start(&talk, &[]);
+    serving.say("yard", "Count them");
+    serving.wait_until("there is a child", |serving| children(serving).len() == 1);
+    serving.rest();
+    let child = children(&serving)["lanterns"]["key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let shown = prompt_of(&talk, &["--session", &child]);
+    let section = shown.find("# Subagent Context").map(|at| &shown[at..]);
+    let section = section.unwrap_or_else(|| panic!("{shown}"));
+    assert!(section.contains("- Label: lanterns"), "{section}");
+    assert!(
+        section.contains(&format!("- Requester session: {PARENT}.")),
+        "{section}"
+    );
+    assert!(
+        section.contains(&format!("- Your session: {child}.")),
+        "{section}"
+    );
+    // A look at a session that is still to be begun, and one that only has such a key.
+    assert!(prompt_of(&talk, &["--run", "subagent"]).contains("# Subagent Context"));
+    let typed = ["--session", "agent:main:subagent:typed"];
+    assert!(!prompt_of(&talk, &typed).contains("# Subagent Context"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Serving {
             .arg(talk.env.workspace())
             .args(more)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(std::fs::File::create(Self::log_file(talk)).unwrap())
             .spawn()
             .unwrap();
         let mut said = String::new();
@@ -71,6 +71,15 @@ impl Serving {
             address: address.trim_start_matches("http://").to_owned(),
             token: std::fs::read_to_string(token).unwrap().trim().to_owned(),
         }
+    }
+
+    /// Returns what the servers of a talk logged, the latest alone.
+    pub(crate) fn log(talk: &Talk) -> String {
+        std::fs::read_to_string(Self::log_file(talk)).unwrap()
+    }
+
+    fn log_file(talk: &Talk) -> std::path::PathBuf {
+        talk.env.path().join("serve.log")
     }
 
     /// Ends it as a crash would.
