@@ -24,6 +24,7 @@ impl Notes {
 
     /// Tells a note: one sentence or part of one.
     pub fn note(&self, text: &str) {
+        tracing::info!(note = text);
         if let Some(sink) = &self.0 {
             sink(text);
         }
@@ -31,7 +32,8 @@ impl Notes {
 
     /// Returns what takes notes as a plain function, for parts that know nothing of this type.
     pub fn sink(&self) -> Arc<dyn Fn(&str) + Send + Sync> {
-        self.0.clone().unwrap_or_else(|| Arc::new(|_: &str| {}))
+        let notes = self.clone();
+        Arc::new(move |text| notes.note(text))
     }
 }
 

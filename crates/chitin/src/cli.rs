@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use std::fmt::Write;
 use std::process::ExitCode;
+use tracing_subscriber::filter::Targets;
 
 /// The commands as the list of all commands shows them: a heading, and what belongs below it.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -41,6 +42,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+
+    /// Log to standard error, such as `info` or `chitin_agent=debug`; by default `$CHITIN_LOG`.
+    #[arg(long, global = true, value_name = "FILTER", value_parser = crate::log::filter)]
+    pub(crate) log: Option<Targets>,
 
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod error;
 mod exit_code;
+mod log;
 mod memory;
 mod page;
 mod printer;
@@ -43,5 +44,6 @@ fn main() -> ExitCode {
 
 fn run(cli: &cli::Cli, printer: &printer::Printer) -> Result<Exit, error::CliError> {
     let host = chitin_runtime::Host::from_process()?;
+    log::start(cli.log.as_ref(), cli.output.json, &host)?;
     cli.command.run(&host, printer)
 }

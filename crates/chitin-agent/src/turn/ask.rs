@@ -13,6 +13,7 @@ use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Pending;
 use futures_util::{FutureExt, StreamExt};
 use std::time::Duration;
+use tracing::Instrument;
 
 /// How long a model may go on after a turn was stopped.
 const GRACE: Duration = Duration::from_millis(200);
@@ -87,7 +88,17 @@ impl Running<'_> {
             prepared.tee = self.journal.tee();
             self.spent.calls += 1;
             let told = self.request_event(&prepared);
-            let sending = candidate.model.send(prepared.clone(), self.cancel.clone());
+            let span = tracing::info_span!(
+                "model_call",
+                model = candidate.full_name(),
+                call = self.spent.calls,
+                attempt,
+                bytes = prepared.body.len(),
+            );
+            let sending = candidate
+                .model
+                .send(prepared.clone(), self.cancel.clone())
+                .instrument(span.clone());
             let noting = async {
                 let stored = on_disk(pending.take()).await;
                 // The first byte goes before the journal's files.
@@ -106,7 +117,10 @@ impl Running<'_> {
                 });
             }
             let error = match sent {
-                Ok(stream) => return self.listen(stream).await.map(Answer::Message),
+                Ok(stream) => {
+                    let answer = self.listen(stream).instrument(span).await;
+                    return answer.map(Answer::Message);
+                }
                 Err(error @ ModelError::TooLong { .. }) => return Ok(Answer::TooLong(error)),
                 Err(ModelError::Cancelled) => {
                     return Ok(Answer::Message(Box::new(self.partial(String::new()))));
@@ -141,6 +155,12 @@ impl Running<'_> {
             }
             None => return Err(error.into()),
         };
+        // What a provider says may hold what it was sent; the log only says that it failed.
+        tracing::warn!(
+            attempt,
+            wait_ms = wait.as_millis(),
+            "asking the model again"
+        );
         self.teller
             .tell(TurnEvent::Retrying {
                 attempt,

@@ -12,6 +12,7 @@ use chitin_protocol::transcript::EntryBody;
 use chitin_tools::{Approval, Approver, CallContext, Concurrency, ToolOutcome};
 use futures_util::future::{BoxFuture, join_all};
 use std::time::Instant;
+use tracing::Instrument;
 
 /// How many tools run beside each other.
 const BESIDE: usize = 8;
@@ -77,7 +78,10 @@ impl Running<'_> {
 
     async fn run_one(&self, call: &ToolCallBlock, refused: Option<String>) -> Ran {
         let began = Instant::now();
-        let outcome = self.outcome(call, refused).await;
+        // The name comes from the model: it is escaped, and nothing of the arguments is logged.
+        let span = tracing::info_span!("tool", name = ?call.name, call = ?call.id);
+        let outcome = self.outcome(call, refused).instrument(span.clone()).await;
+        tracing::debug!(parent: &span, error = outcome.is_error, "the tool is done");
         Ran {
             call: call.clone(),
             outcome,

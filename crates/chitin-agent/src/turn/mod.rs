@@ -46,6 +46,7 @@ use std::sync::Mutex;
 use teller::Teller;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// Runs turns.
 pub struct Agent {
@@ -92,11 +93,16 @@ impl Agent {
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
-        let lane = self.lane(&input.session_key).await;
-        let report = self.turn_in_lane(&input, Teller::new(events), cancel).await;
-        drop(lane);
-        self.lanes.leave(&input.session_key);
-        report
+        let (agent, session) = (&self.parts.agent_id, &input.session_key);
+        let span = tracing::info_span!("turn", agent, session);
+        let turn = async {
+            let lane = self.lane(&input.session_key).await;
+            let report = self.turn_in_lane(&input, Teller::new(events), cancel).await;
+            drop(lane);
+            self.lanes.leave(&input.session_key);
+            report
+        };
+        turn.instrument(span).await
     }
 
     async fn turn_in_lane(

@@ -5,6 +5,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
+use tracing::Instrument;
 
 /// How long a surface may take to send one message.
 const LONGEST_SEND: Duration = Duration::from_mins(1);
@@ -25,7 +26,10 @@ pub(crate) async fn send(
     to: &Address,
     message: &Outgoing,
 ) -> Result<Sent, SurfaceError> {
-    patiently(|| surface.send(to, message)).await
+    let span = tracing::info_span!("delivery", channel = ?to.channel, to = ?to.peer.id);
+    patiently(|| surface.send(to, message))
+        .instrument(span)
+        .await
 }
 
 /// Sends a message and tries it once.

@@ -14,6 +14,7 @@ mod extension_reads;
 mod figures;
 mod guardrails;
 mod identity;
+mod log;
 mod machine;
 mod mcp;
 mod memory;
