@@ -144,7 +144,7 @@ pub fn arguments<Arguments: DeserializeOwned>(
     };
     serde_json::from_value(arguments).map_err(|error| {
         ToolOutcome::error(format!(
-            "The arguments do not fit `{}`: {error}. Expected: {}.",
+            "The arguments of `{}` are invalid: {error}. Expected: {}.",
             spec.name,
             expected(&spec.parameters)
         ))
@@ -256,7 +256,7 @@ mod tests {
         ] {
             assert_eq!(
                 told(value),
-                format!("The arguments do not fit `sample`: {problem}. {all}")
+                format!("The arguments of `sample` are invalid: {problem}. {all}")
             );
         }
         assert!(told(json!({"title": "x", "titel": 1})).contains("unknown field `titel`"));

@@ -74,7 +74,7 @@ impl SessionStatusTool {
 
     /// Returns what a model is told of the tool.
     pub fn definition() -> ToolSpec {
-        let description = "Shows the time, the model, how full its window is, and what the session took in tokens and money.";
+        let description = "Shows the time, the model, how full its context window is, and the session's tokens and cost.";
         spec_on_file("session_status", description, PARAMETERS)
     }
 }
@@ -106,7 +106,7 @@ fn describe(status: &SessionStatus, session_key: &str) -> String {
             tokens.saturating_mul(100) / window
         )),
         (Some(tokens), _) => Some(format!("{tokens} tokens")),
-        (None, Some(window)) => Some(format!("room for {window} tokens")),
+        (None, Some(window)) => Some(format!("up to {window} tokens")),
         (None, None) => None,
     };
     let limit = status
@@ -130,13 +130,13 @@ fn describe(status: &SessionStatus, session_key: &str) -> String {
         (
             "Tokens",
             Some(format!(
-                "{} sent, {} answered, {} read from the cache, {} written to it{}",
+                "{} input, {} output, {} cache read, {} cache write{}",
                 usage.input,
                 usage.output,
                 usage.cache_read,
                 usage.cache_write,
                 if status.tokens_unknown {
-                    ", and more that were not counted"
+                    ", plus some that were not counted"
                 } else {
                     ""
                 }

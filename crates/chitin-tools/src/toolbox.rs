@@ -205,9 +205,9 @@ impl Toolbox {
         }
         let hint = match nearest(&written, names.iter().copied()) {
             Some(near) => format!("Did you mean `{near}`?"),
-            None if names.is_empty() => "There are no tools.".to_owned(),
+            None if names.is_empty() => "There are no tools in this turn.".to_owned(),
             None => format!(
-                "There are {}.",
+                "Available tools: {}.",
                 names
                     .iter()
                     .map(|name| format!("`{name}`"))

@@ -56,7 +56,11 @@ fn a_plugin_in_the_sandbox_reads_its_workspace_and_itself_and_writes_only_its_da
     let lab = lab(true);
     let found = match lab.assemble(talk()) {
         Ok(_) => looked(&lab),
-        Err(error) if error.to_string().contains("no sandbox works here") => {
+        Err(error)
+            if error
+                .to_string()
+                .contains("no sandbox works on this machine") =>
+        {
             eprintln!("this machine has no sandbox: {error}");
             let fault = lab.set.status("p").unwrap().fault;
             assert!(

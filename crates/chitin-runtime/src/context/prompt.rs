@@ -28,26 +28,26 @@ use std::sync::Arc;
 const TOOLS: [(&str, &str); 20] = [
     (
         "read",
-        "Shows a text file, or a picture (PNG, JPEG, GIF, WebP)",
+        "Reads a text file or an image (PNG, JPEG, GIF, WebP)",
     ),
     (
         "list",
-        "Shows what is in a directory, with sizes; directories end in `/`, links in `@`",
+        "Lists a directory, with sizes; directories end in `/`, links in `@`",
     ),
-    ("search", "Finds lines in text files, as `path:line: text`"),
     (
-        "write",
-        "Writes a file whole: makes it, or replaces all that it held",
+        "search",
+        "Searches text files and returns `path:line: text`",
     ),
-    ("edit", "Replaces pieces of a text file"),
+    ("write", "Creates a file or replaces its whole content"),
+    ("edit", "Replaces text in a file"),
     (
         "apply_patch",
-        "Changes several files at once: all of it happens, or nothing",
+        "Changes several files at once, all or nothing",
     ),
     ("exec", "Run a shell command in the workspace"),
     (
         "process",
-        "Look after commands that `exec` left running in the background",
+        "Manage commands that `exec` left running in the background",
     ),
     (
         "memory_search",
@@ -56,7 +56,7 @@ const TOOLS: [(&str, &str); 20] = [
     ("memory_get", "Shows lines of a memory file"),
     (
         "session_status",
-        "Shows the time, the model, how full its window is, and what the session took in tokens and money",
+        "Shows the time, the model, how full its context window is, and the session's tokens and cost",
     ),
     (
         "sessions_list",
@@ -92,7 +92,7 @@ const TOOLS: [(&str, &str); 20] = [
     ),
     (
         WEB_FETCH,
-        "Fetches a page of the public web and shows it as text",
+        "Fetches a public web page and returns it as text",
     ),
 ];
 

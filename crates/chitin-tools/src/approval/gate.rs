@@ -81,9 +81,9 @@ impl Gate {
                 }
                 Ok(())
             }
-            Approval::Denied => Err("The command was not run: the user said no.".to_owned()),
+            Approval::Denied => Err("The command was not run: the user denied it.".to_owned()),
             Approval::Nobody => Err(format!(
-                "The command was not run: it needs permission and nobody can be asked. {why} Add it to `exec.allow`, or set \
+                "The command was not run: it needs approval, and there is nobody to ask. {why} Add it to `exec.allow`, or set \
                  `exec.approvals`, in `chitin.json5`."
             )),
         }
@@ -115,7 +115,7 @@ fn shown(command: &str, environment: &BTreeMap<String, String>, workdir: Option<
     if let Some((end, _)) = text.char_indices().nth(SHOWN) {
         let all = text.chars().count();
         text.truncate(end);
-        let _ = write!(text, "… (cut here: {all} characters in all)");
+        let _ = write!(text, "… (truncated: {all} characters in total)");
     }
     text
 }

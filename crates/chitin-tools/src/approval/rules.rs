@@ -88,9 +88,9 @@ impl Rules {
         let script = split(command);
         let doubt = match self.denied(command, script.as_ref().ok()) {
             Fit::Yes => {
-                return Decision::Deny("The settings deny it by name (`exec.deny`).".to_owned());
+                return Decision::Deny("`exec.deny` lists it.".to_owned());
             }
-            Fit::Maybe => Some("It can't be told whether `exec.deny` names it."),
+            Fit::Maybe => Some("It is unclear whether `exec.deny` covers it."),
             Fit::No => None,
         };
         let mode = self.approvals.unwrap_or(match held {
@@ -98,15 +98,15 @@ impl Rules {
             Held::Not => ApprovalSetting::Ask,
         });
         let miss = || match &script {
-            Err(unsure) => format!("The command can't be compared with `exec.allow`: {unsure}."),
-            Ok(_) => "Not all of it is on the list `exec.allow`.".to_owned(),
+            Err(unsure) => format!("Could not compare the command with `exec.allow`: {unsure}."),
+            Ok(_) => "`exec.allow` does not list all of it.".to_owned(),
         };
         match mode {
             ApprovalSetting::Deny => {
-                Decision::Deny("The settings let no command run (`exec.approvals`).".to_owned())
+                Decision::Deny("The settings allow no commands (`exec.approvals`).".to_owned())
             }
             ApprovalSetting::AlwaysAsk => {
-                Decision::Ask("The settings want every command asked about.".to_owned())
+                Decision::Ask("The settings require approval of every command.".to_owned())
             }
             ApprovalSetting::Full => match doubt {
                 Some(doubt) => Decision::Ask(doubt.to_owned()),
@@ -118,7 +118,7 @@ impl Rules {
                 } else if mode == ApprovalSetting::AllowList {
                     Decision::Deny(miss())
                 } else if held == Held::Not && self.approvals.is_none() {
-                    Decision::Ask("No sandbox holds it.".to_owned())
+                    Decision::Ask("It would run without a sandbox.".to_owned())
                 } else {
                     Decision::Ask(doubt.map_or_else(miss, str::to_owned))
                 }

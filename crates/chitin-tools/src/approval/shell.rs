@@ -29,28 +29,28 @@ pub enum Word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Unsure {
     /// There is nothing in it.
-    #[error("there is no command in it")]
+    #[error("it contains no command")]
     Empty,
     /// A quote is not closed, or it ends in the middle of something.
-    #[error("it is not finished")]
+    #[error("it is incomplete")]
     Unfinished,
     /// A command inside a command.
     #[error("it runs a command inside another one")]
     Substitution,
     /// Brackets, loops, conditions, functions.
-    #[error("it has a part that is more than simple commands")]
+    #[error("it is more than simple commands")]
     Compound,
     /// Input or output that goes to a file.
-    #[error("it sends input or output somewhere else")]
+    #[error("it redirects input or output")]
     Redirection,
     /// The program itself is not written out.
-    #[error("the program is not written out")]
+    #[error("the name of the program is not literal")]
     Program,
     /// A variable is set for a command.
     #[error("it sets a variable")]
     Assignment,
     /// A character that shells do not agree about.
-    #[error("it has a character in it that can't be read with certainty")]
+    #[error("it has a character that shells treat differently")]
     Character,
 }
 

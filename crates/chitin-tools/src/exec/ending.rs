@@ -11,20 +11,20 @@ pub(crate) fn describe(ending: &Ending, age: Duration) -> Option<String> {
         Cause::Exited => match (ending.code, ending.signal) {
             (Some(0), _) => None,
             (Some(code), _) => Some(match code.checked_sub(128).and_then(signal_name) {
-                Some(name) => format!("[exit code {code}, as after {name}]"),
+                Some(name) => format!("[exit code {code}, usually {name}]"),
                 None => format!("[exit code {code}]"),
             }),
             (None, Some(signal)) => Some(match signal_name(signal) {
-                Some(name) => format!("[ended by {name}]"),
-                None => format!("[ended by signal {signal}]"),
+                Some(name) => format!("[killed by {name}]"),
+                None => format!("[killed by signal {signal}]"),
             }),
-            (None, None) => Some("[ended in an unknown way]".to_owned()),
+            (None, None) => Some("[ended; the reason is unknown]".to_owned()),
         },
         Cause::TimedOut => Some(format!(
-            "[stopped after {seconds:.1} s: it took too long; everything that it started was ended]"
+            "[timed out after {seconds:.1} s; the command and all its child processes were killed]"
         )),
         Cause::Stopped => Some(format!(
-            "[stopped after {seconds:.1} s; everything that it started was ended]"
+            "[stopped after {seconds:.1} s; the command and all its child processes were killed]"
         )),
         Cause::NotStarted => Some(format!("[not started: {}]", ending.message.trim())),
         Cause::Lost => Some(format!("[lost: {}]", ending.message.trim())),

@@ -129,7 +129,7 @@ impl Collector {
             "\n"
         };
         Excerpt {
-            text: format!("{head}{newline}[… {missing} bytes left out …]\n{tail}"),
+            text: format!("{head}{newline}[… {missing} bytes omitted …]\n{tail}"),
             missing,
         }
     }

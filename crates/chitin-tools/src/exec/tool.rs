@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "exec";
-const DESCRIPTION: &str = "Run a shell command in the workspace. Output and errors come back together, in order; of very \
-long output the beginning and the end. A command that is not done after `yieldMs` goes on in the background, and `process` looks after it. \
-Commands usually run in a sandbox: no network, and no files but those of the workspace.";
+const DESCRIPTION: &str = "Run a shell command in the workspace. Returns stdout and stderr together, in order; very long \
+output is shortened in the middle. A command that runs longer than `yieldMs` continues in the background; manage it with \
+`process`. Commands usually run in a sandbox: no network, and no files outside the workspace.";
 
 /// What is kept free for the words around an output.
 const AROUND: usize = 256;
@@ -142,7 +142,7 @@ impl ExecTool {
     ) -> Result<ToolOutcome, String> {
         let arguments: Arguments = read(NAME, arguments)?;
         if arguments.command.trim().is_empty() || arguments.command.contains('\0') {
-            return Err("`command` is empty, or has a zero byte in it.".to_owned());
+            return Err("`command` is empty or contains a NUL byte.".to_owned());
         }
         if arguments.command.len() > LONGEST_COMMAND {
             return Err(format!(
@@ -186,7 +186,7 @@ impl ExecTool {
         let sandbox = Arc::clone(&self.sandbox);
         tokio::task::spawn_blocking(move || sandbox.reach().cloned())
             .await
-            .map_err(|error| format!("The sandbox could not be tried: {error}."))
+            .map_err(|error| format!("Could not test the sandbox: {error}."))
     }
 
     async fn start(
@@ -219,7 +219,7 @@ impl ExecTool {
         .map_err(|error| error.to_string())
         .and_then(|started| started.map_err(|error| error.to_string()))
         .map(Arc::new)
-        .map_err(|error| format!("The command was not started: {error}."))
+        .map_err(|error| format!("Could not start the command: {error}."))
     }
 
     /// Waits for the end of a command, or hands it over.
@@ -284,13 +284,13 @@ fn refused(refusal: &Refusal) -> ToolOutcome {
 
 fn finished(job: &Job, context: &CallContext<'_>) -> ToolOutcome {
     let Some(ending) = job.ending() else {
-        return ToolOutcome::error("The command could not be ended.");
+        return ToolOutcome::error("Could not stop the command.");
     };
     let reading = job.whole(context.max_output_bytes.saturating_sub(AROUND));
     let state = describe(&ending, job.duration());
     let output = reading.text.trim_end_matches('\n');
     let text = match (output.is_empty(), &state) {
-        (true, None) => "[exit code 0, nothing printed]".to_owned(),
+        (true, None) => "[exit code 0, no output]".to_owned(),
         (true, Some(state)) => state.clone(),
         (false, None) => output.to_owned(),
         (false, Some(state)) => format!("{output}\n{state}"),
@@ -309,7 +309,7 @@ fn handed_over(id: &str, job: &Job, context: &CallContext<'_>) -> ToolOutcome {
     let output = reading.text.trim_end_matches('\n');
     let newline = if output.is_empty() { "" } else { "\n" };
     ToolOutcome::text(format!(
-        "{output}{newline}[still running in the background as `{id}`; use `process` to look after it]"
+        "{output}{newline}[still running in the background as `{id}`; manage it with `process`]"
     ))
     .with_details(json!({
         "status": "running",

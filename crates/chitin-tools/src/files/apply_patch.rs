@@ -37,11 +37,11 @@ pub struct ApplyPatchTool {
 impl ApplyPatchTool {
     /// Makes the tool.
     pub fn new(options: Arc<FileOptions>) -> Self {
-        let description = "Changes several files at once: all of it happens, or nothing. The patch stands between \
-                           `*** Begin Patch` and `*** End Patch`. A file begins with `*** Add File: PATH` (every line then \
-                           begins with `+`), `*** Delete File: PATH`, or `*** Update File: PATH`, which `*** Move to: PATH` may \
-                           follow. A change begins with `@@`, if needed with a line that stands above it; its lines begin with \
-                           a blank (kept), `-` (removed) or `+` (added). A unified diff works as well.";
+        let description = "Changes several files at once, all or nothing. Put the patch between \
+                           `*** Begin Patch` and `*** End Patch`. Each file starts with `*** Add File: PATH` (every line then \
+                           starts with `+`), `*** Delete File: PATH`, or `*** Update File: PATH`, optionally followed by \
+                           `*** Move to: PATH`. Each change starts with `@@`, if needed with a line that precedes it; its lines start with \
+                           a space (kept), `-` (removed) or `+` (added). Unified diffs work too.";
         Self {
             spec: spec_on_file("apply_patch", description, PARAMETERS),
             options,
@@ -137,7 +137,7 @@ impl<'s> Files<'s> {
                 let file = self.file(&path)?;
                 if file.is_there() {
                     return Err(Problem::Other(format!(
-                        "Nothing was changed: `{path}` is to be added and exists already. Use `*** Update File: `."
+                        "Nothing was changed: `{path}` cannot be added because it already exists. Use `*** Update File: `."
                     )));
                 }
                 file.change.after = Some(content.into_bytes());
@@ -151,7 +151,7 @@ impl<'s> Files<'s> {
                     if !rest.is_empty() {
                         return Err(not_applied(
                             &path,
-                            &"the file holds more than the patch removes",
+                            &"the file has more content than the patch removes",
                         ));
                     }
                 }
@@ -177,7 +177,7 @@ impl<'s> Files<'s> {
                 let mode = file.mode;
                 let target = self.file(&to)?;
                 if target.is_there() {
-                    return Err(not_applied(&path, &format!("`{to}` exists already")));
+                    return Err(not_applied(&path, &format!("`{to}` already exists")));
                 }
                 target.change.after = Some(new);
                 target.change.mode = mode;
@@ -195,7 +195,7 @@ impl<'s> Files<'s> {
         Err(match file.change.target.found {
             None => Problem::Other(format!("Nothing was changed: `{path}` does not exist.")),
             Some(_) => Problem::Other(format!(
-                "Nothing was changed: `{path}` is gone by an earlier part of the patch."
+                "Nothing was changed: an earlier part of the patch deleted or moved `{path}`."
             )),
         })
     }

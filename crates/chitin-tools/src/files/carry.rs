@@ -41,7 +41,7 @@ pub fn carry_out(
         Space::open(workspace, &options, &Surroundings::closed(state_roots)).map_err(said)?;
     let place = space.place(path).map_err(said)?;
     if is_hidden(&place.relative) {
-        return Err(format!("`{path}` is hidden and is not sent."));
+        return Err(format!("`{path}` is a hidden file, so it is not sent."));
     }
     let policy = place.policy(max_bytes, Oversized::Refuse);
     // Where links lead counts too.
@@ -49,7 +49,9 @@ pub fn carry_out(
         && let Ok(inside) = end.path.strip_prefix(place.root.real_path())
         && is_hidden(inside)
     {
-        return Err(format!("`{path}` leads to a hidden file and is not sent."));
+        return Err(format!(
+            "`{path}` is a link to a hidden file, so it is not sent."
+        ));
     }
     match place.root.read(&place.relative, &policy) {
         Ok(read) => Ok(read.bytes),
@@ -57,7 +59,7 @@ pub fn carry_out(
             reason: Refusal::TooLarge,
             ..
         }) => Err(format!(
-            "`{path}` is too large: at most {max_bytes} bytes can be sent."
+            "`{path}` is too large to send: the limit is {max_bytes} bytes."
         )),
         Err(error) => Err(said(place.problem(error))),
     }
@@ -90,7 +92,7 @@ pub fn carry_in(
         settled.check_writable().map_err(said)?;
         if is_hidden(&settled.relative) || !may(&settled.relative) {
             return Err(format!(
-                "Nothing that came with a message is put at `{path}`. Give another `path`."
+                "Attachments cannot be saved as `{path}`. Use another `path`."
             ));
         }
         let parents = created_parents(&settled).map_err(said)?;
@@ -106,7 +108,7 @@ pub fn carry_in(
             (Ok(Written::AlreadyThere), Taken::Number) => {}
             (Ok(Written::AlreadyThere), Taken::Refuse | Taken::Replace) => {
                 return Err(format!(
-                    "`{path}` is there already. Give another `path`, or `overwrite`."
+                    "`{path}` already exists. Use another `path`, or set `overwrite`."
                 ));
             }
             (Err(error), _) => {
@@ -115,7 +117,7 @@ pub fn carry_in(
             }
         }
     }
-    Err(format!("There are too many files like `{path}`."))
+    Err(format!("There are too many files named like `{path}`."))
 }
 
 /// Makes a name that a file can have anywhere: no directory, nothing hidden, nothing that cannot be seen, not too long.
@@ -177,7 +179,9 @@ pub fn media_type(name: &str, bytes: &[u8]) -> &'static str {
 fn said(problem: Problem) -> String {
     match problem {
         Problem::Outside { path, .. } => {
-            format!("`{path}` is outside the workspace. Messages carry only files beneath it.")
+            format!(
+                "`{path}` is outside the workspace. Only files in the workspace can be attached to messages."
+            )
         }
         problem => problem.to_string(),
     }

@@ -90,8 +90,8 @@ pub struct EditTool {
 impl EditTool {
     /// Makes the tool.
     pub fn new(options: Arc<FileOptions>) -> Self {
-        let description = "Replaces pieces of a text file. Each old text must be in the file exactly once. Line ends and \
-                           everything around stay as they are.";
+        let description = "Replaces text in a file. Each old text must occur in the file exactly once. Line endings and \
+                           everything else stay as they are.";
         Self {
             spec: spec_on_file("edit", description, PARAMETERS),
             options,
@@ -116,7 +116,7 @@ impl Tool for EditTool {
             };
             let (path, edits) = asked.replacements();
             if edits.is_empty() {
-                return ToolOutcome::error("There is nothing to do: `edits` is empty.");
+                return ToolOutcome::error("`edits` is empty.");
             }
             with_space(context, &self.options, Leave::WhenDone, move |space, _| {
                 edit(space, &path, &edits)

@@ -57,7 +57,7 @@ pub enum HunkLine {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HunkProblem {
     /// The line above the change is not there.
-    #[error("hunk {hunk}: there is no line `{anchor}` below the hunk before it")]
+    #[error("hunk {hunk}: there is no line `{anchor}` after the previous hunk")]
     NoAnchor {
         /// Which hunk.
         hunk: usize,

@@ -41,9 +41,9 @@ const SIGNATURES: [(&[u8], Kind); 24] = [
     ),
     (b"\0asm", Kind::Binary("a WebAssembly module")),
     (b"SQLite format 3\0", Kind::Binary("an SQLite database")),
-    (b"OggS", Kind::Binary("Ogg sound or film")),
-    (b"fLaC", Kind::Binary("FLAC sound")),
-    (b"ID3", Kind::Binary("MP3 sound")),
+    (b"OggS", Kind::Binary("Ogg audio or video")),
+    (b"fLaC", Kind::Binary("FLAC audio")),
+    (b"ID3", Kind::Binary("MP3 audio")),
     (b"\x00\x00\x01\x00", Kind::Binary("an icon")),
     (b"wOF2", Kind::Binary("a font")),
     (b"\xff\xfe", Kind::Binary("text in UTF-16")),
@@ -56,7 +56,7 @@ pub(super) fn kind(head: &[u8]) -> Kind {
         return Kind::Image("image/webp");
     }
     if head.get(4..8) == Some(b"ftyp") {
-        return Kind::Binary("film or a picture in a film container");
+        return Kind::Binary("video, or an image in a video container");
     }
     let signature = SIGNATURES.iter().find(|(start, _)| head.starts_with(start));
     let has_zeros = head.contains(&0);

@@ -54,8 +54,8 @@ pub struct ListTool {
 impl ListTool {
     /// Makes the tool under a name.
     pub fn new(name: &str, options: Arc<FileOptions>) -> Self {
-        let description = "Shows what is in a directory, with sizes; directories end in `/`, links in `@`. With `pattern` it \
-                           finds files by their names, anywhere below, and leaves out what `.gitignore` names.";
+        let description = "Lists a directory, with sizes; directories end in `/`, links in `@`. With `pattern` it \
+                           finds files by name in the whole tree, except files that `.gitignore` excludes.";
         Self {
             spec: spec_on_file(name, description, PARAMETERS),
             options,
@@ -106,7 +106,12 @@ pub(super) fn name_pattern(pattern: &str) -> Result<GlobMatcher, Problem> {
         .literal_separator(true)
         .build()
         .map(|glob| glob.compile_matcher())
-        .map_err(|error| Problem::Other(format!("`{pattern}` is no pattern: {}.", error.kind())))
+        .map_err(|error| {
+            Problem::Other(format!(
+                "`{pattern}` is not a valid pattern: {}.",
+                error.kind()
+            ))
+        })
 }
 
 /// Fails with words unless there is a directory.
@@ -114,7 +119,7 @@ pub(super) fn check_directory(place: &Place<'_>) -> Result<(), Problem> {
     match place.root.walk(&place.relative, place.links()) {
         Ok(end) if end.kind == EntryKind::Directory => Ok(()),
         Ok(_) => Err(Problem::Other(format!(
-            "`{}` is no directory.",
+            "`{}` is not a directory.",
             place.shown
         ))),
         Err(error) => Err(place.problem(error)),
@@ -168,12 +173,14 @@ fn list(
     let mut text = lines.join("\n");
     let note = match walked {
         _ if is_full => {
-            Some("There is more: give a `pattern`, a deeper `path` or a larger `limit`.")
+            Some("There are more entries: use a `pattern`, a deeper `path` or a larger `limit`.")
         }
-        Walked::GaveUp => Some("There is more: the tree is too large to be gone through."),
+        Walked::GaveUp => {
+            Some("There are more entries: the tree is too large to search completely.")
+        }
         Walked::NotAll => Some("Some directories could not be read."),
         Walked::All | Walked::Stopped if lines.is_empty() => Some(match &pattern {
-            Some(_) => "No file has such a name.",
+            Some(_) => "No file name matches.",
             None => "The directory is empty.",
         }),
         Walked::All | Walked::Stopped => None,
@@ -194,7 +201,7 @@ fn line(place: &Place<'_>, path: &Path, inside: &Path, kind: EntryKind) -> Strin
     match kind {
         EntryKind::Directory => format!("{name}/"),
         EntryKind::Link => format!("{name}@"),
-        EntryKind::Other => format!("{name} (no file)"),
+        EntryKind::Other => format!("{name} (not a regular file)"),
         EntryKind::File => match place.root.walk(path, &Links::Refuse) {
             Ok(end) => format!("{name} ({})", size(end.fingerprint.size)),
             Err(_) => name,

@@ -33,10 +33,14 @@ pub enum Differs {
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.differs {
-            Differs::InBlanks => "only blanks at the ends of lines differ",
+            Differs::InBlanks => "only trailing whitespace differs",
             Differs::InMore => "other words",
         };
-        write!(f, "Nearest is line {} ({why}):\n{}", self.line, self.text)
+        write!(
+            f,
+            "The closest match is at line {} ({why}):\n{}",
+            self.line, self.text
+        )
     }
 }
 

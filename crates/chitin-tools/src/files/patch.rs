@@ -48,7 +48,7 @@ pub enum PatchError {
     #[error("the patch changes no file")]
     Empty,
     /// A line that means nothing where it stands.
-    #[error("line {line} of the patch is not understood: `{text}`; {expected}")]
+    #[error("could not parse line {line} of the patch: `{text}`; {expected}")]
     Line {
         /// Which line.
         line: usize,
@@ -58,7 +58,7 @@ pub enum PatchError {
         expected: &'static str,
     },
     /// A patch of something that is no text.
-    #[error("line {line} of the patch: patches of binary files are not understood")]
+    #[error("line {line} of the patch: binary patches are not supported")]
     Binary {
         /// Which line.
         line: usize,
@@ -153,7 +153,7 @@ fn parse(lines: &[(usize, &str)]) -> Result<Vec<FileChange>, PatchError> {
             return Err(PatchError::line(
                 number,
                 line,
-                "here begins a file: `*** Add File: `, `*** Update File: ` or `*** Delete File: ` and its path",
+                "expected `*** Add File: `, `*** Update File: ` or `*** Delete File: ` with a path",
             ));
         }
     }
@@ -183,7 +183,7 @@ fn added(lines: &mut Lines<'_>) -> Result<String, PatchError> {
                 return Err(PatchError::line(
                     number,
                     line,
-                    "every line of a new file begins with `+`",
+                    "every line of a new file starts with `+`",
                 ));
             }
         }
@@ -241,7 +241,7 @@ pub(super) fn hunk_line(number: usize, line: &str) -> Result<HunkLine, PatchErro
         Some(_) => Err(PatchError::line(
             number,
             line,
-            "a line of a change begins with a blank, `+` or `-`",
+            "a line of a change starts with a space, `+` or `-`",
         )),
     }
 }

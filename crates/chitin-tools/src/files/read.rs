@@ -53,8 +53,8 @@ impl ReadTool {
     /// Makes the tool.
     pub fn new(options: Arc<FileOptions>) -> Self {
         let description = format!(
-            "Shows a text file, or a picture (PNG, JPEG, GIF, WebP). Long files come in pieces of up to {} lines; a note at \
-             the end says where to read on with `offset`.",
+            "Reads a text file or an image (PNG, JPEG, GIF, WebP). Returns up to {} lines at a time; a note at \
+         the end gives the `offset` to continue with.",
             options.read_lines
         );
         Self {
@@ -112,7 +112,7 @@ fn read(
         Err(error) => {
             return Err(match place.problem(error) {
                 Problem::Directory { path } => Problem::Other(format!(
-                    "`{path}` is a directory.{} Use the tool that lists directories to see more.",
+                    "`{path}` is a directory.{} Use the directory listing tool to see more.",
                     first_names(place)
                 )),
                 problem => problem,
@@ -132,7 +132,7 @@ fn read(
             .map_err(Problem::Other),
         Kind::Image(media_type) => image(reader, head, media_type, size, options, &asked.path),
         Kind::Binary(what) => Err(Problem::Other(format!(
-            "`{}` is not shown: it is {what}, {size} bytes.",
+            "`{}` is not text: it is {what}, {size} bytes.",
             asked.path
         ))),
     }
@@ -177,7 +177,7 @@ fn image(
     let max = options.max_image_bytes;
     if size > max {
         return Err(Problem::Other(format!(
-            "`{path}` is not shown: the picture has {size} bytes, more than {max}. Make it smaller first."
+            "`{path}` is too large: the image has {size} bytes, and the limit is {max}. Make it smaller first."
         )));
     }
     let mut bytes = head;
@@ -191,7 +191,7 @@ fn image(
             source,
         })?;
     if bytes.len() as u64 > max {
-        return Err(Problem::Other(format!("`{path}` grows while it is read.")));
+        return Err(Problem::Other(format!("`{path}` grew while it was read.")));
     }
     let mut outcome = ToolOutcome::text(format!("`{path}`: {media_type}, {} bytes.", bytes.len()));
     outcome.content.push(Block::Image(ImageBlock {
@@ -279,29 +279,29 @@ fn note(seen: &Seen, first: u64, escaped_too_long: bool) -> Option<String> {
         let next = if is_last {
             "This is the last line.".to_owned()
         } else {
-            format!("Read on with offset {}.", seen.last + 1)
+            format!("Continue with offset {}.", seen.last + 1)
         };
         return Some(format!(
-            "[Line {} of {total} has {length} bytes and is shown only in part. {next}]",
+            "[Line {} of {total} has {length} bytes and is truncated. {next}]",
             seen.last
         ));
     }
     if escaped_too_long {
         return Some(format!(
-            "[Lines {first} to {} of {total} are shown only in part. Ask for fewer lines.]",
+            "[Lines {first} to {} of {total} are truncated. Request fewer lines.]",
             seen.last
         ));
     }
     if seen.last < seen.lines || !seen.at_end {
         let next = seen.last + 1;
         return Some(format!(
-            "[Lines {first} to {} of {total} are shown. Read on with offset {next}.]",
+            "[Showing lines {first} to {} of {total}. Continue with offset {next}.]",
             seen.last
         ));
     }
     (first > 1).then(|| {
         format!(
-            "[Lines {first} to {} of {total} are shown. This is the end.]",
+            "[Showing lines {first} to {} of {total}. This is the end.]",
             seen.last
         )
     })

@@ -66,7 +66,7 @@ pub enum ReplaceProblem {
     },
     /// The text is there more than once.
     #[error(
-        "edit {edit}: the text to replace is in the file more than once, at lines {}; nothing was changed. Give more of the text around it, or set `replaceAll`",
+        "edit {edit}: the text to replace is in the file more than once, at lines {}; nothing was changed. Include more of the surrounding text, or set `replaceAll`",
         listed(lines)
     )]
     Several {
@@ -77,7 +77,7 @@ pub enum ReplaceProblem {
     },
     /// Two edits want the same text.
     #[error(
-        "edits {first} and {second} overlap at line {line}; nothing was changed. Make one edit of them"
+        "edits {first} and {second} overlap at line {line}; nothing was changed. Merge them into one edit"
     )]
     Overlap {
         /// One edit.

@@ -77,8 +77,8 @@ pub struct SearchTool {
 impl SearchTool {
     /// Makes the tool.
     pub fn new(options: Arc<FileOptions>) -> Self {
-        let description = "Finds lines in text files, as `path:line: text`. What `.gitignore` names is left out, and files that \
-                           are no text.";
+        let description = "Searches text files and returns `path:line: text`. Skips binary files and files that \
+                           `.gitignore` excludes.";
         Self {
             spec: spec_on_file("search", description, PARAMETERS),
             options,
@@ -198,9 +198,7 @@ fn search(
 
 fn expression(asked: &Arguments) -> Result<Regex, Problem> {
     if asked.pattern.is_empty() {
-        return Err(Problem::Other(
-            "There is nothing to look for: `pattern` is empty.".to_owned(),
-        ));
+        return Err(Problem::Other("`pattern` is empty.".to_owned()));
     }
     let pattern = match asked.literal {
         Some(true) => regex::escape(&asked.pattern),
@@ -213,7 +211,7 @@ fn expression(asked: &Arguments) -> Result<Regex, Problem> {
         .build()
         .map_err(|error| {
             Problem::Other(format!(
-                "`{}` is no expression that is understood: {error}. Set `literal` to take it as it is.",
+                "`{}` is not a valid regular expression: {error}. Set `literal` to search for the exact text.",
                 asked.pattern
             ))
         })
@@ -290,13 +288,11 @@ impl Search<'_> {
     fn finish(mut self, walked: Walked) -> ToolOutcome {
         let note = match walked {
             _ if self.is_full => {
-                Some("There is more: narrow the search, or give a larger `limit`.")
+                Some("There are more matches: narrow the search, or use a larger `limit`.")
             }
-            Walked::GaveUp => {
-                Some("Not everything was looked through: the tree is too large. Give a `path`.")
-            }
+            Walked::GaveUp => Some("The tree is too large to search completely. Set a `path`."),
             Walked::NotAll => Some("Some directories could not be read."),
-            Walked::All | Walked::Stopped if self.found == 0 => Some("Nothing was found."),
+            Walked::All | Walked::Stopped if self.found == 0 => Some("No matches."),
             Walked::All | Walked::Stopped => None,
         };
         if let Some(note) = note {

@@ -119,16 +119,14 @@ pub(super) struct Settled<'s> {
 /// Why a file cannot be reached, or not be changed.
 #[derive(Debug, Error)]
 pub(super) enum Problem {
-    #[error("`{path}` is no path that a file can have.")]
+    #[error("`{path}` is not a valid path.")]
     NoPath { path: String },
     #[error(
-        "`{path}` is outside the workspace `{}`. Only files beneath it can be reached; the user can open more with `tools.files.readRoots` and `tools.files.writeRoots`.",
+        "`{path}` is outside the workspace `{}`. Only files in it are accessible; the user can allow more with `tools.files.readRoots` and `tools.files.writeRoots`.",
         workspace.display()
     )]
     Outside { path: String, workspace: PathBuf },
-    #[error(
-        "`{path}` may be read, not written: it lies beneath a root that is open for reading only."
-    )]
+    #[error("`{path}` is read-only: it is in a directory that tools can read but not write.")]
     ReadOnly { path: String },
     #[error("`{path}` does not exist.{}", hint(nearest.as_deref()))]
     Missing {
@@ -136,7 +134,7 @@ pub(super) enum Problem {
         nearest: Option<String>,
     },
     #[error(
-        "`{path}` is refused: it lies in `{}`, where settings, keys and sessions are kept. No tool reads or changes them.",
+        "`{path}` is refused: it is in `{}`, which holds settings, keys and sessions. No tool can read or change them.",
         root.display()
     )]
     State { path: String, root: PathBuf },
@@ -146,12 +144,12 @@ pub(super) enum Problem {
     Directory { path: String },
     #[error("`{path}` is a FIFO, a socket or a device, not a file.")]
     NotAFile { path: String },
-    #[error("`{path}` cannot be read: {source}.")]
+    #[error("Could not read `{path}`: {source}.")]
     Read {
         path: String,
         source: std::io::Error,
     },
-    #[error("`{path}` is not written: {reason}.")]
+    #[error("Could not write `{path}`: {reason}.")]
     Write { path: String, reason: String },
     #[error("{0}")]
     Other(String),
@@ -169,7 +167,7 @@ impl Space {
         around: &Surroundings,
     ) -> Result<Self, Problem> {
         let root = Root::open(workspace)
-            .map_err(|error| Problem::Other(format!("The workspace cannot be opened: {error}.")))?;
+            .map_err(|error| Problem::Other(format!("Could not open the workspace: {error}.")))?;
         let mut roots = vec![(root.without(&around.state_roots), Access::ReadAndWrite)];
         let further = [
             (&options.write_roots, Access::ReadAndWrite),
@@ -291,7 +289,7 @@ impl<'s> Place<'s> {
         if !is_whole && end.kind != EntryKind::Directory {
             return Err(Problem::Write {
                 path: self.shown,
-                reason: format!("`{}` is no directory", there.display()),
+                reason: format!("`{}` is not a directory", there.display()),
             });
         }
         Ok(Settled {
@@ -329,16 +327,24 @@ impl Settled<'_> {
             max_bytes: self.options.max_edit_bytes,
             oversized: Oversized::Refuse,
         };
-        self.root.read(&self.relative, &policy).map_err(|error| match error {
-            ReadError::Refused {
-                reason: Refusal::TooLarge,
-                ..
-            } => Problem::Other(format!(
-                "`{}` is too large to be edited: the bound is {} bytes. Change it with a command.",
-                self.shown, self.options.max_edit_bytes
-            )),
-            error => read_problem(self.root, &self.relative, &self.shown, &Links::Refuse, error),
-        })
+        self.root
+            .read(&self.relative, &policy)
+            .map_err(|error| match error {
+                ReadError::Refused {
+                    reason: Refusal::TooLarge,
+                    ..
+                } => Problem::Other(format!(
+                    "`{}` is too large to edit: the limit is {} bytes. Change it with a command.",
+                    self.shown, self.options.max_edit_bytes
+                )),
+                error => read_problem(
+                    self.root,
+                    &self.relative,
+                    &self.shown,
+                    &Links::Refuse,
+                    error,
+                ),
+            })
     }
 
     /// Puts a failed write into words.
@@ -353,11 +359,11 @@ pub(super) fn write_problem(shown: &str, error: WriteError) -> Problem {
         path: shown.to_owned(),
         reason: match error {
             WriteError::NotBeneath { .. } => {
-                "it leads out of the workspace, or a link or something else stands in its place"
+                "it leads out of the workspace, or its path is a link or not a regular file"
                     .to_owned()
             }
             WriteError::Changed { .. } => {
-                "somebody changed it in the meantime; read it again".to_owned()
+                "it has changed since it was read; read it again".to_owned()
             }
             WriteError::Io { source, .. } => source.to_string(),
         },

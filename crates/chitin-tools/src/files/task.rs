@@ -47,10 +47,10 @@ where
     match result {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(problem)) => ToolOutcome::error(problem.to_string()),
-        Err(_) => ToolOutcome::error("The tool failed inside; nothing more is known."),
+        Err(_) => ToolOutcome::error("Internal error in the tool."),
     }
 }
 
 pub(super) fn stopped() -> ToolOutcome {
-    ToolOutcome::error("Stopped before it was done.")
+    ToolOutcome::error("Stopped before it finished.")
 }

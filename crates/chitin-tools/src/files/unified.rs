@@ -63,7 +63,7 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Vec<FileChange>, PatchErr
                 return Err(PatchError::line(
                     number,
                     line,
-                    "before a hunk stand `--- ` and `+++ ` with the names of the file",
+                    "`--- ` and `+++ ` with the file names must precede a hunk",
                 ));
             }
             let hunk = hunk(number, line, &mut lines)?;
@@ -80,7 +80,7 @@ impl Header {
         if self.line == 0 {
             return Ok(None);
         }
-        let unnamed = || PatchError::line(self.line, "", "the names of the file are missing");
+        let unnamed = || PatchError::line(self.line, "", "the file names are missing");
         let (old, new) = strip_sides(self.old, self.new);
         let from = self.rename_from.or_else(|| old.clone());
         let to = self.rename_to.or_else(|| new.clone());
@@ -163,7 +163,7 @@ fn strip_sides(old: Option<String>, new: Option<String>) -> (Option<String>, Opt
 
 /// Reads one hunk; the numbers of its first line say how many lines there are.
 fn hunk(number: usize, line: &str, lines: &mut Lines<'_>) -> Result<Hunk, PatchError> {
-    let wrong = || PatchError::line(number, line, "a hunk begins like `@@ -1,3 +1,4 @@`");
+    let wrong = || PatchError::line(number, line, "a hunk starts like `@@ -1,3 +1,4 @@`");
     let mut words = line.split_whitespace().skip(1);
     let mut range = |sign: char| -> Option<(usize, usize)> {
         let word = words.next()?.strip_prefix(sign)?;

@@ -35,7 +35,7 @@ pub struct WriteTool {
 impl WriteTool {
     /// Makes the tool.
     pub fn new(options: Arc<FileOptions>) -> Self {
-        let description = "Writes a file whole: makes it, or replaces all that it held. To change a part of a file, use \
+        let description = "Creates a file or replaces its whole content. To change part of a file, use \
                            `edit` or `apply_patch`.";
         Self {
             spec: spec_on_file("write", description, PARAMETERS),

@@ -140,10 +140,10 @@ fn transport(settings: &McpServerSettings) -> Result<ServerTransport, String> {
 fn from_openclaw(value: &Value) -> Result<McpServerSettings, String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     if text("transport").as_deref() == Some("sse") {
-        return Err("the transport `sse` is not known here, only `streamable-http`".to_owned());
+        return Err("the transport `sse` is not supported; use `streamable-http`".to_owned());
     }
     if text("auth").as_deref() == Some("oauth") {
-        return Err("signing in by OAuth is not known here".to_owned());
+        return Err("OAuth is not supported".to_owned());
     }
     let texts = |key: &str| -> BTreeMap<String, String> {
         value

@@ -87,7 +87,7 @@ impl Connection {
             .await
             .unwrap_or_else(|_| {
                 let seconds = config.connecting.as_secs_f64();
-                Err(format!("it did not answer within {seconds:.1} s"))
+                Err(format!("it did not respond within {seconds:.1} s"))
             })
     }
 
@@ -132,7 +132,7 @@ impl Connection {
                         config = config.auth_header(token);
                         continue;
                     }
-                    let wrong = || format!("the header `{name}` can't be sent");
+                    let wrong = || format!("the header `{name}` has an invalid name or value");
                     custom.insert(
                         HeaderName::try_from(name.as_str()).map_err(|_| wrong())?,
                         HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?,
@@ -180,7 +180,7 @@ impl Connection {
                 is_error: result.is_error.unwrap_or(false),
             }),
             Ok(_) => Err(CallError::Refused(
-                "it wants a conversation that is not known here".to_owned(),
+                "it requires a protocol feature that is not supported".to_owned(),
             )),
             Err(ServiceError::McpError(error)) => {
                 Err(CallError::Refused(error.message.into_owned()))
@@ -212,9 +212,9 @@ impl Connection {
 fn not_begun(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => transport(error.error.as_ref()),
-        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => "it exited before it responded".to_owned(),
         ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused to begin: {}", error.message)
+            format!("it refused to initialize: {}", error.message)
         }
         error => chain(error),
     }
@@ -233,13 +233,13 @@ fn lost(error: &ServiceError) -> String {
 fn transport(error: &(dyn std::error::Error + 'static)) -> String {
     match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
         Some(StreamableHttpError::Client(error)) if error.is_connect() => {
-            format!("nothing answers at its address ({})", innermost(error))
+            format!("could not connect to its address ({})", innermost(error))
         }
         Some(StreamableHttpError::Client(error)) if error.is_timeout() => {
-            "it did not answer in time".to_owned()
+            "it did not respond in time".to_owned()
         }
         Some(StreamableHttpError::AuthRequired(_)) => {
-            "it wants a token; add an `Authorization` header to its settings".to_owned()
+            "it requires a token; add an `Authorization` header to its settings".to_owned()
         }
         Some(error) => chain(error),
         None => match error.downcast_ref::<std::io::Error>() {

@@ -30,7 +30,9 @@ pub(super) fn outcome(answer: &Answer, limit: usize, redact: &Redact) -> ToolOut
             Some("image") => {
                 let data = text(block, "data");
                 if data.len() > LONGEST_IMAGE || images.len() >= IMAGES {
-                    texts.push("[a picture was left out: too large, or one too many]".to_owned());
+                    texts.push(
+                        "[an image was omitted: it is too large, or there are too many]".to_owned(),
+                    );
                 } else {
                     images.push(Block::Image(ImageBlock {
                         data,
@@ -45,7 +47,7 @@ pub(super) fn outcome(answer: &Answer, limit: usize, redact: &Redact) -> ToolOut
                 text(block, "name"),
                 text(block, "uri")
             )),
-            Some(other) => texts.push(format!("[a block of the kind `{other}` was left out]")),
+            Some(other) => texts.push(format!("[a block of type `{other}` was omitted]")),
             None => texts.push(block.to_string()),
         }
     }
@@ -59,7 +61,7 @@ pub(super) fn outcome(answer: &Answer, limit: usize, redact: &Redact) -> ToolOut
     let mut content = Vec::new();
     if !text.is_empty() || images.is_empty() {
         content.push(Block::text(if text.is_empty() {
-            "[nothing came back]".to_owned()
+            "[no output]".to_owned()
         } else {
             text
         }));

@@ -23,7 +23,7 @@ impl Oversized {
     pub(super) async fn came(&self) -> String {
         self.0.notified().await;
         let megabytes = LONGEST_MESSAGE >> 20;
-        format!("its answer is longer than {megabytes} MiB, which is the most that is taken")
+        format!("its response is longer than the limit of {megabytes} MiB")
     }
 
     /// Watches what a program prints, line by line.

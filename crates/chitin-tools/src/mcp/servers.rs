@@ -148,7 +148,7 @@ impl McpServers {
                         }
                         ServerTransport::Stdio { .. } => "Run its command in a shell to see more.",
                         ServerTransport::Http { .. } => {
-                            "Check that it runs and that its `url` is right."
+                            "Check that it is running and that its `url` is correct."
                         }
                     };
                     found.notes.push(format!(
@@ -221,7 +221,7 @@ impl Server {
         let pause = slot.backoff.pause();
         if pause > PATIENCE {
             return Err(format!(
-                "it failed {} times in a row; the next attempt is made in {:.0} s at the earliest",
+                "it failed {} times in a row; it is not tried again for {:.0} s",
                 slot.backoff.failures(),
                 pause.as_secs_f64().ceil()
             ));
@@ -256,7 +256,7 @@ impl Server {
             let calling = connection.call(&tool.name, arguments.clone());
             let Ok(answered) = tokio::time::timeout(self.config.calling, calling).await else {
                 let seconds = self.config.calling.as_secs_f64();
-                return Err(format!("no answer within {seconds:.1} s"));
+                return Err(format!("no response within {seconds:.1} s"));
             };
             let (reason, delivered) = match answered {
                 Ok(answer) => {
@@ -275,9 +275,9 @@ impl Server {
                 continue;
             }
             return Err(match delivered {
-                Delivered::No => format!("the server is gone: {reason}"),
+                Delivered::No => format!("the connection was lost: {reason}"),
                 Delivered::Perhaps => format!(
-                    "the server went away during the call, which may have had its effect ({reason}); the next call starts the server again"
+                    "the connection was lost during the call, which may have taken effect ({reason}); the next call connects again"
                 ),
             });
         }

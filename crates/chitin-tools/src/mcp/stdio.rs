@@ -16,7 +16,7 @@ const KEPT: usize = 64 << 10;
 const PIPE: usize = 64 << 10;
 
 /// What the reason begins with why a program never ran.
-pub(super) const NOT_STARTED: &str = "it could not be started";
+pub(super) const NOT_STARTED: &str = "could not start it";
 
 /// What a program of the user's own needs of his environment.
 const PASSED: [&str; 4] = ["HOME", "LOGNAME", "USER", "SHELL"];
@@ -50,7 +50,7 @@ impl LastWords {
         if said.is_empty() {
             format!("{reason}{how}")
         } else {
-            format!("{reason}{how}; it said: {said}")
+            format!("{reason}{how}; its error output: {said}")
         }
     }
 
@@ -84,7 +84,7 @@ pub(super) async fn start(
         sandboxed,
     } = transport
     else {
-        return Err("it is not a program".to_owned());
+        return Err("it has no command to run".to_owned());
     };
     let level = if *sandboxed {
         let sandbox = Arc::clone(&surroundings.sandbox);

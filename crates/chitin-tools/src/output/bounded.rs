@@ -153,7 +153,7 @@ impl Bounded {
         // Writing to a string cannot fail.
         let _ = write!(
             note,
-            "[… {left_out} bytes, about {left_lines} lines, are left out here …]"
+            "[… {left_out} bytes, about {left_lines} lines, omitted …]"
         );
         if !tail.is_empty() {
             note.push('\n');

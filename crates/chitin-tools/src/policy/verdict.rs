@@ -65,7 +65,7 @@ impl Verdict {
         let alias = self.aliases.iter().find(|alias| alias.alias == written);
         let name = alias.map_or(written.as_str(), |alias| alias.tool);
         if self.allows(name) {
-            return format!("`{name}` may be used.");
+            return format!("`{name}` is allowed.");
         }
         let Some(removal) = self.removed.get(name) else {
             let hint = nearest(name, self.known.iter().map(String::as_str))
@@ -83,25 +83,25 @@ impl Removal {
         let path = &self.path;
         let why = match (&self.reason, self.layer) {
             (_, LayerKind::Owner) => {
-                return format!("`{name}` may not be used: only the owner's messages may use it.");
+                return format!("`{name}` is not allowed: only the owner can use it.");
             }
             (_, LayerKind::Subagent) => {
-                return format!("`{name}` may not be used: subagents do not have it.");
+                return format!("`{name}` is not allowed: subagents do not have it.");
             }
             (Reason::Denied { entry }, _) => format!("`{path}` denies `{entry}`"),
-            (Reason::NotAllowed, _) => format!("`{path}` does not hold it"),
+            (Reason::NotAllowed, _) => format!("`{path}` does not include it"),
         };
         let remedy = match (&self.reason, self.layer) {
             (Reason::NotAllowed, LayerKind::Profile) => {
-                format!(" Add `{name}` to `tools.alsoAllow` to have it with this profile.")
+                format!(" Add `{name}` to `tools.alsoAllow` to use it with this profile.")
             }
             (Reason::NotAllowed, LayerKind::ProviderProfile) => {
                 format!(
-                    " Add `{name}` to `alsoAllow` of the same provider to have it with this profile."
+                    " Add `{name}` to `alsoAllow` of the same provider to use it with this profile."
                 )
             }
             _ => String::new(),
         };
-        format!("`{name}` may not be used: {why}.{remedy}")
+        format!("`{name}` is not allowed: {why}.{remedy}")
     }
 }

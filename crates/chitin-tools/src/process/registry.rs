@@ -29,7 +29,7 @@ struct Inner {
 
 /// There is no room for another job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{0} commands run in the background already; end one with `process` first")]
+#[error("{0} commands are already running in the background; stop one with `process` first")]
 pub struct JobsFull(pub usize);
 
 impl Default for Jobs {

@@ -16,9 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "process";
-const DESCRIPTION: &str = "Look after commands that `exec` left running in the background. `list` shows them; `poll` \
-gives what one printed since you last looked and says whether it still runs, waiting up to `timeout` milliseconds for news; `log` \
-shows lines of its whole output; `write` types into it; `kill` ends it and everything it started; `remove` also forgets it.";
+const DESCRIPTION: &str = "Manage commands that `exec` left running in the background. `list` shows them; `poll` \
+returns new output and whether the command is still running, waiting up to `timeout` milliseconds; `log` \
+shows lines of its whole output; `write` sends text to its stdin; `kill` stops it and all its child processes; `remove` also \
+deletes it from the list.";
 
 /// How long a poll waits at most.
 const LONGEST_POLL: Duration = Duration::from_mins(2);
@@ -104,11 +105,10 @@ impl ProcessTool {
         let id = arguments
             .session_id
             .as_deref()
-            .ok_or("`sessionId` is missing: it says which job is meant.")?;
-        let job = self
-            .jobs
-            .get(context.session_key, id)
-            .ok_or_else(|| format!("There is no job `{id}` in this session. `list` shows them."))?;
+            .ok_or("`sessionId` is missing: it selects the command.")?;
+        let job = self.jobs.get(context.session_key, id).ok_or_else(|| {
+            format!("There is no background command `{id}` in this session. `list` shows them.")
+        })?;
         match arguments.action {
             Action::List => Ok(self.list(context)),
             Action::Poll => Ok(poll(id, &job, arguments.timeout, context).await),
@@ -119,7 +119,7 @@ impl ProcessTool {
                 Ok(status(id, &job, context, "Ended."))
             }
             Action::Clear if job.ending().is_none() => Err(format!(
-                "`{id}` still runs. `remove` ends it and forgets it."
+                "`{id}` is still running. `remove` stops it and deletes it from the list."
             )),
             Action::Clear | Action::Remove => {
                 job.stop().await;
@@ -147,7 +147,7 @@ impl ProcessTool {
             })
             .collect();
         let text = if lines.is_empty() {
-            "No commands in the background.".to_owned()
+            "There are no background commands.".to_owned()
         } else {
             bounded(lines.join("\n"), context.max_output_bytes).0
         };
@@ -164,11 +164,11 @@ impl ProcessTool {
         let data = arguments.data.clone().unwrap_or_default();
         if data.len() > LONGEST_INPUT {
             return Err(format!(
-                "`data` is too long: at most {LONGEST_INPUT} bytes can be typed at once."
+                "`data` is too long: the limit is {LONGEST_INPUT} bytes per call."
             ));
         }
         if let Some(why) = self.gate.rules().screened(&data) {
-            return Err(format!("Nothing was typed. {why}"));
+            return Err(format!("Nothing was written. {why}"));
         }
         let then = if arguments.eof.unwrap_or(false) {
             Input::Closes
@@ -180,9 +180,9 @@ impl ProcessTool {
             .await
             .map_err(|error| error.to_string())
             .and_then(|written| written.map_err(|error| error.to_string()))
-            .map_err(|error| format!("Nothing can be typed into `{id}`: {error}."))?;
+            .map_err(|error| format!("Could not write to `{id}`: {error}."))?;
         Ok(
-            ToolOutcome::text(format!("{length} bytes typed into `{id}`."))
+            ToolOutcome::text(format!("Wrote {length} bytes to `{id}`."))
                 .with_details(about(id, job)),
         )
     }
@@ -223,7 +223,7 @@ fn log(id: &str, job: &Job, arguments: &Arguments, context: &CallContext<'_>) ->
         if job.ending().is_some() {
             ""
         } else {
-            "; it still runs"
+            "; still running"
         }
     );
     ToolOutcome::text(text).with_details(about(id, job))
@@ -235,7 +235,7 @@ fn status(id: &str, job: &Job, context: &CallContext<'_>, first: &str) -> ToolOu
         Unfinished::WaitsOnce,
     );
     let state = match job.ending() {
-        None => format!("[`{id}` still runs]"),
+        None => format!("[`{id}` is still running]"),
         Some(ending) => {
             describe(&ending, job.duration()).unwrap_or_else(|| "[exit code 0]".to_owned())
         }

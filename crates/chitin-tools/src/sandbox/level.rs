@@ -61,7 +61,7 @@ impl SandboxReport {
             files: Guard::Missing,
             network: Guard::Missing,
             processes: Guard::Missing,
-            gaps: vec!["The command may do whatever the user may.".to_owned()],
+            gaps: vec!["The command has all the rights of the user.".to_owned()],
         }
     }
 

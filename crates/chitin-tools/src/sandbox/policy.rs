@@ -111,7 +111,7 @@ pub(crate) struct Policy {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PolicyError {
     /// A root is not there.
-    #[error("`{path}` can't be used by the sandbox: {reason}")]
+    #[error("the sandbox cannot use `{path}`: {reason}")]
     Unusable {
         /// The path.
         path: PathBuf,
@@ -119,10 +119,10 @@ pub enum PolicyError {
         reason: String,
     },
     /// A root is the whole machine.
-    #[error("`{0}` can't be a root of the sandbox: it is the whole machine")]
+    #[error("the sandbox cannot use `{0}` as a root: it is the whole file system")]
     Everything(PathBuf),
     /// A root is where keys are kept.
-    #[error("`{path}` can't be opened to commands: it lies in `{hidden}` which stays hidden")]
+    #[error("cannot give commands access to `{path}`: it is in `{hidden}`, which must stay hidden")]
     Protected {
         /// The root.
         path: PathBuf,
@@ -130,7 +130,9 @@ pub enum PolicyError {
         hidden: PathBuf,
     },
     /// A root has keys in it.
-    #[error("`{path}` can't be opened to commands: `{hidden}` in it stays hidden")]
+    #[error(
+        "cannot give commands access to `{path}`: it contains `{hidden}`, which must stay hidden"
+    )]
     Surrounds {
         /// The root.
         path: PathBuf,

@@ -35,13 +35,13 @@ pub struct Sandbox {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// No level that was asked for works.
-    #[error("no sandbox works here: {}", .tried.iter().map(|(level, reason)| format!("`{}`: {reason}", level.name())).collect::<Vec<_>>().join("; "))]
+    #[error("no sandbox works on this machine: {}", .tried.iter().map(|(level, reason)| format!("`{}`: {reason}", level.name())).collect::<Vec<_>>().join("; "))]
     NoLevel {
         /// What was tried, and why it does not work.
         tried: Vec<(SandboxLevel, String)>,
     },
     /// There is no private directory.
-    #[error("there is no private directory for commands in `{path}`: {reason}")]
+    #[error("could not create a private directory for commands in `{path}`: {reason}")]
     NoScratch {
         /// Where it should be.
         path: PathBuf,
@@ -58,7 +58,7 @@ impl Refusal {
                 "Install `bwrap`, use a kernel with Landlock, or set `exec.sandbox` to \"none\" to run commands without any protection."
             }
             Self::NoScratch { .. } => {
-                "Chitin must be able to write there, and the disk must have room."
+                "Check that Chitin can write there and that the disk is not full."
             }
         }
     }
@@ -113,7 +113,7 @@ impl Sandbox {
         };
         let path = self.roots.workspace.join(asked);
         let found = door::resolved(&path)
-            .map_err(|error| format!("The directory `{asked}` can't be used: {error}."))?;
+            .map_err(|error| format!("Could not use the directory `{asked}`: {error}."))?;
         if door::kind(&found) != Some(door::Kind::Directory) {
             return Err(format!("`{asked}` is not a directory."));
         }
@@ -125,7 +125,7 @@ impl Sandbox {
                 .reads(&found);
         if !open || found.to_str().is_none() {
             return Err(format!(
-                "The directory `{asked}` lies outside of what commands may use."
+                "The directory `{asked}` is outside the directories that commands may use."
             ));
         }
         Ok(found)
@@ -210,7 +210,7 @@ impl Sandbox {
         match (ending.cause, ending.code, ending.facts) {
             (Cause::Exited, Some(0), Some(facts)) => Ok(facts),
             (cause, code, _) => Err(match ending.message.trim() {
-                "" => format!("the trial ended with {cause:?} {code:?}"),
+                "" => format!("the test ended with {cause:?} {code:?}"),
                 message => message.to_owned(),
             }),
         }
@@ -228,14 +228,14 @@ impl Sandbox {
             (SandboxLevel::Bwrap, _) => Guard::Enforced,
             (SandboxLevel::Landlock, Some(version)) => {
                 note(
-                    "Names, sizes, modes and times of files outside can be seen, and modes and times be changed.",
+                    "Commands can see the names, sizes, modes and times of files outside the sandbox, and change modes and times.",
                 );
-                note("Names of processes can be seen, and shared memory of the same user be used.");
+                note("Commands can see the names of processes and use the user's shared memory.");
                 if version >= SIGNALS_SINCE {
                     Guard::Enforced
                 } else {
                     note(
-                        "Processes of the same user can be sent signals; the kernel is too old to prevent it.",
+                        "Commands can send signals to the user's processes; the kernel is too old to prevent it.",
                     );
                     Guard::Missing
                 }
@@ -243,12 +243,10 @@ impl Sandbox {
             (SandboxLevel::Landlock | SandboxLevel::None, _) => Guard::Missing,
         };
         if self.config.unix_sockets {
-            note(
-                "Sockets of the local machine are open by the settings; a service behind one may lead outside.",
-            );
+            note("The settings allow local sockets; a service behind one may have network access.");
         }
         if level == SandboxLevel::Bwrap && self.config.network && self.config.unix_sockets {
-            note("Sockets with abstract names can be reached, because the network is open.");
+            note("Abstract sockets are accessible, because network access is allowed.");
         }
         SandboxReport {
             level,
@@ -267,7 +265,7 @@ pub enum StartError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The helper did not start.
-    #[error("the sandbox helper can't be started: {0}")]
+    #[error("could not start the sandbox helper: {0}")]
     Helper(#[from] io::Error),
 }
 

@@ -261,7 +261,7 @@ fn launch_frame(launch: &Launch) -> io::Result<Vec<u8>> {
     if door::kind(&launch.helper).is_none() {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
-            format!("`{}` is not there", launch.helper.display()),
+            format!("`{}` does not exist", launch.helper.display()),
         ));
     }
     serde_json::to_vec(launch).map_err(io::Error::other)
@@ -319,7 +319,7 @@ fn follow(mut child: Child, status: Option<ChildStderr>, slot: &Mutex<Option<Pid
         cause: Cause::Lost,
         code: None,
         signal: None,
-        message: "the sandbox helper ended before the command did".to_owned(),
+        message: "the sandbox helper exited before the command".to_owned(),
     });
     Ending {
         cause,
@@ -335,7 +335,7 @@ fn lost() -> Ending {
         cause: Cause::Lost,
         code: None,
         signal: None,
-        message: "the command was lost".to_owned(),
+        message: "the sandbox helper lost the command".to_owned(),
         facts: None,
     }
 }

@@ -6,21 +6,17 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const IPV4: [([u8; 4], u32, &str); 15] = [
     ([0, 0, 0, 0], 8, "an address of this network"),
     ([10, 0, 0, 0], 8, "a private address"),
-    (
-        [100, 64, 0, 0],
-        10,
-        "an address behind a provider's translation",
-    ),
+    ([100, 64, 0, 0], 10, "a carrier-grade NAT address"),
     ([127, 0, 0, 0], 8, "a loopback address"),
     ([169, 254, 0, 0], 16, "a link-local address"),
     ([172, 16, 0, 0], 12, "a private address"),
     ([192, 0, 0, 0], 24, "a reserved address"),
-    ([192, 0, 2, 0], 24, "an address for examples"),
+    ([192, 0, 2, 0], 24, "a documentation address"),
     ([192, 88, 99, 0], 24, "a reserved address"),
     ([192, 168, 0, 0], 16, "a private address"),
-    ([198, 18, 0, 0], 15, "an address for benchmarks"),
-    ([198, 51, 100, 0], 24, "an address for examples"),
-    ([203, 0, 113, 0], 24, "an address for examples"),
+    ([198, 18, 0, 0], 15, "a benchmarking address"),
+    ([198, 51, 100, 0], 24, "a documentation address"),
+    ([203, 0, 113, 0], 24, "a documentation address"),
     ([224, 0, 0, 0], 4, "a multicast address"),
     ([240, 0, 0, 0], 4, "a reserved address"),
 ];
@@ -32,9 +28,9 @@ const IPV6: [([u16; 2], u32, &str); 9] = [
     ([0xfec0, 0], 10, "a private address"),
     ([0xff00, 0], 8, "a multicast address"),
     ([0x2001, 0], 23, "a reserved or tunnelled address"),
-    ([0x2001, 0x0db8], 32, "an address for examples"),
+    ([0x2001, 0x0db8], 32, "a documentation address"),
     ([0x2002, 0], 16, "a tunnelled address"),
-    ([0x3fff, 0], 20, "an address for examples"),
+    ([0x3fff, 0], 20, "a documentation address"),
     ([0x5f00, 0], 16, "a reserved address"),
 ];
 

@@ -66,18 +66,18 @@ pub(super) struct Fetched {
 #[derive(Debug, Error)]
 pub(super) enum FetchError {
     #[error(
-        "`{0}` is no address that can be fetched: only `http` and `https` with a host, and without a name and password"
+        "cannot fetch `{0}`: only `http` and `https` URLs with a host and without credentials are allowed"
     )]
     NoUrl(String),
     #[error(
-        "`{url}` is not fetched: `{address}` is {what}. The user can allow it with `tools.webFetch.allowAddresses`"
+        "`{url}` was not fetched: `{address}` is {what}. The user can allow it with `tools.webFetch.allowAddresses`"
     )]
     Inner {
         url: String,
         address: IpAddr,
         what: &'static str,
     },
-    #[error("`{host}` is not known: {source}")]
+    #[error("could not resolve `{host}`: {source}")]
     Lookup {
         host: String,
         source: std::io::Error,
@@ -86,7 +86,7 @@ pub(super) enum FetchError {
     NoAddress(String),
     #[error("there are more than {0} redirects")]
     Redirects(u32),
-    #[error("it takes longer than {} seconds", .0.as_secs())]
+    #[error("it took longer than {} seconds", .0.as_secs())]
     Time(Duration),
     #[error("{0}")]
     Http(String),

@@ -11,12 +11,12 @@ fn nothing_is_carried_out_of_a_state_root_or_into_one() {
     let state = [env.workspace().join("state")];
     for path in ["state/token", "shortcut/token"] {
         let refused = carry_out(&env.workspace(), &state, path, 1000).unwrap_err();
-        assert!(refused.contains("is refused: it lies in"), "{refused}");
+        assert!(refused.contains("is refused: it is in"), "{refused}");
         let put = carry_in(&env.workspace(), &state, path, b"x", Taken::Replace, |_| {
             true
         });
         let refused = put.unwrap_err();
-        assert!(refused.contains("is refused: it lies in"), "{refused}");
+        assert!(refused.contains("is refused: it is in"), "{refused}");
     }
     assert_eq!(env.read("workspace/state/token"), "tok-lantern\n");
     assert!(carry_out(&env.workspace(), &[], "state/token", 1000).is_ok());

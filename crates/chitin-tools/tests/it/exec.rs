@@ -148,7 +148,7 @@ async fn signals_directories_variables_and_empty_output_are_told() {
     );
     assert_eq!(
         run(json!({"command": "true"})).await,
-        "[exit code 0, nothing printed]"
+        "[exit code 0, no output]"
     );
     assert!(
         run(json!({"command": "pwd", "workdir": "sub"}))
@@ -211,7 +211,7 @@ async fn a_command_that_hangs_is_ended_with_its_tree() {
         .await;
     assert!(outcome.is_error);
     assert!(
-        text(&outcome).starts_with("begun\n[stopped after"),
+        text(&outcome).starts_with("begun\n[timed out after"),
         "{}",
         text(&outcome)
     );
@@ -281,7 +281,7 @@ async fn what_is_not_allowed_does_not_run() {
         "yes"
     );
     let outcome = bench.exec(json!({"command": "echo yes; touch made"})).await;
-    assert!(outcome.is_error && text(&outcome).contains("nobody can be asked"));
+    assert!(outcome.is_error && text(&outcome).contains("there is nobody to ask"));
     assert_eq!(details(&outcome)["status"], "denied");
     assert!(!bench.lab.env.workspace().join("made").exists());
 }
@@ -291,7 +291,7 @@ async fn without_a_sandbox_nothing_runs_unasked_and_loaders_are_refused() {
     let bench = Bench::with(SandboxSetting::None, &ExecSettings::default());
     let outcome = bench.exec(json!({"command": "echo x"})).await;
     assert!(
-        outcome.is_error && text(&outcome).contains("No sandbox holds it"),
+        outcome.is_error && text(&outcome).contains("It would run without a sandbox"),
         "{}",
         text(&outcome)
     );

@@ -33,7 +33,7 @@ fn long_output_keeps_its_ends_and_is_cut_between_lines() {
     assert!(
         excerpt
             .text
-            .contains(&format!("[… {} bytes left out …]", excerpt.missing))
+            .contains(&format!("[… {} bytes omitted …]", excerpt.missing))
     );
 }
 

@@ -79,7 +79,7 @@ fn a_text_comes_whole_or_in_pieces() {
             &env,
             json!({"path": "./sub/../a.md", "offset": 2, "limit": 1})
         ),
-        "two\n[Lines 2 to 2 of 3 are shown. Read on with offset 3.]"
+        "two\n[Showing lines 2 to 2 of 3. Continue with offset 3.]"
     );
     assert_eq!(read(&env, json!({"path": "bom.md"})), "with mark\n");
     assert_eq!(
@@ -90,13 +90,13 @@ fn a_text_comes_whole_or_in_pieces() {
     assert!(
         first.starts_with("line 1\n")
             && first.ends_with(
-                "line 2000\n[Lines 1 to 2000 of 5000 are shown. Read on with offset 2001.]"
+                "line 2000\n[Showing lines 1 to 2000 of 5000. Continue with offset 2001.]"
             )
     );
     let last = read(&env, json!({"path": "long.md", "offset": 4999}));
     assert_eq!(
         last,
-        "line 4999\nline 5000\n[Lines 4999 to 5000 of 5000 are shown. This is the end.]"
+        "line 4999\nline 5000\n[Showing lines 4999 to 5000 of 5000. This is the end.]"
     );
     let beyond = call(
         &env,
@@ -125,9 +125,11 @@ fn a_huge_file_and_a_huge_line_stay_within_bounds() {
     let tool = ReadTool::new(options());
     let line = done(&call_within(&env, &tool, json!({"path": "line.txt"}), 2000));
     assert!(line.len() <= 2000);
-    assert!(line.ends_with(
-        "\n[Line 1 of 2 has 3000001 bytes and is shown only in part. Read on with offset 2.]"
-    ));
+    assert!(
+        line.ends_with(
+            "\n[Line 1 of 2 has 3000001 bytes and is truncated. Continue with offset 2.]"
+        )
+    );
     let second = done(&call_within(
         &env,
         &tool,
@@ -143,7 +145,7 @@ fn a_huge_file_and_a_huge_line_stay_within_bounds() {
     ));
     assert!(
         huge.starts_with(
-            "line 199990\nline 199991\nline 199992\n[Lines 199990 to 199992 of 200001 are shown."
+            "line 199990\nline 199991\nline 199992\n[Showing lines 199990 to 199992 of 200001."
         ),
         "{huge}"
     );
@@ -168,11 +170,11 @@ fn pictures_are_shown_and_other_binaries_are_named() {
     assert!(read(&env, json!({"path": "b.webp"})).contains("image/webp"));
     assert_eq!(
         read_fails(&env, "c.pdf"),
-        "`c.pdf` is not shown: it is a PDF document, 10 bytes."
+        "`c.pdf` is not text: it is a PDF document, 10 bytes."
     );
     assert_eq!(
         read_fails(&env, "d"),
-        "`d` is not shown: it is binary data, 3 bytes."
+        "`d` is not text: it is binary data, 3 bytes."
     );
     assert!(read(&env, json!({"path": "e.txt"})).starts_with("BZh"));
     let small = FileOptions {
@@ -184,7 +186,7 @@ fn pictures_are_shown_and_other_binaries_are_named() {
         &ReadTool::new(Arc::new(small)),
         json!({"path": "a.txt"}),
     );
-    assert!(failed(&refused).contains("16 bytes, more than 10"));
+    assert!(failed(&refused).contains("16 bytes, and the limit is 10"));
 }
 
 #[test]
@@ -202,7 +204,7 @@ fn what_is_no_file_is_said_with_a_hint() {
     );
     assert_eq!(
         read_fails(&env, "notes"),
-        "`notes` is a directory. It holds `MEMORY.md`, `b.md`. Use the tool that lists directories to see more."
+        "`notes` is a directory. It holds `MEMORY.md`, `b.md`. Use the directory listing tool to see more."
     );
     let fifo = env.workspace().join("pipe");
     assert!(
@@ -216,10 +218,7 @@ fn what_is_no_file_is_said_with_a_hint() {
         read_fails(&env, "pipe"),
         "`pipe` is a FIFO, a socket or a device, not a file."
     );
-    assert_eq!(
-        read_fails(&env, "a\0b"),
-        "`a\0b` is no path that a file can have."
-    );
+    assert_eq!(read_fails(&env, "a\0b"), "`a\0b` is not a valid path.");
 }
 
 #[test]
@@ -264,7 +263,7 @@ fn nothing_outside_is_read_or_written() {
     assert_eq!(
         read_fails(&env, "../secret.md"),
         format!(
-            "`../secret.md` is outside the workspace `{}`. Only files beneath it can be reached; the user can open more with `tools.files.readRoots` and `tools.files.writeRoots`.",
+            "`../secret.md` is outside the workspace `{}`. Only files in it are accessible; the user can allow more with `tools.files.readRoots` and `tools.files.writeRoots`.",
             env.workspace().display()
         )
     );
@@ -308,7 +307,7 @@ fn opened_roots_are_reached_as_far_as_they_are_open() {
             json!({"path": path, "content": "x"}),
         )
     };
-    assert!(failed(&write(&shared.join("b.md"))).contains("may be read, not written"));
+    assert!(failed(&write(&shared.join("b.md"))).contains("is read-only"));
     done(&write(&drop.join("deep/b.md")));
     assert_eq!(fs::read_to_string(drop.join("deep/b.md")).unwrap(), "x");
 }
@@ -349,7 +348,7 @@ fn a_write_makes_directories_keeps_permissions_and_goes_through_inner_links() {
     assert_eq!(failed(&write("a/b")), "`a/b` is a directory.");
     assert_eq!(
         failed(&write("run.sh/below")),
-        "`run.sh/below` is not written: `run.sh` is no directory."
+        "Could not write `run.sh/below`: `run.sh` is not a directory."
     );
     assert_eq!(failed(&write(".")), "`.` is a directory.");
     let leftovers = fs::read_dir(env.workspace()).unwrap().filter(|entry| {
@@ -385,12 +384,12 @@ fn edits_replace_exactly_what_they_name() {
         edit(json!({"path": "a.rs", "edits": [{"oldText": "fn a()", "newText": "fn c()"}]}));
     assert_eq!(
         failed(&several),
-        "`a.rs`, edit 1: the text to replace is in the file more than once, at lines 1, 3; nothing was changed. Give more of the text around it, or set `replaceAll`."
+        "`a.rs`, edit 1: the text to replace is in the file more than once, at lines 1, 3; nothing was changed. Include more of the surrounding text, or set `replaceAll`."
     );
     let missing = edit(
         json!({"path": "a.rs", "edits": [{"oldText": "fn b() {}", "newText": "fn x() {}"}, {"oldText": "  fn b()  {}", "newText": ""}]}),
     );
-    assert!(failed(&missing).starts_with("`a.rs`, edit 2: the text to replace is not in the file; nothing was changed. Nearest is line 2"), "{missing:?}");
+    assert!(failed(&missing).starts_with("`a.rs`, edit 2: the text to replace is not in the file; nothing was changed. The closest match is at line 2"), "{missing:?}");
     let both = edit(json!({"path": "a.rs", "edits": [
         {"oldText": "b() {}\nfn a", "newText": "b() {}\nfn last"},
         {"oldText": "fn a() {}\nfn b", "newText": "fn first() {}\nfn b"},
@@ -508,7 +507,7 @@ fn arguments_that_do_not_fit_and_stops_are_outcomes() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let stopped = call_with(&env, &tool, json!({"path": "a"}), ROOM, &cancel);
-    assert_eq!(failed(&stopped), "Stopped before it was done.");
+    assert_eq!(failed(&stopped), "Stopped before it finished.");
 }
 
 #[test]
@@ -534,11 +533,11 @@ fn directories_are_listed_in_order_with_sizes() {
     );
     assert_eq!(
         list(json!({"path": "a", "pattern": "*.toml"})),
-        "[No file has such a name.]"
+        "[No file name matches.]"
     );
     assert_eq!(
         list(json!({"depth": 2, "limit": 2})),
-        ".gitignore (8 bytes)\na/\n[There is more: give a `pattern`, a deeper `path` or a larger `limit`.]"
+        ".gitignore (8 bytes)\na/\n[There are more entries: use a `pattern`, a deeper `path` or a larger `limit`.]"
     );
     let outside = call(
         &env,
@@ -551,7 +550,7 @@ fn directories_are_listed_in_order_with_sizes() {
         &ListTool::new("list", options()),
         json!({"path": "b.md"}),
     );
-    assert_eq!(failed(&file), "`b.md` is no directory.");
+    assert_eq!(failed(&file), "`b.md` is not a directory.");
 }
 
 /// Everything outside the workspace, and what it holds.
@@ -650,8 +649,8 @@ proptest! {
             let outcome = call_within(&env, &tool, json!({"path": "a.md", "offset": at}), room);
             let shown = done(&outcome);
             prop_assert!(shown.len() <= room);
-            let next = shown.rsplit_once("Read on with offset ").map(|(_, rest)| rest.trim_end_matches(']').trim_end_matches('.').parse::<u64>().unwrap());
-            let body = match shown.rfind("\n[Line") {
+            let next = shown.rsplit_once("Continue with offset ").map(|(_, rest)| rest.trim_end_matches(']').trim_end_matches('.').parse::<u64>().unwrap());
+            let body = match shown.rfind("\n[Showing lines").or_else(|| shown.rfind("\n[Line")) {
                 Some(note) => &shown[..=note],
                 None => &shown,
             };

@@ -213,7 +213,7 @@ async fn a_server_over_pipes_is_used_like_any_tool() {
     let big = bench
         .call(tool(&found.tools, "my-server__big-2"), json!({}))
         .await;
-    assert!(text(&big).contains("bytes left out"));
+    assert!(text(&big).contains("bytes omitted"));
     let no = bench
         .call(tool(&found.tools, "my-server__no"), json!({}))
         .await;
@@ -268,7 +268,7 @@ async fn a_crash_is_an_error_with_last_words_and_the_next_call_works() {
     assert!(
         outcome.is_error
             && text(&outcome).contains("about to die")
-            && text(&outcome).contains("may have had its effect"),
+            && text(&outcome).contains("may have taken effect"),
         "{}",
         text(&outcome)
     );
@@ -304,7 +304,8 @@ async fn a_server_that_keeps_crashing_is_started_less_and_less_often() {
     assert_eq!(read(&starts), "xxxx");
     let outcome = bench.call(add, json!({"a": 1, "b": 1})).await;
     assert!(
-        outcome.is_error && text(&outcome).contains("it failed 4 times in a row; the next attempt"),
+        outcome.is_error
+            && text(&outcome).contains("it failed 4 times in a row; it is not tried again"),
         "{}",
         text(&outcome)
     );
@@ -345,7 +346,7 @@ async fn a_call_that_hangs_ends_in_time_or_when_it_is_cancelled() {
     let began = Instant::now();
     let outcome = bench.call(hang, json!({})).await;
     assert!(
-        outcome.is_error && text(&outcome).contains("no answer within 2.0 s"),
+        outcome.is_error && text(&outcome).contains("no response within 2.0 s"),
         "{}",
         text(&outcome)
     );
@@ -467,7 +468,7 @@ async fn a_server_that_does_not_start_costs_a_note() {
     );
     assert!(found.notes[1].contains("no luck"), "{:?}", found.notes);
     assert!(
-        found.notes[2].contains("did not answer"),
+        found.notes[2].contains("did not respond"),
         "{:?}",
         found.notes
     );

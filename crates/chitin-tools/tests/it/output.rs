@@ -30,10 +30,10 @@ fn head_and_tail_stay_and_the_note_says_what_is_gone() {
     };
     assert_eq!(
         bounded(&lines, limits),
-        "line 1\nline 2\n[… 761 bytes, about 96 lines, are left out here …]\nline 99\nline 100\n"
+        "line 1\nline 2\n[… 761 bytes, about 96 lines, omitted …]\nline 99\nline 100\n"
     );
     let long = bounded(&"x".repeat(1000), Limits::bytes(200));
-    assert!(long.starts_with("xxx") && long.ends_with("xxx") && long.contains("are left out"));
+    assert!(long.starts_with("xxx") && long.ends_with("xxx") && long.contains("omitted"));
 }
 
 #[test]

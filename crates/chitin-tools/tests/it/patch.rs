@@ -108,11 +108,11 @@ fn when_one_part_does_not_fit_nothing_happens() {
             "*** Update File: none.md\n@@\n-a\n+b",
             "`none.md` does not exist",
         ),
-        ("*** Add File: b.md\n+x", "exists already"),
+        ("*** Add File: b.md\n+x", "already exists"),
         ("*** Delete File: none.md", "`none.md` does not exist"),
         (
             "*** Update File: b.md\n*** Move to: a.md\n@@\n-b\n+c",
-            "`a.md` exists already",
+            "`a.md` already exists",
         ),
         (
             "*** Update File: b.md\n@@ no such line\n-b\n+c",
@@ -125,10 +125,10 @@ fn when_one_part_does_not_fit_nothing_happens() {
         ),
         (
             "*** Delete File: b.md\n*** Update File: b.md\n@@\n-b\n+c",
-            "is gone by an earlier part",
+            "an earlier part of the patch deleted or moved",
         ),
-        ("*** Add File: b.md/below\n+x", "`b.md` is no directory"),
-        ("what is this", "line 6 of the patch is not understood"),
+        ("*** Add File: b.md/below\n+x", "`b.md` is not a directory"),
+        ("what is this", "could not parse line 6 of the patch"),
     ] {
         let body = format!("*** Add File: made/x.md\n+x\n*** Update File: a.md\n@@\n-a\n+A\n{bad}");
         let outcome = failed(&patch(
@@ -136,8 +136,8 @@ fn when_one_part_does_not_fit_nothing_happens() {
             &body.replace("what is this", "*** Frobnicate"),
         ));
         let told = told.replace(
-            "line 6 of the patch is not understood",
-            "a line of a change begins with",
+            "could not parse line 6 of the patch",
+            "a line of a change starts with",
         );
         assert!(outcome.contains(&told), "{bad}: {outcome}");
         assert_eq!(tree(&env.workspace()), before, "{bad}");
@@ -259,7 +259,7 @@ fn unified_diffs_work_too() {
     ));
     assert_eq!(content(&env, "new.md"), "n1\nN2\n");
     let more = diff(&env, "--- a/new.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-n1\n");
-    assert!(failed(&more).contains("holds more than the patch removes"));
+    assert!(failed(&more).contains("has more content than the patch removes"));
 }
 
 #[test]
@@ -272,17 +272,17 @@ fn what_is_no_patch_is_said() {
         ("*** Begin Patch\n*** End Patch", "changes no file"),
         (
             "*** Begin Patch\n*** Add File: a\nb\n*** End Patch",
-            "every line of a new file begins with `+`",
+            "every line of a new file starts with `+`",
         ),
         (
             "*** Begin Patch\nwhat\n*** End Patch",
-            "line 2 of the patch is not understood: `what`",
+            "could not parse line 2 of the patch: `what`",
         ),
         (
             "diff --git a/x b/x\nBinary files a/x and b/x differ\n",
-            "binary files are not understood",
+            "binary patches are not supported",
         ),
-        ("--- a/x\n+++ b/x\n@@ -x +y @@\n", "a hunk begins like"),
+        ("--- a/x\n+++ b/x\n@@ -x +y @@\n", "a hunk starts like"),
     ] {
         let outcome = failed(&diff(&env, text));
         assert!(outcome.contains(told), "{text}: {outcome}");

@@ -37,17 +37,17 @@ fn a_missing_tool_is_explained_by_the_layer_that_took_it() {
         canonical(&json!({"tools": {"profile": "coding", "deny": ["group:web", " EXEC "]}}));
     assert_eq!(
         coding.explain("message"),
-        "`message` may not be used: `tools.profile (coding)` does not hold it. Add `message` to `tools.alsoAllow` to have it with this profile."
+        "`message` is not allowed: `tools.profile (coding)` does not include it. Add `message` to `tools.alsoAllow` to use it with this profile."
     );
     assert_eq!(
         coding.explain("web_fetch"),
-        "`web_fetch` may not be used: `tools.deny` denies `group:web`."
+        "`web_fetch` is not allowed: `tools.deny` denies `group:web`."
     );
     assert_eq!(
         coding.explain("bash"),
-        "`exec` may not be used: `tools.deny` denies ` EXEC `."
+        "`exec` is not allowed: `tools.deny` denies ` EXEC `."
     );
-    assert_eq!(coding.explain("read"), "`read` may be used.");
+    assert_eq!(coding.explain("read"), "`read` is allowed.");
     assert_eq!(
         coding.explain("raed"),
         "There is no tool `raed`. Did you mean `read`?"
@@ -59,12 +59,12 @@ fn a_missing_tool_is_explained_by_the_layer_that_took_it() {
         canonical(&json!({"agents": {"list": [{"id": "Main", "tools": {"allow": ["read"]}}]}}));
     assert_eq!(
         agent.explain("write"),
-        "`write` may not be used: `agents.list[main].tools.allow` does not hold it."
+        "`write` is not allowed: `agents.list[main].tools.allow` does not include it."
     );
     let leaf = verdict(&ToolRules::CANONICAL, &json!({}), "agent:main:subagent:x");
     assert_eq!(
         leaf.explain("cron"),
-        "`cron` may not be used: subagents do not have it."
+        "`cron` is not allowed: subagents do not have it."
     );
 }
 
@@ -83,7 +83,7 @@ fn strangers_have_no_tools_of_the_owner() {
     assert!(
         verdict
             .explain("cron")
-            .ends_with("only the owner's messages may use it.")
+            .ends_with("only the owner can use it.")
     );
 }
 

@@ -38,11 +38,11 @@ async fn a_job_is_polled_fed_read_and_removed() {
     let poll = bench
         .process(json!({"action": "poll", "sessionId": id, "timeout": 5000}))
         .await;
-    assert_eq!(text(&poll), format!("got one\n[`{id}` still runs]"));
+    assert_eq!(text(&poll), format!("got one\n[`{id}` is still running]"));
     let again = bench
         .process(json!({"action": "poll", "sessionId": id}))
         .await;
-    assert_eq!(text(&again), format!("[`{id}` still runs]"));
+    assert_eq!(text(&again), format!("[`{id}` is still running]"));
 
     bench
         .process(json!({"action": "write", "id": id, "data": "two\n", "eof": true}))
@@ -147,7 +147,7 @@ async fn a_job_that_prints_without_end_stays_small() {
             .await;
         assert!(text(&poll).len() <= bench.limit);
         let printed = details(&poll)["outputBytes"].as_u64().unwrap();
-        cut |= text(&poll).contains("bytes left out");
+        cut |= text(&poll).contains("bytes omitted");
         if cut && printed > 1_000_000 {
             break;
         }

@@ -58,13 +58,10 @@ fn lines_are_found_with_path_and_number() {
         ),
         "target/e.rs:1: fn ignored\n"
     );
-    assert_eq!(
-        search(&env, json!({"pattern": "nowhere"})),
-        "[Nothing was found.]"
-    );
+    assert_eq!(search(&env, json!({"pattern": "nowhere"})), "[No matches.]");
     assert_eq!(
         search(&env, json!({"pattern": "fn", "glob": "a.*", "limit": 1})),
-        "a.rs:1: fn one() {}\n[There is more: narrow the search, or give a larger `limit`.]"
+        "a.rs:1: fn one() {}\n[There are more matches: narrow the search, or use a larger `limit`.]"
     );
 }
 
@@ -79,7 +76,7 @@ fn rules_of_directories_above_hold_below() {
     ]);
     assert_eq!(
         search(&env, json!({"pattern": "fn", "path": "a/b"})),
-        "[Nothing was found.]"
+        "[No matches.]"
     );
 }
 
@@ -104,10 +101,7 @@ fn expressions_that_are_none_and_those_that_explode_are_outcomes() {
         failed(&call(&env, &tool(), json!({ "pattern": pattern })));
     }
     // Linear time by the engine's own promise; a backtracking one would still be at it.
-    assert_eq!(
-        search(&env, json!({"pattern": "(a*)*b"})),
-        "[Nothing was found.]"
-    );
+    assert_eq!(search(&env, json!({"pattern": "(a*)*b"})), "[No matches.]");
 }
 
 #[test]
@@ -123,7 +117,7 @@ fn long_lines_and_many_hits_stay_within_the_bound() {
         json!({"pattern": "hit", "limit": 100_000}),
         1000,
     ));
-    assert!(many.len() <= 1000 && many.contains("There is more"));
+    assert!(many.len() <= 1000 && many.contains("There are more matches"));
 }
 
 #[test]
@@ -133,10 +127,7 @@ fn links_and_what_lies_outside_are_not_searched() {
     env.link("workspace/out.md", "../secret.md");
     env.link("workspace/up", "..");
     env.link("workspace/loop", ".");
-    assert_eq!(
-        search(&env, json!({"pattern": "SECRET"})),
-        "[Nothing was found.]"
-    );
+    assert_eq!(search(&env, json!({"pattern": "SECRET"})), "[No matches.]");
     for path in ["..", "up", "out.md", "/etc"] {
         failed(&call(
             &env,

@@ -206,15 +206,15 @@ fn the_policy_filters_and_a_missing_tool_says_why() {
     for (name, told) in [
         (
             "write",
-            "`write` may not be used: `tools.deny` denies `write`.",
+            "`write` is not allowed: `tools.deny` denies `write`.",
         ),
         (
             "apply-patch",
-            "`apply_patch` may not be used: `tools.deny` denies `write`.",
+            "`apply_patch` is not allowed: `tools.deny` denies `write`.",
         ),
         (
             "lantern_on",
-            "`lantern_on` may not be used: `tools.profile (coding)` does not hold it. Add `lantern_on` to `tools.alsoAllow` to have it with this profile.",
+            "`lantern_on` is not allowed: `tools.profile (coding)` does not include it. Add `lantern_on` to `tools.alsoAllow` to use it with this profile.",
         ),
         (
             "serch",
@@ -222,7 +222,7 @@ fn the_policy_filters_and_a_missing_tool_says_why() {
         ),
         (
             "bash",
-            "The tool `bash` is not available here. There are `read`, `list`, `search`, `edit`, `memory_search`, `session_status`, `wiki__search`.",
+            "The tool `bash` is not available here. Available tools: `read`, `list`, `search`, `edit`, `memory_search`, `session_status`, `wiki__search`.",
         ),
     ] {
         assert_eq!(failed(&call(&toolbox, name, 5000)), told);
@@ -251,7 +251,7 @@ fn whatever_a_tool_says_is_clean_redacted_and_bounded() {
     );
     assert!(!leaky.details.unwrap().to_string().contains("hunter2"));
     let long = done(&call(&toolbox, "long", 50_000));
-    assert!(long.len() <= 2001 && long.lines().count() <= 51 && long.contains("left out"));
+    assert!(long.len() <= 2001 && long.lines().count() <= 51 && long.contains("omitted"));
     let tight = done(&call(&toolbox, "long", 300));
     assert!(tight.len() <= 301);
 }
@@ -265,6 +265,6 @@ fn the_status_is_told_in_lines() {
     );
     assert_eq!(
         done(&call(&toolbox, "session_status", 5000)),
-        "Time: 2026-01-02 03:04 UTC\nSession: agent:main:main\nModel: acme/large\nWindow: 50000 of 200000 tokens (25 %)\nTurns: 3\nCompactions: 0\nTokens: 10 sent, 20 answered, 30 read from the cache, 0 written to it\nCost: $0.1234 of at most $5.00"
+        "Time: 2026-01-02 03:04 UTC\nSession: agent:main:main\nModel: acme/large\nWindow: 50000 of 200000 tokens (25 %)\nTurns: 3\nCompactions: 0\nTokens: 10 input, 20 output, 30 cache read, 0 cache write\nCost: $0.1234 of at most $5.00"
     );
 }

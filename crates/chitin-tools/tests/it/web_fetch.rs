@@ -119,7 +119,7 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
     ] {
         let told = failed(&call(&env, &closed, json!({ "url": url })));
         assert!(
-            told.contains("is not fetched") && told.contains("tools.webFetch.allowAddresses"),
+            told.contains("was not fetched") && told.contains("tools.webFetch.allowAddresses"),
             "{url}: {told}"
         );
     }
@@ -184,7 +184,7 @@ fn redirects_are_judged_like_the_first_address() {
     let page = fetch("/twice");
     assert!(done(&page).starts_with(&format!("200 from {}\n", server.url("/page"))));
     assert!(failed(&fetch("/inside")).contains("`127.0.0.2` is a loopback address"));
-    assert!(failed(&fetch("/file")).contains("is no address that can be fetched"));
+    assert!(failed(&fetch("/file")).contains("cannot fetch"));
     let before = server.asked.load(Ordering::SeqCst);
     assert!(failed(&fetch("/loop")).contains("more than 5 redirects"));
     assert_eq!(server.asked.load(Ordering::SeqCst) - before, 6);
@@ -205,8 +205,7 @@ fn only_plain_web_addresses_are_fetched() {
         "data:text/plain,x",
     ] {
         assert!(
-            failed(&call(&env, &tool, json!({ "url": url })))
-                .contains("is no address that can be fetched"),
+            failed(&call(&env, &tool, json!({ "url": url }))).contains("cannot fetch"),
             "{url}"
         );
     }
@@ -218,7 +217,7 @@ fn only_plain_web_addresses_are_fetched() {
         json!({"url": format!("http://{host}/")}),
     ));
     assert!(
-        unknown.contains(&format!("`{host}` is not known")),
+        unknown.contains(&format!("could not resolve `{host}`")),
         "{unknown}"
     );
 }
@@ -244,7 +243,7 @@ fn size_time_and_stops_hold() {
     let tool = WebFetchTool::new(options, no_tls());
     let endless = call_within(&env, &tool, json!({"url": server.url("/endless")}), 2000);
     assert!(
-        done(&endless).len() <= 2000 && done(&endless).contains("Only the beginning was read.")
+        done(&endless).len() <= 2000 && done(&endless).contains("Only the beginning was fetched.")
     );
     assert_eq!(endless.details.unwrap()["size"], 100_000);
     let began = Instant::now();
@@ -253,7 +252,8 @@ fn size_time_and_stops_hold() {
             .contains("longer than 1 seconds")
     );
     assert!(
-        failed(&call(&env, &tool, json!({"url": server.url("/cut")}))).contains("The fetch failed")
+        failed(&call(&env, &tool, json!({"url": server.url("/cut")})))
+            .contains("Could not fetch the page")
     );
     let cancel = CancellationToken::new();
     let later = cancel.clone();
@@ -268,7 +268,7 @@ fn size_time_and_stops_hold() {
         1000,
         &cancel,
     );
-    assert_eq!(failed(&stopped), "Stopped before it was done.");
+    assert_eq!(failed(&stopped), "Stopped before it finished.");
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
@@ -308,7 +308,7 @@ fn failures_and_other_kinds_are_said() {
     assert!(done(&fetch("/json")).ends_with("{\"a\": 1}"));
     assert!(done(&fetch("/latin")).ends_with("café"));
     assert!(done(&fetch("/bare")).ends_with("\n\nbare"));
-    assert!(done(&fetch("/zip")).ends_with(": not shown, it is `application/zip`, 4 bytes."));
+    assert!(done(&fetch("/zip")).ends_with(": not text, but `application/zip`, 4 bytes."));
 }
 
 #[test]

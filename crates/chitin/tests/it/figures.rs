@@ -175,7 +175,7 @@ fn session_status_counts_the_turns_and_tokens_of_the_whole_session() {
         .unwrap();
     let said = result["content"].to_string();
     assert!(said.contains("Turns: 3"), "{said}");
-    assert!(said.contains("300 sent, 30 answered"), "{said}");
+    assert!(said.contains("300 input, 30 output"), "{said}");
     assert!(said.contains("Cost: $0.0"), "{said}");
 }
 

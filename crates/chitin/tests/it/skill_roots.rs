@@ -86,7 +86,7 @@ fn a_skill_is_not_written_and_nothing_beside_it_is_read() {
         ("read", json!({"path": team})),
     ] {
         let said = call(&env, tool, &arguments);
-        let refused = ["outside the workspace", "not written", "is refused"];
+        let refused = ["outside the workspace", "is read-only", "is refused"];
         assert!(refused.iter().any(|words| said.contains(words)), "{said}");
         assert!(!said.contains("lantern\n"), "{tool} {arguments}: {said}");
     }

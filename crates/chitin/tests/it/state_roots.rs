@@ -68,7 +68,7 @@ fn no_file_tool_reads_or_changes_a_state_root() {
     ] {
         let said = call(&env, "home", tool, &arguments);
         assert!(
-            said.contains("is refused: it lies in"),
+            said.contains("is refused: it is in"),
             "{tool} {arguments}: {said}"
         );
         assert!(!said.contains("lantern\n"), "{tool} {arguments}: {said}");
@@ -131,7 +131,7 @@ fn a_workspace_in_openclaws_state_is_a_workspace_like_any_other() {
     );
     env.link("home/.openclaw/workspace/config", "../openclaw.json");
     let said = call(&env, directory, "read", &json!({"path": "config"}));
-    assert!(said.contains("is refused: it lies in"), "{said}");
+    assert!(said.contains("is refused: it is in"), "{said}");
 }
 
 #[test]

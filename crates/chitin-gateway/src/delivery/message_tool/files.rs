@@ -79,7 +79,7 @@ fn decoded(buffer: &str, most: usize) -> Result<Vec<u8>, String> {
         Some(rest) => rest.split_once(',').map_or(rest, |(_, data)| data),
         None => buffer,
     };
-    let too_large = || format!("`buffer` is too large: at most {most} bytes can be sent.");
+    let too_large = || format!("`buffer` is too large to send: the limit is {most} bytes.");
     if buffer.len() / 4 > most / 3 + 1 {
         return Err(too_large());
     }

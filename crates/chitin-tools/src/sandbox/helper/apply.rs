@@ -40,7 +40,8 @@ fn become_command(apply: &Apply) -> Result<(), String> {
     let said = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
     // A session of its own: no terminal to type into. `bwrap` has made one already.
     if apply.level != SandboxLevel::Bwrap {
-        rustix::process::setsid().map_err(|error| said("no session of its own")(error.into()))?;
+        rustix::process::setsid()
+            .map_err(|error| said("could not create a session")(error.into()))?;
     }
     die_with(apply.parent)?;
     let none = Rlimit {
@@ -48,23 +49,23 @@ fn become_command(apply: &Apply) -> Result<(), String> {
         maximum: Some(0),
     };
     rustix::process::setrlimit(Resource::Core, none)
-        .map_err(|error| said("core files can't be turned off")(error.into()))?;
+        .map_err(|error| said("could not disable core dumps")(error.into()))?;
     if let Some(bytes) = apply.policy.memory_bytes {
         let limit = Rlimit {
             current: Some(bytes),
             maximum: Some(bytes),
         };
         rustix::process::setrlimit(Resource::Data, limit)
-            .map_err(|error| said("memory can't be limited")(error.into()))?;
+            .map_err(|error| said("could not limit memory")(error.into()))?;
     }
     if let Some(output) = apply.output {
-        let output =
-            super::super::door::opened_again(output).map_err(said("there is no output"))?;
+        let output = super::super::door::opened_again(output)
+            .map_err(said("could not set up the output"))?;
         rustix::stdio::dup2_stdout(&output)
-            .map_err(|error| said("there is no output")(error.into()))?;
+            .map_err(|error| said("could not set up the output")(error.into()))?;
     }
     close_the_rest();
-    std::env::set_current_dir(&apply.workdir).map_err(said("the directory can't be entered"))?;
+    std::env::set_current_dir(&apply.workdir).map_err(said("could not change to the directory"))?;
     let facts = restrict(apply)?;
 
     let mut command = Command::new(
@@ -79,20 +80,21 @@ fn become_command(apply: &Apply) -> Result<(), String> {
         .envs(&apply.environment);
     // The way back closes by itself when the command takes over, so nothing can be said in its name.
     let back = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stderr(), 3)
-        .map_err(|error| said("no way back")(error.into()))?;
+        .map_err(|error| said("could not set up the status pipe")(error.into()))?;
     let facts = serde_json::to_string(&facts).map_err(|error| error.to_string())?;
-    write_back(&back, &format!("{READY}{facts}\n")).map_err(said("no way back"))?;
+    write_back(&back, &format!("{READY}{facts}\n"))
+        .map_err(said("could not set up the status pipe"))?;
     match apply.errors {
         ErrorOutput::Output => rustix::stdio::dup2_stderr(rustix::stdio::stdout())
-            .map_err(|error| said("no error output")(error.into()))?,
+            .map_err(|error| said("could not set up the error output")(error.into()))?,
         ErrorOutput::Tail => {}
     }
     let error = command.exec();
     let program = command.get_program().to_string_lossy();
     let problem = match error.kind() {
         io::ErrorKind::NotFound => format!("the program `{program}` was not found"),
-        io::ErrorKind::PermissionDenied => format!("the program `{program}` may not be run"),
-        _ => format!("the program `{program}` cannot be run: {error}"),
+        io::ErrorKind::PermissionDenied => format!("no permission to run the program `{program}`"),
+        _ => format!("could not run the program `{program}`: {error}"),
     };
     let _ = write_back(&back, &format!("{FAILED}{problem}\n"));
     Ok(())
@@ -111,10 +113,10 @@ fn write_back(back: &rustix::fd::OwnedFd, text: &str) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn die_with(parent: Option<i32>) -> Result<(), String> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(|error| format!("no signal when the parent dies: {error}"))?;
+        .map_err(|error| format!("could not request a signal for the parent's death: {error}"))?;
     let now = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
     if parent.is_some() && now != parent {
-        return Err("the supervisor is gone".to_owned());
+        return Err("the supervisor has exited".to_owned());
     }
     Ok(())
 }
@@ -139,7 +141,7 @@ fn close_the_rest() {}
 #[cfg(target_os = "linux")]
 fn restrict(apply: &Apply) -> Result<Facts, String> {
     rustix::thread::set_no_new_privs(true)
-        .map_err(|error| format!("privileges can't be given up: {error}"))?;
+        .map_err(|error| format!("could not set `no_new_privs`: {error}"))?;
     let mut facts = Facts::default();
     match apply.level {
         SandboxLevel::None => {}
@@ -161,7 +163,7 @@ fn restrict(apply: &Apply) -> Result<Facts, String> {
     match apply.level {
         SandboxLevel::None => Ok(Facts::default()),
         SandboxLevel::Bwrap | SandboxLevel::Landlock => {
-            Err("this system has no such sandbox".to_owned())
+            Err("this system does not support it".to_owned())
         }
     }
 }

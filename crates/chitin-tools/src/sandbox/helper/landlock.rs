@@ -20,7 +20,7 @@ pub(super) fn apply(policy: &Policy) -> Result<u8, String> {
 fn restrict(policy: &Policy) -> Result<u8, String> {
     if !policy.masked.is_empty() {
         return Err(format!(
-            "`{}` can't be hidden, because a directory around it is open",
+            "could not hide `{}`, because a directory above it is accessible",
             policy.masked[0].display()
         ));
     }
@@ -57,12 +57,12 @@ fn restrict(policy: &Policy) -> Result<u8, String> {
         .and_then(landlock::RulesetCreated::restrict_self)
         .map_err(said)?;
     let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
-        return Err("the kernel does not have it".to_owned());
+        return Err("the kernel does not support it".to_owned());
     };
     let version = version(effective_abi);
     if status.ruleset == RulesetStatus::NotEnforced || version < OLDEST {
         return Err(format!(
-            "version {version} of the interface is too old; {OLDEST} is needed"
+            "the kernel's version {version} of the interface is too old; {OLDEST} is needed"
         ));
     }
     Ok(version)

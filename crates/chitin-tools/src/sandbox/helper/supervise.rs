@@ -88,7 +88,7 @@ fn start(launch: &Launch) -> Result<Started, String> {
     let output = match launch.level {
         SandboxLevel::Bwrap => {
             let output = rustix::io::dup(rustix::stdio::stdout());
-            Some(output.map_err(|error| format!("there is no output: {error}"))?)
+            Some(output.map_err(|error| format!("could not set up the output: {error}"))?)
         }
         SandboxLevel::Landlock | SandboxLevel::None => None,
     };

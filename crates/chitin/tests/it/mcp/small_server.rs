@@ -262,12 +262,12 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
         "{errors}"
     );
     assert!(
-        errors.contains("nothing answers at its address (connection refused)"),
+        errors.contains("could not connect to its address (connection refused)"),
         "{errors}"
     );
-    assert!(errors.contains("Check that it runs"), "{errors}");
+    assert!(errors.contains("Check that it is running"), "{errors}");
     assert!(
-        errors.contains("it could not be started: the program `no-such-program` was not found"),
+        errors.contains("could not start it: the program `no-such-program` was not found"),
         "{errors}"
     );
     assert!(
@@ -276,7 +276,7 @@ fn a_server_that_does_not_start_costs_a_note_and_no_turn() {
     );
     assert!(
         errors.contains(
-            "`dies` is not available: it ended before it answered (exit code 3); it said: no database. Run its command in a shell"
+            "`dies` is not available: it exited before it responded (exit code 3); its error output: no database. Run its command in a shell"
         ),
         "{errors}"
     );
@@ -302,7 +302,11 @@ fn an_answer_that_is_too_long_is_said_at_once_and_the_server_stays() {
     let output = talk.say("Go");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let results = results(&talk);
-    assert!(results[0].contains("longer than 16 MiB"), "{}", results[0]);
+    assert!(
+        results[0].contains("longer than the limit of 16 MiB"),
+        "{}",
+        results[0]
+    );
     assert!(results[1].contains("pid "), "{}", results[1]);
     assert_eq!(starts(&talk.env.workspace()), 1);
 }
