@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The most tools of one server.
-const TOOLS: usize = 256;
+pub(super) const MOST_TOOLS: usize = 256;
 /// The longest description, in characters.
 const DESCRIPTION: usize = 4096;
 
@@ -64,12 +64,21 @@ pub(super) enum Delivered {
     Perhaps,
 }
 
+/// The tools of a server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ListedTools {
+    /// Those that are used.
+    pub(super) tools: Vec<RemoteTool>,
+    /// How many more it offers.
+    pub(super) omitted: usize,
+}
+
 impl Connection {
     /// Connects and asks for the tools.
     pub(super) async fn open(
         config: &ServerConfig,
         surroundings: &McpSurroundings,
-    ) -> Result<(Self, Vec<RemoteTool>), String> {
+    ) -> Result<(Self, ListedTools), String> {
         let opening = async {
             let connection = Self::connect(config, surroundings).await?;
             let listed = tokio::select! {
@@ -80,8 +89,11 @@ impl Connection {
                 Ok(tools) => tools,
                 Err(error) => return Err(connection.explain(&error).await),
             };
-            let tools = tools.into_iter().take(TOOLS).map(remote).collect();
-            Ok((connection, tools))
+            let listed = ListedTools {
+                omitted: tools.len().saturating_sub(MOST_TOOLS),
+                tools: tools.into_iter().take(MOST_TOOLS).map(remote).collect(),
+            };
+            Ok((connection, listed))
         };
         tokio::time::timeout(config.connecting, opening)
             .await

@@ -2,7 +2,7 @@
 
 use super::backoff::Backoff;
 use super::config::{ServerConfig, ServerTransport};
-use super::connection::{CallError, Connection, Delivered, RemoteTool};
+use super::connection::{CallError, Connection, Delivered, ListedTools, MOST_TOOLS};
 use super::names::{server_name, tool_name};
 use super::outcome::{Answer, outcome};
 use super::stdio::NOT_STARTED;
@@ -86,7 +86,7 @@ struct Server {
 
 struct Slot {
     connection: Option<Arc<Connection>>,
-    tools: Vec<RemoteTool>,
+    listed: ListedTools,
     backoff: Backoff,
     /// Whether it is over.
     closed: bool,
@@ -111,7 +111,7 @@ impl McpServers {
                 surroundings: surroundings.clone(),
                 slot: Mutex::new(Slot {
                     connection: None,
-                    tools: Vec::new(),
+                    listed: ListedTools::default(),
                     backoff: Backoff::new(longest),
                     closed: false,
                 }),
@@ -129,16 +129,16 @@ impl McpServers {
         reserved: impl IntoIterator<Item = &'a str>,
         redact: &Redact,
     ) -> McpTools {
-        let connected = join_all(self.servers.iter().map(|server| server.remote_tools())).await;
+        let connected = join_all(self.servers.iter().map(|server| server.listed())).await;
         let mut names: BTreeSet<String> = reserved.into_iter().map(str::to_lowercase).collect();
         let mut prefixes = BTreeSet::new();
         let mut found = McpTools::default();
-        for (server, tools) in self.servers.iter().zip(connected) {
+        for (server, listed) in self.servers.iter().zip(connected) {
             let prefix = server_name(&server.config.name, &mut prefixes);
-            let tools = match tools {
-                Ok(tools) => {
+            let listed = match listed {
+                Ok(listed) => {
                     found.available += 1;
-                    tools
+                    listed
                 }
                 Err(reason) => {
                     found.unavailable += 1;
@@ -167,7 +167,14 @@ impl McpServers {
                     server.config.name
                 ));
             }
-            for remote in tools {
+            if listed.omitted > 0 {
+                found.notes.push(format!(
+                    "The MCP server `{}` offers {} tools. The first {MOST_TOOLS} are used.",
+                    server.config.name,
+                    MOST_TOOLS + listed.omitted
+                ));
+            }
+            for remote in listed.tools {
                 found.tools.push(Arc::new(McpTool {
                     spec: ToolSpec {
                         name: tool_name(&prefix, &remote.name, &mut names),
@@ -200,9 +207,9 @@ impl McpServers {
 }
 
 impl Server {
-    async fn remote_tools(&self) -> Result<Vec<RemoteTool>, String> {
+    async fn listed(&self) -> Result<ListedTools, String> {
         self.connection().await?;
-        Ok(self.slot.lock().await.tools.clone())
+        Ok(self.slot.lock().await.listed.clone())
     }
 
     /// Returns the connection; starts the server where there is none. One that keeps failing is started less and less often.
@@ -228,10 +235,10 @@ impl Server {
         }
         tokio::time::sleep(pause).await;
         match Connection::open(&self.config, &self.surroundings).await {
-            Ok((connection, tools)) => {
+            Ok((connection, listed)) => {
                 let connection = Arc::new(connection);
                 slot.connection = Some(Arc::clone(&connection));
-                slot.tools = tools;
+                slot.listed = listed;
                 Ok(connection)
             }
             Err(reason) => {

@@ -1,6 +1,6 @@
 """A small MCP server for tests: `server.py stdio MARKER`, or `server.py http PORT MARKER`.
 
-Tools: `add`, and `pid`, which says which process answers. Every start adds a line to the file `starts` in the current directory.
+Tools: `add`, and `pid`, which says which process answers; and `MORE_TOOLS` others. Every start adds a line to the file `starts` in the current directory.
 Over HTTP a session lives as long as the process. A request with another one is turned down as the reference server does it: with
 an error that names no request.
 """
@@ -15,6 +15,7 @@ TOOLS = [
      "inputSchema": {"type": "object", "properties": {"a": NUMBER, "b": NUMBER}}},
     {"name": "pid", "description": "Names the process.", "inputSchema": {"type": "object"}},
 ]
+TOOLS += [{"name": f"more{number}", "inputSchema": {"type": "object"}} for number in range(int(os.environ.get("MORE_TOOLS", 0)))]
 SESSION = f"session-{os.getpid()}"
 
 

@@ -108,6 +108,23 @@ fn context_counts_the_tools_that_servers_offered_last() {
 }
 
 #[test]
+fn tools_beyond_the_limit_are_noted() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = talk(&[json!({"text": "Good morning."})]);
+    let mut server = program(&talk);
+    server["env"] = json!({"MORE_TOOLS": "300"});
+    talk.configure(json!({"mcp": {"servers": {"small": server}}}));
+    let output = talk.say("Hello");
+    let notes = text(&output.stderr);
+    let note = "The MCP server `small` offers 302 tools. The first 256 are used.";
+    assert!(notes.contains(note), "{notes}");
+    assert!(requested(&talk).contains("small__more253"));
+    assert!(!requested(&talk).contains("small__more254"));
+}
+
+#[test]
 fn run_uses_an_address_of_the_workspace_when_the_user_wants_it() {
     if !needs::programs(&["python3"]) {
         return;
