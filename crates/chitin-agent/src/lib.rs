@@ -3,6 +3,7 @@
 //! In: somebody's words for a session. Out: [`chitin_protocol::event::TurnEvent`]s, and records in the transcript. This is
 //! the only place where the parts meet; it prints nothing and knows neither home directory nor environment.
 
+mod blocking;
 pub mod clock;
 pub mod compat;
 pub mod engine;
@@ -14,4 +15,5 @@ mod limits;
 pub mod source;
 pub mod turn;
 
+pub use blocking::blocking;
 pub use limits::{Spending, TurnLimits};

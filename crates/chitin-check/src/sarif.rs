@@ -92,11 +92,7 @@ fn fingerprint(finding: &Finding, seen: &mut HashMap<String, usize>) -> String {
     let count = seen.entry(key.clone()).or_default();
     *count += 1;
     let hash = blake3::hash(format!("{key}\0{count}").as_bytes());
-    let mut hex = String::new();
-    for byte in &hash.as_bytes()[..16] {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex::encode(&hash.as_bytes()[..16])
 }
 
 /// Writes a path as part of an address.

@@ -1,7 +1,7 @@
 //! Ids of Discord: numbers that stand in texts.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// An id. It is digits and nothing else, so that it can stand in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -51,9 +51,5 @@ impl<'de> Deserialize<'de> for Id {
 
 /// Writes the first bytes of a digest.
 pub(crate) fn hex(digest: &[u8], count: usize) -> String {
-    let mut hex = String::with_capacity(count * 2);
-    for byte in digest.iter().take(count) {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex::encode(&digest[..count.min(digest.len())])
 }

@@ -68,6 +68,7 @@ pub(crate) fn prepare(
         body: body.into(),
         rules: *request.rules,
         tee: None,
+        gone_out: None,
     })
 }
 

@@ -58,6 +58,8 @@ pub struct Prepared {
     pub rules: ProviderRules,
     /// Gets every byte of the answer before it is parsed, for the raw stream log.
     pub tee: Option<Tee>,
+    /// Is cancelled when the body has gone out. A model without a network leaves it alone.
+    pub gone_out: Option<CancellationToken>,
 }
 
 /// Gets every byte of an answer before it is parsed.

@@ -11,6 +11,7 @@ use crate::notes::Notes;
 use crate::plugins::FollowedConfig;
 use crate::setup::{Configuration, Setup, Target};
 use crate::tools::User;
+use chitin_agent::blocking;
 use chitin_agent::turn::{Agent, NoApprover};
 use chitin_config::{Layers, agents, home};
 use chitin_gateway::access::ToolLimits;
@@ -216,7 +217,7 @@ impl ServeHost {
     /// changes nothing.
     async fn follow_plugins(&self) {
         let mut followed = self.followed.lock().await;
-        let own = match followed.changed(&self.host) {
+        let own = match blocking(|| followed.changed(&self.host)) {
             None => return,
             Some(Ok(own)) => own,
             Some(Err(error)) => {
@@ -278,7 +279,7 @@ impl ServeHost {
 
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
         self.follow_plugins().await;
-        let cache = self.cache_in(ask.agent_id, ask.workspace.as_deref())?;
+        let cache = blocking(|| self.cache_in(ask.agent_id, ask.workspace.as_deref()))?;
         let contract = cache.factory.setup.contract();
         let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
         let variant = AgentVariant {
@@ -309,13 +310,15 @@ impl ServeHost {
             thinking: ask.thinking,
             ..User::owner(ask.session_key, &template, &ask.offers)
         };
-        let made = cache.factory.agent(
-            &template,
-            &user,
-            Arc::clone(&self.approver),
-            ask.working_directory.as_deref(),
-            self.verb,
-        );
+        let made = blocking(|| {
+            cache.factory.agent(
+                &template,
+                &user,
+                Arc::clone(&self.approver),
+                ask.working_directory.as_deref(),
+                self.verb,
+            )
+        });
         let agent = Arc::new(made.map_err(|error| said(&error))?);
         Ok(cache.keep(variant, agent))
     }

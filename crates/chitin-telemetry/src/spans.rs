@@ -114,7 +114,7 @@ impl Recorder {
 
 impl Turn {
     fn new(happening: &Happening) -> Self {
-        let trace_id = hex(&Sha256::digest(&happening.job_id)[..16]);
+        let trace_id = hex::encode(&Sha256::digest(&happening.job_id)[..16]);
         let root = span_id(&trace_id, 0);
         Self {
             trace_id,
@@ -240,11 +240,5 @@ impl Turn {
 }
 
 fn span_id(trace_id: &str, number: u64) -> String {
-    hex(&Sha256::digest(format!("{trace_id} {number}"))[..8])
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    hex::encode(&Sha256::digest(format!("{trace_id} {number}"))[..8])
 }

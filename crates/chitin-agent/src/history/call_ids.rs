@@ -197,12 +197,7 @@ fn head(text: &str, most: usize) -> &str {
 }
 
 fn short_hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(4).fold(String::new(), |mut hex, byte| {
-        use std::fmt::Write as _;
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex::encode(&Sha256::digest(text)[..4])
 }
 
 /// Tells whether Anthropic gave an id.

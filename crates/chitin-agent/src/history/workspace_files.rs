@@ -95,9 +95,5 @@ fn files_of(entry: &Entry) -> Option<&Vec<Value>> {
 }
 
 fn digest(file: &ConversationFile) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(&file.text) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(Sha256::digest(&file.text))
 }

@@ -4,15 +4,10 @@ use chitin_protocol::message::Message;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// Returns the SHA-256 of bytes, in hexadecimal.
 pub(super) fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// Returns the SHA-256 of a value's JSON with the names of its fields in order, so that their order does not count.

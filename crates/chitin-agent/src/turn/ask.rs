@@ -13,13 +13,11 @@ use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::Pending;
 use futures_util::{FutureExt, StreamExt};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 /// How long a model may go on after a turn was stopped.
 const GRACE: Duration = Duration::from_millis(200);
-
-/// How long the journal waits before it writes, so that the request goes first.
-const AFTER_THE_FIRST_BYTE: Duration = Duration::from_millis(2);
 
 /// What the model is asked.
 #[derive(Debug, Clone, Copy)]
@@ -95,14 +93,22 @@ impl Running<'_> {
                 attempt,
                 bytes = prepared.body.len(),
             );
+            let gone_out = CancellationToken::new();
+            prepared.gone_out = Some(gone_out.clone());
             let sending = candidate
                 .model
                 .send(prepared.clone(), self.cancel.clone())
                 .instrument(span.clone());
+            let sending = async {
+                let sent = sending.await;
+                // Also of a request that never left, and of a model without a network.
+                gone_out.cancel();
+                sent
+            };
             let noting = async {
                 let stored = on_disk(pending.take()).await;
                 // The first byte goes before the journal's files.
-                tokio::time::sleep(AFTER_THE_FIRST_BYTE).await;
+                gone_out.cancelled().await;
                 self.journal_request(&prepared, None);
                 stored
             };
@@ -311,7 +317,7 @@ async fn on_disk(pending: Option<Pending>) -> Result<Vec<Entry>, TurnError> {
 }
 
 /// Waits until the token has been cancelled for so long.
-async fn cancelled_for(cancel: &tokio_util::sync::CancellationToken, grace: Duration) {
+async fn cancelled_for(cancel: &CancellationToken, grace: Duration) {
     cancel.cancelled().await;
     tokio::time::sleep(grace).await;
 }

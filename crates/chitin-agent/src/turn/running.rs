@@ -6,6 +6,7 @@ use super::guarding::HeldReply;
 use super::session::Held;
 use super::teller::{self, Teller};
 use super::{Agent, Candidate, Keeper, ResetAsk, TurnError, TurnInput};
+use crate::blocking;
 use crate::engine::SessionRef;
 use crate::journal::Journal;
 use crate::limits::Spent;
@@ -88,7 +89,7 @@ impl<'a> Running<'a> {
         let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
         let now_ms = parts.clock.now_ms();
         let key = input.session_key.clone();
-        let stale = match parts.store.find(&key)? {
+        let stale = match blocking(|| parts.store.find(&key))? {
             Some(entry) if !input.afresh => (parts.reset)(&ResetAsk {
                 session_key: &key,
                 updated_at: entry.updated_at,
@@ -160,7 +161,7 @@ impl<'a> Running<'a> {
         for note in &recalled.notes {
             teller.note(note).await;
         }
-        let seen = parts.source.look(&Ask {
+        let ask = Ask {
             session_key: &key,
             session_id: &session_id,
             marked,
@@ -169,7 +170,8 @@ impl<'a> Running<'a> {
             occasion: &input.occasion,
             memory: &recalled.results,
             records: conversation.entries(),
-        })?;
+        };
+        let seen = blocking(|| parts.source.look(&ask))?;
         for note in &seen.notes {
             teller.note(note).await;
         }

@@ -1,6 +1,7 @@
 //! The session's file, used from async code: the disk is waited for on another thread.
 
 use super::{Parts, TurnError};
+use crate::blocking;
 use chitin_protocol::transcript::{Entry, EntryBody};
 use chitin_store::{Begin, LockMode, NewEntry, OpenSession, Pending, SessionEntry, StoreError};
 use std::time::Duration;
@@ -25,7 +26,7 @@ impl Held {
     ) -> Result<Self, TurnError> {
         let mut waited = 0;
         loop {
-            match parts.store.open(key, begin, LockMode::Refuse) {
+            match blocking(|| parts.store.open(key, begin, LockMode::Refuse)) {
                 Ok(open) => return Ok(Self { open: Some(open) }),
                 Err(StoreError::Busy { .. })
                     if waited < parts.lock_wait_ms && !cancel.is_cancelled() =>
@@ -71,7 +72,7 @@ impl Held {
         }
         let open = self.open.as_deref_mut().ok_or_else(lost)?;
         let entries = bodies.into_iter().map(|body| NewEntry { body }).collect();
-        Ok(Some(open.append_pending(entries, now)?))
+        Ok(Some(blocking(|| open.append_pending(entries, now))?))
     }
 
     /// Changes what the index says.

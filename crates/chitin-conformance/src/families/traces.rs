@@ -324,6 +324,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
                 body: body.into(),
                 digest: "0".repeat(64),
                 tee: None,
+                gone_out: None,
                 rules: chitin_contract::ProviderRules::CANONICAL,
             },
             system,

@@ -37,7 +37,5 @@ pub(super) fn same(one: &str, other: &str) -> bool {
 
 /// Returns what is kept of a code that was given out.
 pub(super) fn trace(code: &str) -> String {
-    let digest = Sha256::digest(code);
-    let digest = digest.iter().take(8);
-    digest.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    hex::encode(&Sha256::digest(code)[..8])
 }

@@ -36,6 +36,7 @@ pub use tools::{ToolLimits, tool_limits};
 
 use crate::intake::Noticed;
 use crate::surface::Address;
+use chitin_agent::blocking;
 use chitin_agent::clock::Clock;
 use chitin_protocol::agent_id::normalize_account_id;
 use chitin_protocol::text::trim_js;
@@ -235,7 +236,7 @@ impl Trust {
         account: &str,
         sender: &str,
     ) -> Result<Option<Paired>, String> {
-        let known = self.store.look().map_err(|error| error.to_string())?;
+        let known = blocking(|| self.store.look()).map_err(|error| error.to_string())?;
         Ok(known.find(channel, account, sender).cloned())
     }
 

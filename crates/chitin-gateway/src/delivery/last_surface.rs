@@ -6,6 +6,7 @@ use crate::gateway::Inner;
 use crate::jobs::{Job, JobKind};
 use crate::route::Inbound;
 use crate::surface::Address;
+use chitin_agent::blocking;
 use chitin_protocol::agent_id::AgentId;
 use chitin_store::SessionEntry;
 use serde_json::Value;
@@ -38,7 +39,7 @@ impl Inner {
     /// Returns where a session was last spoken to.
     pub(crate) fn last_place(&self, agent_id: &str, session_key: &str) -> Option<Address> {
         let store = self.parts.host.store(agent_id).ok()?;
-        let place = place_in(&store.find(session_key).ok()??)?;
+        let place = place_in(&blocking(|| store.find(session_key)).ok()??)?;
         self.parts.surfaces.get(&place.channel)?;
         Some(place)
     }

@@ -51,6 +51,5 @@ impl Inner {
 pub(crate) fn said(place: &Address, text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let digest = Sha256::digest(format!("{place}\n{}", words.join(" ")));
-    let digest = digest.iter().take(16);
-    digest.fold(SAID.to_owned(), |mark, byte| mark + &format!("{byte:02x}"))
+    SAID.to_owned() + &hex::encode(&digest[..16])
 }

@@ -5,6 +5,7 @@ use crate::compat::{HEARTBEAT_FILE, heartbeat_session, last};
 use crate::gateway::{Gateway, Inner};
 use crate::heartbeat;
 use crate::jobs::{Job, JobKind, Outcome, Status};
+use chitin_agent::blocking;
 use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
@@ -316,7 +317,7 @@ impl Inner {
             return None;
         }
         let store = self.parts.host.store(&job.agent_id).ok()?;
-        Some(store.find(&job.session_key).ok()??.updated_at)
+        Some(blocking(|| store.find(&job.session_key)).ok()??.updated_at)
     }
 
     /// Returns the conversation that remembers what heartbeats said: one that outlives a session for each beat.
@@ -324,7 +325,7 @@ impl Inner {
         let store = self.parts.host.store(agent_id).ok()?;
         let base = crate::compat::heartbeat_base(session_key);
         [base, session_key].into_iter().find_map(|key| {
-            let entry = store.find(key).ok()??;
+            let entry = blocking(|| store.find(key)).ok()??;
             Some((key.to_owned(), entry))
         })
     }

@@ -9,6 +9,7 @@ use crate::jobs::{Job, JobKind, Sender};
 use crate::queue::busy::Marks;
 use crate::queue::{QueueSettings, QueueWish};
 use crate::surface::Address;
+use chitin_agent::blocking;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -94,11 +95,11 @@ impl Inner {
                 place: Place::Known,
             });
         }
-        if let Err(refusal) = self.must_reach(&noticed.incoming, &agent_id) {
+        if let Err(refusal) = blocking(|| self.must_reach(&noticed.incoming, &agent_id)) {
             self.forget(&job_id);
             return Err(refusal);
         }
-        let settings = self.queue_settings(&noticed.incoming, &session_key, &agent_id);
+        let settings = blocking(|| self.queue_settings(&noticed.incoming, &session_key, &agent_id));
         let sender = self.sender(&noticed, place, &agent_id);
         let words = spoken(&noticed, &sender, place, before);
         let incoming = noticed.incoming;
@@ -188,11 +189,7 @@ impl Inner {
             (None, Some(message), Some(place)) => {
                 let account = place.account_id.as_deref().unwrap_or_default();
                 let digest = Sha256::digest(format!("{account} {place} {message}"));
-                let name = digest
-                    .iter()
-                    .take(16)
-                    .fold(String::new(), |name, byte| name + &format!("{byte:02x}"));
-                format!("m-{name}")
+                format!("m-{}", hex::encode(&digest[..16]))
             }
             (None, ..) => self.parts.clock.unique(),
         }

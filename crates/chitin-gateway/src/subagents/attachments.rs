@@ -162,9 +162,7 @@ pub fn write(
             .map(|(name, bytes)| AttachedFile {
                 name: name.clone(),
                 bytes: bytes.len(),
-                sha256: Sha256::digest(bytes)
-                    .iter()
-                    .fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
+                sha256: hex::encode(Sha256::digest(bytes)),
             })
             .collect(),
         rel_dir: directory.to_string_lossy().into_owned(),

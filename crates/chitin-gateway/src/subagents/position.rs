@@ -5,6 +5,7 @@ use super::tree::Leaving;
 use super::{Capabilities, ControlScope, Role, SpawnLimits};
 use crate::gateway::Inner;
 use crate::jobs::{ChildMode, ChildRun, Job, JobKind, Outcome, Status};
+use chitin_agent::blocking;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, KeyGrammar};
 use chitin_store::{Begin, LockMode, SessionEntry, SessionStore, StoreError};
@@ -79,7 +80,7 @@ impl Inner {
     /// Returns what the store says of a session.
     pub(crate) fn entry(&self, agent_id: &str, session_key: &str) -> Option<SessionEntry> {
         let store = self.parts.host.store(agent_id).ok()?;
-        store.find(session_key).ok().flatten()
+        blocking(|| store.find(session_key)).ok().flatten()
     }
 
     /// Returns how many sessions are above one. What is stored wins over what the key looks like.

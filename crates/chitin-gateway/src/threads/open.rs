@@ -6,6 +6,7 @@ use crate::intake::Incoming;
 use crate::jobs::{Job, JobKind};
 use crate::surface::{Action, Address, Done, Surface};
 use crate::threads;
+use chitin_agent::blocking;
 use chitin_store::Change;
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,7 +130,7 @@ impl Inner {
             return None;
         }
         let store = self.parts.host.store(agent_id).ok()?;
-        if store.find(session_key).ok()?.is_some() {
+        if blocking(|| store.find(session_key)).ok()?.is_some() {
             return None;
         }
         Some(surface)

@@ -17,7 +17,6 @@ use chitin_contract::{ChunkHeadings, ChunkRules, ChunkSizes, CuratedFiles};
 use chitin_protocol::text::is_blank_js;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// How large chunks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,12 +109,7 @@ pub fn of_file<'t>(
 
 /// Returns the SHA-256 of a text in hexadecimal digits: what a file or a chunk is known by.
 pub fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    hex::encode(Sha256::digest(text))
 }
 
 /// Returns what a chunk is known by in the stores of other programs (M16).

@@ -64,10 +64,7 @@ impl WordTable {
             "what it says of its origin is not text",
         )?;
         // Two tables of the same name that differ in one number must not be mixed.
-        let name = format!(
-            "{name}@{:02x}{:02x}{:02x}{:02x}",
-            checksum[0], checksum[1], checksum[2], checksum[3]
-        );
+        let name = format!("{name}@{}", hex::encode(&checksum[..4]));
         let common = Layout::factors(&bytes[layout.common.clone()], -1.0, NO_DIRECTION)?;
         if common.iter().map(|number| number * number).sum::<f32>() > LONGEST_DIRECTION {
             return Err(TableError::Damaged(NO_DIRECTION));

@@ -3,6 +3,7 @@
 mod answer;
 mod client;
 mod endpoint;
+mod outgoing;
 pub(crate) mod secrets;
 mod trust;
 
@@ -24,7 +25,7 @@ use reqwest::{Client, Method, Response, StatusCode};
 use secrecy::ExposeSecret;
 use secrets::Secrets;
 use sha2::{Digest, Sha256};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -116,7 +117,7 @@ impl HttpModel {
             .client()?
             .request(Method::POST, &prepared.url)
             .headers(headers)
-            .body(prepared.body.clone())
+            .body(outgoing::body(&prepared))
             .send();
         let response = match tokio::time::timeout(first_byte, sending).await {
             Err(_) => return Err(self.timed_out(first_byte)),
@@ -247,6 +248,7 @@ impl Model for HttpModel {
             body: body.into(),
             rules: *request.rules,
             tee: None,
+            gone_out: None,
         })
     }
 
@@ -271,12 +273,7 @@ impl Model for HttpModel {
 
 /// Returns the SHA-256 of some bytes, in hexadecimal.
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing to a text does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(Sha256::digest(bytes))
 }
 
 pub(crate) fn timed_out(provider: &str, time: Duration) -> ModelError {

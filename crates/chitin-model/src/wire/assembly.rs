@@ -432,15 +432,10 @@ impl Call {
 
 /// Returns 24 hexadecimal digits that stand for some bytes.
 pub(super) fn hex(parts: &[&[u8]]) -> String {
-    use std::fmt::Write;
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    let mut text = String::with_capacity(24);
-    for byte in hasher.finalize().iter().take(12) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(&hasher.finalize()[..12])
 }

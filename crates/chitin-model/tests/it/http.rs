@@ -1,7 +1,7 @@
 //! Answers over real sockets, in all four wire formats.
 
 use crate::asking::{self, Conversation, KEY, LONG, collect, done, model, run};
-use chitin_model::{Model, StreamEvent, Tee};
+use chitin_model::{Api, Endpoint, HttpModel, Model, StreamEvent, Tee};
 use chitin_protocol::message::{Block, StopReason};
 use chitin_test::model_server::{Format, ModelServer};
 use serde_json::json;
@@ -177,4 +177,50 @@ fn a_large_answer_is_taken_whole() {
     ))
     .unwrap();
     assert_eq!(done(&events).content.text(), text);
+}
+
+#[test]
+fn a_request_tells_when_it_has_gone_out_and_keeps_its_length() {
+    use std::io::{Read, Write as _};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = Endpoint::new(format!("http://{}", listener.local_addr().unwrap()));
+    let model = HttpModel::new(Api::AnthropicMessages, "acme", "test-model", endpoint).unwrap();
+    let (answer, may_answer) = std::sync::mpsc::channel::<()>();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        let mut part = [0; 4096];
+        while !request.ends_with(b"}") {
+            let read = stream.read(&mut part).unwrap();
+            request.extend_from_slice(&part[..read]);
+        }
+        may_answer.recv().unwrap();
+        stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+            .unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    let sent = run(async {
+        let mut prepared = model
+            .prepare(&Conversation::saying("hi").request())
+            .unwrap();
+        let gone_out = CancellationToken::new();
+        prepared.gone_out = Some(gone_out.clone());
+        let length = prepared.body.len();
+        let sending = model.send(prepared, CancellationToken::new());
+        let telling = async {
+            // The server answers only after this was told.
+            gone_out.cancelled().await;
+            answer.send(()).unwrap();
+        };
+        let (answered, ()) = tokio::join!(sending, telling);
+        assert!(answered.is_err());
+        length
+    });
+    let request = server.join().unwrap().to_lowercase();
+    assert!(
+        request.contains(&format!("\r\ncontent-length: {sent}\r\n")),
+        "{request}"
+    );
 }

@@ -283,6 +283,7 @@ impl Scene {
                 body: body.clone().into(),
                 digest,
                 tee: None,
+                gone_out: None,
                 rules: chitin_contract::ProviderRules::CANONICAL,
             },
             system: &plan.system,

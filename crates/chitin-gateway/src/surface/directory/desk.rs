@@ -315,9 +315,5 @@ fn digest_in(name: &str) -> Option<&str> {
 
 /// Makes a short name of a key that can be the name of a file.
 pub(super) fn digest(key: &str) -> String {
-    let digest = Sha256::digest(key);
-    digest
-        .iter()
-        .take(12)
-        .fold(String::new(), |name, byte| name + &format!("{byte:02x}"))
+    hex::encode(&Sha256::digest(key)[..12])
 }
