@@ -66,6 +66,17 @@ def install(cache, name, version, node=None):
     return package
 
 
+def mark_repository(source, copy):
+    """Makes a copy a repository of the same name, without history, if its source is one."""
+    if not (source / ".git" / "HEAD").is_file():
+        return
+    for name in ("objects", "refs"):
+        (copy / ".git" / name).mkdir(parents=True, exist_ok=True)
+    for name in ("HEAD", "config"):
+        if (source / ".git" / name).is_file():
+            shutil.copyfile(source / ".git" / name, copy / ".git" / name)
+
+
 class Stage:
     """A home and a workspace at fixed paths, so that both programs see the same names and lengths."""
 
@@ -91,17 +102,21 @@ class Stage:
         (self.home / ".openclaw").mkdir(parents=True)
         (self.home / ".openclaw" / "openclaw.json").write_text(json.dumps(self.config, indent=1))
         shutil.copytree(self.source, self.workspace, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        mark_repository(self.source, self.workspace)
         # A migration moves the set-up state into a database of the release; ours reads it where it was.
         if self.source != self.original and (self.original / ".openclaw").is_dir():
             shutil.copytree(self.original / ".openclaw", self.workspace / ".openclaw", dirs_exist_ok=True)
         for name, data in seeded:
             if not os.path.lexists(self.workspace / name):
+                (self.workspace / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.workspace / name).write_bytes(data)
 
     def seeded(self):
-        """Returns the files that a release wrote into the top of the workspace because they were absent."""
-        return [(path.name, path.read_bytes()) for path in sorted(self.workspace.glob("*.md"))
-                if path.is_file() and not os.path.lexists(self.source / path.name)]
+        """Returns the files that a release wrote into the top of the workspace because they were absent, with what tells a repository."""
+        files = [(path.name, path.read_bytes()) for path in sorted(self.workspace.glob("*.md"))
+                 if path.is_file() and not os.path.lexists(self.source / path.name)]
+        repository = [self.workspace / ".git" / name for name in ("HEAD", "config")]
+        return files + [(f".git/{path.name}", path.read_bytes()) for path in repository if path.is_file()]
 
     def adopt(self):
         """Takes the workspace as it is now for the one at the start: a release has rewritten the user's files."""

@@ -268,7 +268,7 @@ pub enum GroupMemory {
 pub enum LinkedMemory {
     /// The same as of any other link.
     AsAnyLink,
-    /// It is left out wholly when there is a configuration: nobody vouches for where its text comes from.
+    /// It is left out wholly when there is a configuration in which the memory plugin is on: nobody vouches for where its text comes from.
     LeftOut,
 }
 

@@ -7,6 +7,7 @@ use chitin_guard::{Links, Root};
 use chitin_protocol::record::Refusal;
 use chitin_protocol::session_key::{self, ChatType};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt;
 use std::path::Path;
 
@@ -279,6 +280,31 @@ pub fn linked_memory(records: &[Record], contract: &Contract, root: &Root) -> Ve
         (!below.is_some_and(|below| is_workspace_memory(&below))).then_some(*name)
     };
     [MEMORY, USER].iter().filter_map(is_foreign).collect()
+}
+
+/// The plugin that looks after memory in a release unless the configuration selects another.
+const MEMORY_PLUGIN: &str = "memory-core";
+
+/// Tells whether a turn with this `openclaw.json` asks where the text of memory comes from. The memory plugin of the release answers that;
+/// without a configuration, or with the plugin off, nobody does.
+#[must_use]
+pub fn judges_memory(config: &Value) -> bool {
+    if config.is_null() {
+        return false;
+    }
+    let plugins = &config["plugins"];
+    let selected = plugins["slots"]["memory"].as_str().map(str::trim);
+    let is_selected = selected.is_none_or(|id| id.is_empty() || id == MEMORY_PLUGIN);
+    let mut denied = plugins["deny"].as_array().into_iter().flatten();
+    let is_denied = denied.any(|name| {
+        name.as_str()
+            .is_some_and(|name| name.trim() == MEMORY_PLUGIN)
+    });
+    let is_off = |value: &Value| *value == Value::Bool(false);
+    is_selected
+        && !is_denied
+        && !is_off(&plugins["enabled"])
+        && !is_off(&plugins["entries"][MEMORY_PLUGIN]["enabled"])
 }
 
 /// Tells whether a path below the root is one where memory of the workspace lies.

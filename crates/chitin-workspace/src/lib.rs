@@ -26,6 +26,7 @@ pub mod front_matter;
 pub mod json_path;
 pub mod load;
 pub mod persona_swap;
+pub mod project;
 pub mod seed;
 pub mod skills;
 pub mod snapshot;

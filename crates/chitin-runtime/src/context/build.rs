@@ -30,7 +30,7 @@ use chitin_model::Api;
 use chitin_protocol::session_key as keys;
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::SessionStore;
-use chitin_workspace::filter::{ContextMode, TurnFacts};
+use chitin_workspace::filter::{ContextMode, TurnFacts, judges_memory};
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
 use std::path::{Path, PathBuf};
@@ -254,7 +254,8 @@ impl TurnRequest {
         prompt.session_key = Some(key.into());
         prompt.session_id =
             Some(id.into()).filter(|id: &Arc<str>| !id.is_empty() && run != Some(&**id));
-        prompt.extra = extra.or_else(|| self.child_prompt(host, setup, &session));
+        let extra = extra.or_else(|| self.child_prompt(host, setup, &session));
+        prompt.extra = prompt::with_project(extra, found.project.as_deref());
         prompt.recall_place = own
             .memory
             .recall
@@ -264,11 +265,10 @@ impl TurnRequest {
         prompt.heartbeats = !heartbeat_off;
         prompt.bootstrap_file = found.has("BOOTSTRAP.md");
         prompt.bootstrap = self.bootstrap(&found, contract, is_minimal, prompt.has_tool("read"));
-        // Without a configuration nobody asks where the text of memory comes from.
-        let linked_memory = if config.is_null() {
-            Vec::new()
-        } else {
+        let linked_memory = if judges_memory(config) {
             found.linked_memory.clone()
+        } else {
+            Vec::new()
         };
         let facts = TurnFacts {
             session_key: Some(&session),
@@ -294,7 +294,7 @@ impl TurnRequest {
             extras: &found.extras,
             facts: &facts,
             limits: &limits,
-            projects: &[],
+            projects: found.project.as_slice(),
             prompt: &prompt,
             memory,
             cuts: tell_cuts(&settings),

@@ -17,6 +17,7 @@ use chitin_workspace::extras;
 use chitin_workspace::filter;
 use chitin_workspace::load::{Loader, read_policy};
 use chitin_workspace::persona_swap::{self, Moment};
+use chitin_workspace::project::project_of;
 use chitin_workspace::seed::{
     self, LegacyStateFiles, OnVanished, SeedFiles, SeedRequest, SetupStatus, Templates,
 };
@@ -40,6 +41,8 @@ pub struct WorkspaceInputs {
     pub status: Option<SetupStatus>,
     /// The root files of memory that are links to something else, in contracts that leave those out.
     pub linked_memory: Vec<&'static str>,
+    /// The project that the workspace lies in, in contracts that tie notes to projects.
+    pub project: Option<String>,
     pub notes: Vec<String>,
 }
 
@@ -143,6 +146,7 @@ impl WorkspaceInputs {
             named_skills,
             status,
             linked_memory,
+            project: project_of(&setup.directory, contract, setup.configuration.value()),
             notes,
         })
     }

@@ -262,3 +262,20 @@ fn shell(host: &Host) -> Option<Arc<str>> {
     let name = Path::new(shell).file_name()?.to_string_lossy();
     Some(name.into_owned().into())
 }
+
+/// Adds to what a turn is told besides its sections how notes are tied to the project that the workspace lies in.
+pub(super) fn with_project(extra: Option<Arc<str>>, project: Option<&str>) -> Option<Arc<str>> {
+    let Some(project) = project else {
+        return extra;
+    };
+    let told = format!(
+        "This workspace is in the project `{project}`. End every memory entry that is only about this project with `<!-- project: {project} -->`, on \
+         the same line: such entries are shown only in work on that project. Leave the comment out for people's preferences, plans and \
+         everything else that is not about this project."
+    );
+    Some(
+        extra
+            .map_or_else(|| told.clone(), |extra| format!("{extra}\n\n{told}"))
+            .into(),
+    )
+}

@@ -7,6 +7,7 @@ mod extension_files;
 mod extras;
 mod filter;
 mod load;
+mod projects;
 mod seeding;
 mod skills;
 mod state;

@@ -14,6 +14,7 @@ use chitin_contract::SectionKey;
 use chitin_guard::Root;
 use chitin_workspace::filter::{self, RunKind, TurnFacts};
 use chitin_workspace::load::{LoadOptions, Loader};
+use chitin_workspace::project::project_of;
 use chitin_workspace::seed::{
     self, BootstrapMode, BootstrapRun, LegacyStateFiles, OnVanished, SeedFiles, SeedRequest,
     SetupStatus,
@@ -21,7 +22,7 @@ use chitin_workspace::seed::{
 use chitin_workspace::snapshot::Record;
 use serde_json::{Value, json};
 
-/// The first turn of the main session. Every whole run of a release has a configuration.
+/// The first turn of the main session. Every whole run of a release has a configuration, if only an empty one.
 pub(super) fn turn(check: &Check<'_>) -> Result<Value> {
     let stage = Stage::build(check.input)?;
     let contract = check.contract;
@@ -52,7 +53,13 @@ pub(super) fn turn(check: &Check<'_>) -> Result<Value> {
             loaded: !is_hidden && bootstrap.is_some_and(|text| !text.text.trim().is_empty()),
         },
     );
-    let linked_memory = filter::linked_memory(workspace.records(), contract, &root);
+    let config = check.input.get("config").cloned().unwrap_or(json!({}));
+    let linked_memory = if filter::judges_memory(&config) {
+        filter::linked_memory(workspace.records(), contract, &root)
+    } else {
+        Vec::new()
+    };
+    let project = project_of(&stage.workspace, contract, &config);
     let facts = TurnFacts {
         session_key: Some("agent:main:main"),
         setup_complete: status == SetupStatus::Complete,
@@ -66,7 +73,7 @@ pub(super) fn turn(check: &Check<'_>) -> Result<Value> {
         extras: &[],
         facts: &facts,
         limits: &limits,
-        projects: &[],
+        projects: project.as_slice(),
     });
     let lines = files.report.warning_lines(contract, &limits);
     let section = || {

@@ -363,6 +363,83 @@ fn a_linked_memory_file_is_left_out_when_there_is_a_configuration() {
 }
 
 #[test]
+fn a_linked_memory_file_is_unreadable_where_the_memory_plugin_is_off() {
+    let env = TestEnv::new();
+    env.files([
+        ("AGENTS.md", "Keep the board.\n"),
+        ("notes/real.md", "Larch.\n"),
+    ]);
+    env.link("workspace/MEMORY.md", "notes/real.md");
+    for (config, is_shown) in [
+        (r#"{"plugins": {"enabled": false}}"#, true),
+        (r#"{"plugins": {"slots": {"memory": "none"}}}"#, true),
+        (r#"{"plugins": {"slots": {"memory": "memory-wiki"}}}"#, true),
+        (r#"{"plugins": {"deny": ["memory-core"]}}"#, true),
+        (
+            r#"{"plugins": {"entries": {"memory-core": {"enabled": false}}}}"#,
+            true,
+        ),
+        (r#"{"plugins": {"enabled": true}}"#, false),
+        (r#"{"plugins": {"allow": ["browser"]}}"#, false),
+    ] {
+        env.file("home/.openclaw/openclaw.json", config);
+        let said = system(&env, "openclaw-2026.9", &[]);
+        let mark = "MEMORY.md\n[UNREADABLE: symlink path component not allowed]";
+        assert_eq!(said.contains(mark), is_shown, "{config}");
+    }
+}
+
+#[test]
+fn notes_of_other_projects_are_left_out_in_a_repository() {
+    let env = TestEnv::new();
+    let note = |text: &str, project: &str| format!("- {text} <!-- project: {project} -->\n");
+    env.files([
+        ("AGENTS.md", "Keep the board.\n"),
+        (
+            "MEMORY.md",
+            &*format!(
+                "- Ruth keeps the log.\n{}{}",
+                note("The keel is oak.", "example.org/boats/keel"),
+                note("The mast is larch.", "example.org/boats/mast")
+            ),
+        ),
+    ]);
+    let said = system(&env, "openclaw-2026.9", &[]);
+    assert!(said.contains("Ruth keeps the log."), "{said}");
+    assert!(
+        !said.contains("keel is oak") && !said.contains("## Conversation Context"),
+        "{said}"
+    );
+    env.file("workspace/.git/HEAD", "ref: refs/heads/main\n");
+    env.file(
+        "workspace/.git/config",
+        "[remote \"origin\"]\n\turl = git@example.org:boats/keel.git\n",
+    );
+    let said = system(&env, "openclaw-2026.9", &[]);
+    assert!(
+        said.contains("keel is oak") && !said.contains("mast is larch"),
+        "{said}"
+    );
+    let told =
+        "\n## Conversation Context\nThis workspace is in the project `example.org/boats/keel`.";
+    assert!(said.contains(told), "{said}");
+    let child = system(
+        &env,
+        "openclaw-2026.9",
+        &["--session", "agent:main:subagent:1f0c"],
+    );
+    assert!(child.contains("\n## Subagent Context\n"), "{child}");
+    // Other contracts know no projects.
+    for contract in ["openclaw-2026.4", "canonical"] {
+        let said = system(&env, contract, &[]);
+        assert!(
+            said.contains("mast is larch") && !said.contains("in the project"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_cut_is_told_by_a_fixed_text() {
     let env = TestEnv::new();
     let long = "Short and warm. ".repeat(2000);
