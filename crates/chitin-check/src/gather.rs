@@ -33,6 +33,9 @@ impl Default for Bounds {
     }
 }
 
+/// Extension files below this many bytes are read once.
+const MODERATE: usize = 64 * 1024;
+
 /// A text of the workspace.
 #[derive(Debug, Clone)]
 pub struct TextFile {
@@ -67,6 +70,17 @@ impl Gathered {
                 continue;
             }
             let known = self.files.iter().position(|file| file.path == *name);
+            // A plain file of moderate size, whole and without a mark, is the same by every policy.
+            let is_same = |file: &TextFile| {
+                self.notes.is_empty()
+                    && file.invalid.is_none()
+                    && !file.text.starts_with('\u{feff}')
+                    && file.text.len()
+                        < MODERATE.min(usize::try_from(policy.max_bytes).unwrap_or(0))
+            };
+            if known.is_some_and(|at| is_same(&self.files[at])) {
+                continue;
+            }
             match (LiveText::read(root, name, policy), known) {
                 (LiveText::Absent, _) => {}
                 (LiveText::Unreadable(reason), known) => {
@@ -96,6 +110,9 @@ impl Gathered {
     }
 }
 
+/// The folder of notes.
+const MEMORY: &str = "memory";
+
 /// Folders that hold what others wrote or what programs made.
 const SKIPPED: &[&str] = &[
     ".git",
@@ -123,7 +140,7 @@ pub fn gather(root: &Root, loaded: &[&str], bounds: &Bounds) -> Gathered {
         full: false,
     };
     walk.top(loaded);
-    walk.folder("memory", 0);
+    walk.folder(MEMORY, 0);
     walk.folder("skills", 0);
     walk.folder(".agents/skills", 0);
     walk.gathered.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -151,7 +168,10 @@ impl Walk<'_> {
                     self.gathered.names.push(name);
                 }
                 EntryKind::Directory => {
-                    self.known_names_in(&name);
+                    // It is listed for its texts anyway.
+                    if name != MEMORY {
+                        self.known_names_in(&name);
+                    }
                     // A directory in the place of a guardrail is there and cannot be used.
                     if names::EXTENSION_NAMES.contains(&&*name) {
                         self.gathered.names.push(name);
@@ -186,6 +206,22 @@ impl Walk<'_> {
         }
     }
 
+    /// Does the same for the folder of notes, whose entries are known. Where there are none it may be too large to be listed.
+    fn known_names_of_memory(&mut self, entries: &[(String, EntryKind)]) {
+        if entries.is_empty() {
+            if self.root.kind(Path::new(MEMORY)) == Some(EntryKind::Directory) {
+                self.known_names_in(MEMORY);
+            }
+            return;
+        }
+        let known = |name: &str| names::BOOTSTRAP_NAMES.contains(&name);
+        let files = entries
+            .iter()
+            .filter(|(name, kind)| *kind == EntryKind::File && known(name));
+        let names = files.map(|(name, _)| format!("{MEMORY}/{name}"));
+        self.gathered.names.extend(names);
+    }
+
     fn folder(&mut self, path: &str, depth: usize) {
         if depth > self.bounds.depth {
             self.note(format!(
@@ -193,7 +229,11 @@ impl Walk<'_> {
             ));
             return;
         }
-        for (name, kind) in self.entries(path) {
+        let entries = self.entries(path);
+        if path == MEMORY {
+            self.known_names_of_memory(&entries);
+        }
+        for (name, kind) in entries {
             if self.full {
                 return;
             }

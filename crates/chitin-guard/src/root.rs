@@ -77,7 +77,7 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// The entry is there, and the policy does not let it through.
-    #[error("`{}` is refused: {reason}", path.display())]
+    #[error("`{}` is refused: {}", path.display(), reason.meaning())]
     Refused {
         /// The path that was asked for.
         path: PathBuf,

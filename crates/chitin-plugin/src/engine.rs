@@ -85,6 +85,11 @@ const fn is_left_out(fault: &PluginFault) -> bool {
     )
 }
 
+/// Tells whether the program is no context engine at all. That is said where it is asked for messages, once.
+const fn is_no_engine(fault: &PluginFault) -> bool {
+    matches!(fault, PluginFault::NotOffered(_))
+}
+
 impl ContextEngine for PluginEngine {
     fn info(&self) -> EngineInfo {
         let handshake = self.plugin.handshake();
@@ -114,7 +119,9 @@ impl ContextEngine for PluginEngine {
             };
             match answer.await {
                 Ok(answer) => Ok(answer),
-                Err(fault) if is_left_out(&fault) || fault.is_old_news() => {
+                Err(fault)
+                    if is_left_out(&fault) || fault.is_old_news() || is_no_engine(&fault) =>
+                {
                     Ok(Bootstrapped::default())
                 }
                 Err(fault) => Err(self.failed("bootstrap", &fault)),
@@ -131,7 +138,9 @@ impl ContextEngine for PluginEngine {
             let params = IngestParams::new(session, message);
             match self.ask(method::INGEST, &params, protocol::ingested).await {
                 Ok(answer) => Ok(answer),
-                Err(fault) if is_left_out(&fault) || fault.is_old_news() => {
+                Err(fault)
+                    if is_left_out(&fault) || fault.is_old_news() || is_no_engine(&fault) =>
+                {
                     Ok(Ingested { ingested: false })
                 }
                 Err(fault) => Err(self.failed("ingest", &fault)),
@@ -164,7 +173,7 @@ impl ContextEngine for PluginEngine {
                 // Until the plugin is back the conversation is sent as it is. That is said once, also where it failed as an
                 // adapter first.
                 Err(fault)
-                    if fault.is_old_news()
+                    if (fault.is_old_news() || is_no_engine(&fault))
                         && (fault == PluginFault::Removed || self.plugin.is_engine_failing()) =>
                 {
                     Ok(AssembledContext {

@@ -38,6 +38,8 @@ struct Claimed {
 impl WorkspaceCheck {
     /// Reads a workspace for checking. What cannot be read is a finding, not an end.
     pub fn load(host: &Host, setup: &Setup) -> Result<Self, RuntimeError> {
+        // Its files are not checked with this one's, but without it no turn runs.
+        setup.check_composed(host)?;
         let contract = setup.contract();
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
             let message = format!(

@@ -96,14 +96,35 @@ impl Error for RuntimeError {
     }
 }
 
+/// Returns what an error says without the numbers that the system has for its errors, such as `(os error 2)`: they help nobody
+/// who reads the sentence.
+pub fn without_numbers(said: &str) -> String {
+    const MARK: &str = " (os error ";
+    let mut plain = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some((before, after)) = rest.split_once(MARK) {
+        plain.push_str(before);
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        rest = match after[digits..].strip_prefix(')') {
+            Some(behind) if digits > 0 => behind,
+            _ => {
+                plain.push_str(MARK);
+                after
+            }
+        };
+    }
+    plain.push_str(rest);
+    plain
+}
+
 /// Returns an error and all that led to it as one sentence, each cause behind a colon.
 pub fn joined(error: &dyn Error) -> String {
-    let mut text = error.to_string();
+    let mut text = without_numbers(&error.to_string());
     let is_sentence = text.ends_with('.');
     let mut source = error.source();
     while let Some(cause) = source {
         source = cause.source();
-        let cause = cause.to_string();
+        let cause = without_numbers(&cause.to_string());
         let cause = cause.trim_end_matches('.');
         // Some errors say what led to them themselves.
         if !text.contains(cause) {

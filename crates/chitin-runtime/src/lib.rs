@@ -75,7 +75,7 @@ pub use check::WorkspaceCheck;
 pub use chitin_agent::clock::SystemClock;
 pub use conversation::{Conversation, ConversationRequest, SessionChoice};
 pub use directories::{AdoptWhich, Adoption, Existing, adopt};
-pub use error::{ErrorKind, RuntimeError, joined};
+pub use error::{ErrorKind, RuntimeError, joined, without_numbers};
 pub use factory::{AgentFactory, AgentTemplate, ModelSelection};
 pub use handle::{AgentHandle, TurnMessage, TurnStream};
 pub use host::Host;

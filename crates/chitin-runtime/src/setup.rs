@@ -295,6 +295,20 @@ impl Setup {
         opened.map(drop).map_err(|error| self.unusable(host, error))
     }
 
+    /// Fails, with what to do about it, when a workspace that is composed with this one cannot be used.
+    pub fn check_composed(&self, host: &Host) -> Result<(), RuntimeError> {
+        self.with.iter().try_for_each(|other| {
+            let opened = Root::open(other).map(drop);
+            opened.map_err(|error| {
+                if error.is_missing() {
+                    self.not_composed(host, other, NO_DIRECTORY)
+                } else {
+                    self.not_composed(host, other, error)
+                }
+            })
+        })
+    }
+
     /// Says that the directory cannot be used, why, and what to do about it.
     pub(crate) fn unusable(&self, host: &Host, error: ReadError) -> RuntimeError {
         let directory = shown(&self.directory, host);
@@ -321,14 +335,8 @@ impl Setup {
             Layout::ProjectContext => OpenClawAdapter::for_contract(self.contract()),
             Layout::Composition => OpenClawAdapter::default(),
         };
+        self.check_composed(host)?;
         let others = self.with.iter().map(|other| {
-            Root::open(other).map_err(|error| {
-                if error.is_missing() {
-                    self.not_composed(host, other, NO_DIRECTORY)
-                } else {
-                    self.not_composed(host, other, error)
-                }
-            })?;
             let read = reader.read(other);
             read.map_err(|error| self.not_composed(host, other, error))
         });

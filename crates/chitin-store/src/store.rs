@@ -4,6 +4,7 @@ pub use crate::entry::{SessionEntry, SessionTotals};
 
 use crate::shape::Run;
 use chitin_protocol::transcript::{Entry, EntryBody, Header};
+use rustix::io::Errno;
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
@@ -304,6 +305,13 @@ pub enum StoreError {
     },
 }
 
+/// Tells whether this process, or the machine, may not open another file.
+fn is_out_of_files(error: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE]
+        .map(|errno| Some(errno.raw_os_error()))
+        .contains(&error.raw_os_error())
+}
+
 /// Says what the operating system says, without its number for it.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
@@ -343,7 +351,7 @@ impl StoreError {
     }
 
     /// Returns what may be done about it.
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Busy { .. } => {
                 Some("wait until the other process is done, or use another session")
@@ -354,6 +362,9 @@ impl StoreError {
             }
             Self::Poisoned { .. } => Some("open the session again; it is repaired then"),
             Self::Exists { .. } => Some("use another key, or start the session afresh"),
+            Self::Io { source, .. } if is_out_of_files(source) => {
+                Some("raise the limit of open files with `ulimit -n`, or close other programs")
+            }
             Self::Io { .. } => Some(
                 "sessions are kept there: make the place readable and writable, or name another with `CHITIN_HOME`",
             ),

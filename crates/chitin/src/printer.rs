@@ -4,7 +4,7 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 pub(crate) use chitin_runtime::display::{grouped, plain, plain_char};
 
-use chitin_runtime::Notes;
+use chitin_runtime::{Notes, without_numbers};
 use clap::Args;
 use serde::Serialize;
 use std::error::Error;
@@ -190,9 +190,11 @@ impl Printer {
         let mut stderr = io::stderr().lock();
         if self.json {
             let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-            let causes: Vec<String> = causes.map(ToString::to_string).collect();
+            let causes: Vec<String> = causes
+                .map(|cause| without_numbers(&cause.to_string()))
+                .collect();
             let mut object = serde_json::json!({
-                "error": { "message": error.to_string(), "causes": causes, "hints": error.hints() }
+                "error": { "message": without_numbers(&error.to_string()), "causes": causes, "hints": error.hints() }
             });
             if let Some(class) = error.class() {
                 object["error"]["class"] = class.into();
@@ -201,7 +203,7 @@ impl Printer {
             let _ = writeln!(stderr, "{object}");
             return;
         }
-        let message = tame(&error.to_string());
+        let message = tame(&without_numbers(&error.to_string()));
         let _ = writeln!(stderr, "{} {message}", self.err.bad("error:"));
         for item in error.items().iter().take(MOST_ITEMS) {
             let _ = writeln!(stderr, "  {}", tame(item));
@@ -212,7 +214,7 @@ impl Printer {
         }
         let mut said = error.to_string();
         for cause in std::iter::successors(error.source(), |cause| (*cause).source()) {
-            let below = cause.to_string();
+            let below = without_numbers(&cause.to_string());
             // Some errors repeat the one that they wrap.
             if below.trim_end_matches('.') != said.trim_end_matches('.') {
                 let _ = writeln!(stderr, "  caused by: {}", tame(&below));

@@ -124,6 +124,9 @@ impl ResolveError {
     /// Says what can be done about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::NoProvider(text) if text.is_empty() => {
+                "name one, or leave the model out to use the configured one".to_owned()
+            }
             Self::NoProvider(text) => format!(
                 "write for example `anthropic/{text}`, or `offline/offline` for the model that needs no network"
             ),

@@ -30,6 +30,7 @@ use chitin_model::Api;
 use chitin_protocol::session_key as keys;
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::SessionStore;
+use chitin_workspace::extensions;
 use chitin_workspace::filter::{ContextMode, TurnFacts, judges_memory};
 use chitin_workspace::seed::{self, BootstrapMode, BootstrapRun, SetupStatus};
 use chitin_workspace::turn_marker::{self, FinishedTurn, Reduced, TurnOutcome};
@@ -240,6 +241,9 @@ impl TurnRequest {
         };
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
+        if is_told.is_some() {
+            notes.extend(refused(&found));
+        }
         notes.extend(recalled.notes.iter().cloned());
         let named = found.named_skills.as_deref();
         let listed = skills::listed(host, setup, files, named, model.window(), &mut notes);
@@ -403,6 +407,27 @@ impl TurnRequest {
             },
         )
     }
+}
+
+/// Says which files of the workspace the agent works without though they are there.
+fn refused(found: &WorkspaceInputs) -> impl Iterator<Item = String> {
+    // Of other files that are added, whoever configured them is told elsewhere.
+    let skills = found
+        .extras
+        .iter()
+        .filter(|extra| &*extra.name == extensions::skills::FILE);
+    found
+        .workspace
+        .records()
+        .iter()
+        .chain(skills)
+        .filter_map(|record| {
+            let reason = record.refused()?;
+            let (name, meaning) = (&record.name, reason.meaning());
+            Some(format!(
+                "`{name}` is not used: {meaning}; `chitin check` says what to do"
+            ))
+        })
 }
 
 /// Returns how readily work is handed on: as configured, else by the contract.

@@ -77,6 +77,7 @@ impl Setup {
     /// Returns where skills are looked for, once it is known who reads the directory.
     pub(crate) fn claimed_skill_places(&self, host: &Host) -> Result<SkillPlaces, RuntimeError> {
         self.check_directory(host)?;
+        self.check_composed(host)?;
         let named = match self.claim(host) {
             Ok(Claim::Adapter(definition)) => named_skills(&definition),
             // A directory that is no agent yet may have skills all the same.

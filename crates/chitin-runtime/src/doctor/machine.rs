@@ -3,7 +3,7 @@
 use super::DoctorCheck;
 use crate::channels::CREDENTIALS_FILE;
 use crate::serve::{TOKEN_FILE, listen_address};
-use crate::{Host, Setup, own_config, sandbox_config, shown};
+use crate::{Host, Setup, own_config, sandbox_config, shown, without_numbers};
 use chitin_config::agents;
 use chitin_config::{Severity, channel_issues, judge};
 use chitin_guard::Root;
@@ -224,6 +224,7 @@ fn sandbox(host: &Host, setup: &Setup, state: &Path) -> DoctorCheck {
     let sandbox = match Sandbox::new(sandbox_config(host, setup, &own.exec, state)) {
         Ok(sandbox) => sandbox,
         Err(error) => {
+            let error = without_numbers(&error.to_string());
             return DoctorCheck::wrong(area, format!("no sandbox for commands: {error}"), "");
         }
     };

@@ -24,6 +24,9 @@ pub(super) const MOST_TOOLS: usize = 256;
 /// The longest description, in characters.
 const DESCRIPTION: usize = 4096;
 
+/// What is said of a server that knows nobody without a token.
+const NEEDS_TOKEN: &str = "it requires a token; add an `Authorization` header to its settings";
+
 /// A connection to a server. Dropping it ends the server, if it is a program.
 pub(super) struct Connection {
     service: RunningService<RoleClient, ClientConfig>,
@@ -250,14 +253,43 @@ fn transport(error: &(dyn std::error::Error + 'static)) -> String {
         Some(StreamableHttpError::Client(error)) if error.is_timeout() => {
             "it did not respond in time".to_owned()
         }
-        Some(StreamableHttpError::AuthRequired(_)) => {
-            "it requires a token; add an `Authorization` header to its settings".to_owned()
+        Some(StreamableHttpError::AuthRequired(_)) => NEEDS_TOKEN.to_owned(),
+        Some(StreamableHttpError::HttpStatus(said)) => {
+            format!("it responded with HTTP {}", said.status)
+        }
+        Some(StreamableHttpError::UnexpectedServerResponse(said)) => unexpected(said),
+        Some(StreamableHttpError::UnexpectedContentType(Some(kind))) => {
+            format!("its response is `{kind}`, not JSON or a stream of events")
+        }
+        Some(StreamableHttpError::UnexpectedContentType(None)) => {
+            "its response does not say what it is (no `Content-Type`)".to_owned()
         }
         Some(error) => chain(error),
         None => match error.downcast_ref::<std::io::Error>() {
             Some(error) => format!("the pipe to it broke ({})", innermost(error)),
             None => chain(error),
         },
+    }
+}
+
+/// Says what a server responded that is no answer of the protocol.
+fn unexpected(said: &str) -> String {
+    match said.strip_prefix("HTTP ") {
+        Some(status) if status.starts_with("401") => NEEDS_TOKEN.to_owned(),
+        Some(status) => {
+            // Our own form of an error about the whole request.
+            let status = status.strip_prefix("4xx: ").unwrap_or(status);
+            let status = status.trim_end_matches([':', ' ']);
+            if status.starts_with(|c: char| c.is_ascii_digit()) {
+                format!("it responded with HTTP {status}")
+            } else {
+                format!("it refused the request: {status}")
+            }
+        }
+        None if said.contains("JsonRpcMessage") => {
+            "its response is not a message of the protocol".to_owned()
+        }
+        None => format!("its response was unexpected: {said}"),
     }
 }
 
@@ -268,6 +300,10 @@ fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
         error = source;
     }
     let text = error.to_string();
+    // So the other end is understood when it speaks plain HTTP.
+    if text.contains("InvalidContentType") {
+        return "it does not speak TLS".to_owned();
+    }
     let plain = text.split(" (os error ").next().unwrap_or(&text);
     plain.to_lowercase()
 }

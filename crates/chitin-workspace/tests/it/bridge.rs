@@ -129,11 +129,11 @@ fn a_refused_file_is_empty_and_says_why() {
     assert!(definition.skill_paths.is_empty());
     let warnings: Vec<_> = definition.warnings.iter().map(Warning::to_string).collect();
     insta::assert_snapshot!(env.redact(&warnings.join("\n")), @r"
-    `$TEST_ENV/workspace/IDENTITY.md` is taken as empty: `$TEST_ENV/workspace/IDENTITY.md` is refused: not-a-file
-    `$TEST_ENV/workspace/SOUL.md` is taken as empty: `$TEST_ENV/workspace/SOUL.md` is refused: too-large
+    `$TEST_ENV/workspace/IDENTITY.md` is taken as empty: `$TEST_ENV/workspace/IDENTITY.md` is refused: it is not a regular file
+    `$TEST_ENV/workspace/SOUL.md` is taken as empty: `$TEST_ENV/workspace/SOUL.md` is refused: it is larger than the contract reads
     `$TEST_ENV/workspace/USER.md` is taken as empty: it is not UTF-8 at byte 0
-    `$TEST_ENV/workspace/AGENTS.md` is taken as empty: `$TEST_ENV/workspace/AGENTS.md` is refused: outside-root
-    the skills in `$TEST_ENV/workspace/skills/out` are left out: `$TEST_ENV/workspace/skills/out` is refused: outside-root
+    `$TEST_ENV/workspace/AGENTS.md` is taken as empty: `$TEST_ENV/workspace/AGENTS.md` is refused: a link leads out of the workspace
+    the skills in `$TEST_ENV/workspace/skills/out` are left out: `$TEST_ENV/workspace/skills/out` is refused: a link leads out of the workspace
     ");
 }
 

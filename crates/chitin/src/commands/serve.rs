@@ -99,6 +99,7 @@ impl Args {
             let target = self.target.target();
             let setup = Setup::find(host, &target, &Notes::none())?;
             setup.check_directory(host)?;
+            setup.check_composed(host)?;
             setup.say_where_conversations_are(host, &state, &printer.notes());
         }
         let token = token(host, self.token_file.as_deref(), &state)?;

@@ -250,7 +250,13 @@ fn a_composed_agent_is_shown_as_its_turns_see_it() {
 fn a_composed_workspace_that_is_not_there_is_a_clear_error() {
     let env = TestEnv::new();
     env.file("harbor/AGENTS.md", "Keep the harbor.\n");
-    for command in [&["agents", "show", "harbor"][..], &["context", "harbor"]] {
+    for command in [
+        &["agents", "show", "harbor"][..],
+        &["context", "harbor"],
+        &["check", "harbor"],
+        &["skills", "harbor"],
+        &["run", "harbor", "-m", "hi"],
+    ] {
         let said = plain_transcript(&env, &[command, &["--with", "nowhere"]].concat());
         assert!(
             said.contains("Could not compose `") && said.contains("nowhere` with"),
@@ -259,6 +265,20 @@ fn a_composed_workspace_that_is_not_there_is_a_clear_error() {
         assert!(said.contains("There is no such directory."), "{said}");
         assert!(said.ends_with("[exit 3]\n"), "{said}");
     }
+}
+
+#[test]
+fn a_server_does_not_start_without_a_composed_workspace() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    let gone = env.path().join("gone");
+    env.file(
+        "home/.chitin/chitin.json5",
+        format!("{{ with: ['{}'] }}", gone.display()),
+    );
+    let said = plain_transcript(&env, &["serve", "harbor", "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("gone` with"), "{said}");
+    assert!(said.ends_with("[exit 3]\n"), "{said}");
 }
 
 #[test]

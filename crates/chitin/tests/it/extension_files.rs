@@ -550,6 +550,30 @@ fn a_skills_md_that_is_refused_is_said() {
 }
 
 #[test]
+fn files_that_are_there_and_refused_are_said_when_the_agent_runs() {
+    let talk = Talk::new(Format::Anthropic, &[json!({"text": "Fine."})]);
+    let workspace = talk.env.workspace();
+    talk.env.file("secret.md", "Nothing for a model.\n");
+    let link = |to: &str, name: &str| {
+        let at = workspace.join(name);
+        let _ = std::fs::remove_file(&at);
+        std::os::unix::fs::symlink(to, at).unwrap();
+    };
+    link("AGENTS.md", "AGENTS.md");
+    link("../secret.md", "SKILLS.md");
+    let output = talk.say("Hello");
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    for note in [
+        "`AGENTS.md` is not used: its links go in a circle",
+        "`SKILLS.md` is not used: a link leads out of the workspace",
+    ] {
+        assert_eq!(said.matches(note).count(), 1, "{note}: {said}");
+    }
+    assert!(said.contains("`chitin check`"), "{said}");
+}
+
+#[test]
 fn check_judges_all_five_with_line_and_column() {
     let talk = Talk::new(Format::Anthropic, &[]);
     talk.env.files([

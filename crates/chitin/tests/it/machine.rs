@@ -138,3 +138,39 @@ fn a_session_index_that_is_made_again_is_told_in_a_sentence_and_claims_no_figure
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["sessions"][0]["tokensUnknown"], true, "{json}");
 }
+
+#[test]
+fn errors_of_the_system_are_said_without_their_numbers_and_with_what_helps() {
+    let talk = talk();
+    let file = talk.env.workspace().join("AGENTS.md");
+    let file = file.to_string_lossy().into_owned();
+    for arguments in [
+        &["run", &file, "-m", "hi"][..],
+        &["check", &file, "--json"],
+        &["init", "new", "--templates", &file],
+    ] {
+        let said = transcript(&talk.env, arguments);
+        assert!(said.contains("Not a directory"), "{said}");
+        assert!(!said.contains("os error"), "{said}");
+    }
+    let said = transcript(&talk.env, &["doctor", "nowhere"]);
+    assert!(said.contains("the sandbox cannot use"), "{said}");
+    assert!(!said.contains("os error"), "{said}");
+    // A process that may open too few files is told of the limit, and not of rights.
+    let limited = format!(
+        "ulimit -n 16; exec {} run {} -m hi",
+        env!("CARGO_BIN_EXE_chitin"),
+        talk.env.workspace().display()
+    );
+    let output = Command::new("sh")
+        .args(["-c", &limited])
+        .env_clear()
+        .env("HOME", talk.env.home())
+        .env("CHITIN_WORKSPACE", talk.env.workspace())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("too many open files"), "{said}");
+    assert!(said.contains("`ulimit -n`"), "{said}");
+}

@@ -791,3 +791,44 @@ fn an_engine_whose_program_does_not_begin_is_said_not_to_decide() {
         assert!(!said.contains("NAME"), "{said}");
     }
 }
+
+#[test]
+fn a_selected_engine_that_the_program_does_not_offer_is_said_once() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = Talk::new(Format::Anthropic, &replies());
+    talk.env.file(
+        "home/.chitin/plugins/nothing.py",
+        r#"import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    result = {"protocolVersion": 1, "name": "nothing", "offers": []}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"#,
+    );
+    let plugins = json!({"nothing": plugin("nothing.py")});
+    talk.configure(json!({"plugins": plugins, "contextEngine": "nothing"}));
+    for _ in 0..2 {
+        let output = talk.say("hello");
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.matches("does not offer").count(), 1, "{said}");
+    }
+    let listed = transcript(&talk.env, &["plugins"]);
+    assert!(listed.contains("nothing  failed"), "{listed}");
+    assert!(
+        listed.contains("offers   nothing that this version knows"),
+        "{listed}"
+    );
+    assert!(
+        listed.contains("it is the selected context engine, and it offers none"),
+        "{listed}"
+    );
+    assert!(listed.ends_with("[exit 1]\n"), "{listed}");
+    let tried = transcript(&talk.env, &["plugins", "try", "nothing"]);
+    assert!(
+        tried.contains("offers nothing that this version knows"),
+        "{tried}"
+    );
+}

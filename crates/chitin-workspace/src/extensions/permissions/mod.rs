@@ -8,6 +8,7 @@ mod class;
 mod decide;
 mod parse;
 mod pattern;
+mod plain;
 mod policy;
 mod time_window;
 mod translate;

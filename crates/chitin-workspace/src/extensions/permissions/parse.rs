@@ -205,6 +205,8 @@ pub fn parse(text: &str, agent: &str) -> Result<Permissions, PermissionsError> {
 /// Says what is wrong with one line. A key that means nothing is prose, and nothing is wrong with prose.
 pub fn problem(key: &str, value: &str) -> Option<PermissionsProblem> {
     match key {
+        // Nothing is searched for here, and compiling is most of what a plain expression costs.
+        "deny-regex" | "allow-regex" if Pattern::is_plain(value) => None,
         "deny-regex" => pattern("deny-regex", value).err(),
         "allow-regex" => pattern("allow-regex", value).err(),
         _ => single_valued(key, value).err(),

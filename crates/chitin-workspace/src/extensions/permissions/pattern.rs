@@ -1,5 +1,6 @@
 //! One pattern of a list: a literal phrase, or a regular expression in the Java dialect.
 
+use super::plain::is_plain;
 use super::translate::{TranslateError, translate};
 use fancy_regex::{Regex, RegexBuilder};
 use memchr::memchr2;
@@ -65,6 +66,11 @@ impl Pattern {
             source: source.to_owned(),
             matcher: Matcher::Expression(Box::new(regex)),
         })
+    }
+
+    /// Tells whether an expression is so plain that the engine is known to take it. One that is not may be fine all the same.
+    pub(super) fn is_plain(source: &str) -> bool {
+        is_plain(source)
     }
 
     /// Returns the phrase or the expression as it was written.

@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use chitin_agent::engine::slot;
+use chitin_plugin::protocol::Offer;
 use chitin_plugin::{PluginSet, PluginTrial};
 use chitin_protocol::settings::PluginSettings;
 use chitin_runtime::{Configuration, Host};
@@ -51,14 +52,18 @@ enum State {
 
 pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let (configuration, set) = configured(host, printer)?;
-    let plugins = until_interrupted(join_all(
+    let mut plugins = until_interrupted(join_all(
         configuration
             .plugins
             .iter()
             .map(|(name, settings)| row(&set, name, settings)),
     ))?;
+    let context_engine = selected(&configuration);
+    for row in &mut plugins {
+        row.judge_selection(&context_engine);
+    }
     printer.result(&Listed {
-        context_engine: selected(&configuration),
+        context_engine,
         plugins,
     })
 }
@@ -66,6 +71,18 @@ pub(super) fn run(host: &Host, printer: &Printer) -> Result<Exit, CliError> {
 fn selected(configuration: &Configuration) -> String {
     let own = configuration.layers.settings(None).context_engine;
     own.unwrap_or_else(|| slot(configuration.value()).to_owned())
+}
+
+impl Row {
+    /// A program that is selected as the context engine and is none is of no use, however well it runs.
+    fn judge_selection(&mut self, context_engine: &str) {
+        let is_selected = self.name == context_engine && self.state == State::Ready;
+        if is_selected && !self.offers.contains(&Offer::ContextEngine.name()) {
+            self.state = State::Failed;
+            self.problem = Some("it is the selected context engine, and it offers none".to_owned());
+            self.hint = Some("Select another with `contextEngine` in `chitin.json5`.".to_owned());
+        }
+    }
 }
 
 async fn row(set: &PluginSet, name: &str, settings: &PluginSettings) -> Row {
@@ -141,6 +158,9 @@ impl Render for Listed {
                     "    offers   {}",
                     offers.collect::<Vec<_>>().join(", ")
                 )?;
+            }
+            if row.offers.is_empty() && row.calls_itself.is_some() {
+                writeln!(out, "    offers   nothing that this version knows")?;
             }
             match row.sandbox {
                 Some("none") => writeln!(out, "    sandbox  {}", paint.warn("none"))?,

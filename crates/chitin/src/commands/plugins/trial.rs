@@ -99,8 +99,13 @@ fn steps(trial: PluginTrial) -> Vec<Step> {
         && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(Offer::Adapter));
     let mut steps = vec![Step::of("initialize", trial.greeting, |handshake| {
         let offers: Vec<_> = handshake.offers.iter().map(|offer| offer.name()).collect();
+        let offers = if offers.is_empty() {
+            "nothing that this version knows".to_owned()
+        } else {
+            offers.join(", ")
+        };
         let version = handshake.version.as_deref().unwrap_or("no version");
-        let answer = format!("{} {version}, offers {}", handshake.name, offers.join(", "));
+        let answer = format!("{} {version}, offers {offers}", handshake.name);
         (answer, serde_json::to_value(handshake).unwrap_or_default())
     })];
     if let Some(adapter) = trial.adapter {

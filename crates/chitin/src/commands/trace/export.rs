@@ -6,7 +6,7 @@ use crate::error::{CliError, Kind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
 use chitin_agent::journal::{self, BundleInput, Redactor, TraceError, Transcript};
-use chitin_runtime::{Host, traces};
+use chitin_runtime::{Host, traces, without_numbers};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,11 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
     let transcript_file = traces::transcript_of(&file);
     let transcript = transcript_file.as_deref().and_then(|path| {
         let read = Transcript::read(path);
-        read.map_err(|error| printer.note(&format!("the transcript is not included: {error}")))
-            .ok()
+        read.map_err(|error| {
+            let error = without_numbers(&error.to_string());
+            printer.note(&format!("the transcript is not included: {error}"));
+        })
+        .ok()
     });
     let workspace = Path::new(&summary.workspace);
     let now = now();

@@ -9,6 +9,8 @@ use crate::run::{CACHE_BOUNDARY, Talk, text};
 use crate::serve::Serving;
 use chitin_test::needs;
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::process::Command;
 
 const SERVER: &str = include_str!("server.py");
@@ -326,4 +328,81 @@ fn an_answer_that_is_too_long_is_said_at_once_and_the_server_stays() {
     );
     assert!(results[1].contains("pid "), "{}", results[1]);
     assert_eq!(starts(&talk.env.workspace()), 1);
+}
+
+/// Answers every request at an address with the same status, type and body.
+fn answering(status: &'static str, kind: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 65536];
+            let _ = stream.read(&mut request);
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
+        }
+    });
+    address
+}
+
+#[test]
+fn a_server_that_answers_something_else_is_said_in_plain_words() {
+    for (status, kind, body, wanted) in [
+        (
+            "200 OK",
+            "text/html",
+            "<html>",
+            "its response is `text/html`, not JSON",
+        ),
+        (
+            "200 OK",
+            "application/json",
+            "{}",
+            "its response is not a message of the protocol",
+        ),
+        (
+            "401 Unauthorized",
+            "text/plain",
+            "no",
+            "it requires a token; add an `Authorization` header",
+        ),
+        (
+            "405 Method Not Allowed",
+            "text/plain",
+            "",
+            "it responded with HTTP 405 Method Not Allowed. Check",
+        ),
+        (
+            "500 Internal Server Error",
+            "text/plain",
+            "oops",
+            "it responded with HTTP 500. Check",
+        ),
+    ] {
+        let talk = talk(&[json!({"text": "Good morning."})]);
+        let address = answering(status, kind, body);
+        talk.configure(json!({"mcp": {"servers": {"odd": {"url": address}}}}));
+        let output = talk.say("Hello");
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(
+            said.contains(&format!("The MCP server `odd` is not available: {wanted}")),
+            "{said}"
+        );
+        for raw in ["Some(", "ServerJsonRpcMessage", "Unexpected"] {
+            assert!(!said.contains(raw), "{raw}: {said}");
+        }
+    }
+    let talk = talk(&[json!({"text": "Good morning."})]);
+    let address = answering("200 OK", "text/html", "").replace("http:", "https:");
+    talk.configure(json!({"mcp": {"servers": {"plain": {"url": address}}}}));
+    let said = text(&talk.say("Hello").stderr);
+    assert!(
+        said.contains("could not connect to its address (it does not speak TLS)"),
+        "{said}"
+    );
 }

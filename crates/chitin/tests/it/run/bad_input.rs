@@ -43,6 +43,16 @@ fn a_store_that_cannot_be_used_is_said_with_what_to_do() {
 }
 
 #[test]
+fn a_model_without_a_name_is_refused_with_a_hint_that_can_be_followed() {
+    let talk = Talk::new(Format::Anthropic, &[]);
+    let output = talk.say_with("Hello", &["--model", ""]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("hint: name one"), "{said}");
+    assert!(!said.contains("`anthropic/`"), "{said}");
+}
+
+#[test]
 fn a_key_that_is_not_taken() {
     for format in Format::ALL
         .into_iter()

@@ -184,6 +184,41 @@ fn a_dry_run_prints_the_request_that_the_turn_sends() {
 }
 
 #[test]
+fn the_composed_prompt_is_the_system_message_of_every_turn_of_a_bridge_agent() {
+    let script = ["One.", "Two.", "Three."].map(|text| json!({"text": text}));
+    let talk = Talk::new(Format::Completions, &script);
+    talk.configure(json!({"contract": "atmosphere"}));
+    talk.env.files([
+        ("IDENTITY.md", "name: Ada\n"),
+        ("SOUL.md", "Calm.\n"),
+        ("USER.md", "Ingrid.\n"),
+        ("AGENTS.md", "Keep the harbor.\n"),
+    ]);
+    let composed = |persona: &str| {
+        format!(
+            "## Identity\n\nname: Ada\n\n## Persona\n\n{persona}\n\n## User\n\nIngrid.\n\n## Operating rules\n\nKeep the harbor."
+        )
+    };
+    // Each section can be edited by itself, and the others stay as they are.
+    for (number, persona) in ["Calm.", "Calm.", "Stern."].into_iter().enumerate() {
+        talk.env
+            .files([("SOUL.md", format!("{persona}\n").as_str())]);
+        talk.answer("Hello");
+        let request = sent(&talk, number);
+        let first = &request["messages"][0];
+        assert_eq!(first["role"], "system");
+        assert_eq!(first["content"], composed(persona), "turn {number}");
+        let shown = command(&talk.env, &["context", "--text"]).output().unwrap();
+        assert_eq!(text(&shown.stdout), composed(persona), "turn {number}");
+    }
+    // And each is a part of its own where a context is shown.
+    let shown = transcript(&talk.env, &["context", "--json"]);
+    for file in ["IDENTITY.md", "SOUL.md", "AGENTS.md"] {
+        assert!(shown.contains(file), "{file}: {shown}");
+    }
+}
+
+#[test]
 fn the_time_of_its_record_stands_before_each_message_and_nothing_internal_is_sent() {
     if !needs::time_zones() {
         return;
