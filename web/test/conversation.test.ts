@@ -104,7 +104,7 @@ test("a message is pending until its record is there, and stays when it was not 
 });
 
 test("a turn that failed says why", () => {
-  const { next, stale } = apply(EMPTY, { seq: 1, at: 0, sessionKey: "s", jobId: "j", kind: "finished", outcome: { status: "failed", error: "No key." } });
+  const { next, stale } = apply(EMPTY, { seq: 1, at: 0, sessionKey: "s", jobId: "j", kind: "finished", outcome: { status: "failed", error: "No key.", text: "", inputTokens: 0, outputTokens: 0, runtimeMs: 0 } });
   assert.deepEqual(next.notes, [{ kind: "failed", text: "No key." }]);
   assert.equal(stale, true);
 });

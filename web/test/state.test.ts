@@ -9,7 +9,7 @@ import { Keep } from "../src/state/keep.ts";
 import { readRoute, routeTo } from "../src/state/route.ts";
 import { applyToTree, asTree, rows } from "../src/state/tree.ts";
 
-const session = (key: string, more: Partial<TreeSession> = {}): TreeSession => ({ key, agentId: "main", state: "idle", updatedAt: 1, ...more });
+const session = (key: string, more: Partial<TreeSession> = {}): TreeSession => ({ key, agentId: "main", kind: "main", state: "idle", updatedAt: 1, ...more });
 const happens = (kind: Happening["kind"], sessionKey: string, more: Partial<Happening> = {}): Happening => ({ seq: 0, at: 9, sessionKey, jobId: "j", kind, ...more });
 
 test("a run appears under the session that began it, runs, and rests when it is over", () => {

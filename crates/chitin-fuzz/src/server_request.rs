@@ -57,20 +57,17 @@ fn check_route(method: &str, path: &str) {
     let found = Route::find(method, path);
     novelty::note(std::mem::discriminant(&found));
     match found {
-        Ok(
-            Route::Session(name)
-            | Route::Context(name)
-            | Route::Stop(name)
-            | Route::Turns(name)
-            | Route::Lens(name)
-            | Route::Trace(name)
-            | Route::Agent(name, _)
-            | Route::Model(name),
-        ) => {
-            assert!(!name.is_empty() && name.len() <= 1024);
-            assert!(!name.contains(char::is_control), "{name:?}");
+        Ok(Route::Operation(operation, name)) => {
+            assert!(operation.verb.methods().contains(&method), "{method:?}");
+            assert_eq!(name.is_empty(), !operation.path.contains('{'), "{path:?}");
+            assert!(
+                name.len() <= 1024 && !name.contains(char::is_control),
+                "{name:?}"
+            );
         }
-        Ok(route) => assert!(path.is_ascii(), "{route:?} {path:?}"),
+        Ok(route @ (Route::Page(_) | Route::Webhook(_))) => {
+            assert!(path.is_ascii(), "{route:?} {path:?}");
+        }
         Err(NoRoute::Method(allowed)) => {
             // One of those that are allowed leads there.
             let one = allowed.split(", ").next().unwrap_or_default();

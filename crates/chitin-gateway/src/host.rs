@@ -6,6 +6,7 @@ use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::Offer;
 use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -72,7 +73,7 @@ pub struct AgentAsk<'a> {
 }
 
 /// An agent, for lists.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSummary {
     /// Its id.

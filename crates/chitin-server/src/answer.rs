@@ -3,11 +3,12 @@
 use crate::body::Body;
 use crate::connection::Seat;
 use crate::door::{self, Needs};
+use crate::error::{ApiError, ErrorFormat};
 use crate::metrics::Label;
-use crate::problem::{Face, Problem};
+use crate::operations::{Access, Endpoint, Operation};
 use crate::route::{NoRoute, Query, Route};
 use crate::shared::Shared;
-use crate::{api, login, metrics, openai, socket, webhook};
+use crate::{api, login, metrics, openai, openapi, socket, webhook};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Method, Request, Response, StatusCode};
@@ -32,7 +33,7 @@ pub(crate) async fn answer(
     caller: Caller,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let face = Face::of(request.uri().path());
+    let format = ErrorFormat::of(request.uri().path());
     let route = find(&shared, &request);
     let label = route.as_ref().map_or(Label::NONE, Label::of);
     let counted = Arc::clone(&shared);
@@ -40,7 +41,7 @@ pub(crate) async fn answer(
         Ok(route) => Box::pin(by_route(shared, caller, route, request)).await,
         Err(problem) => Err(problem),
     };
-    let mut response = answered.unwrap_or_else(|problem| problem.response(face));
+    let mut response = answered.unwrap_or_else(|problem| problem.response(format));
     counted.metrics.answered(label, response.status());
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -60,7 +61,7 @@ fn find(shared: &Shared, request: &Request<Incoming>) -> Result<Route, NoRoute> 
     let mut webhooks = shared.attached.webhooks.iter();
     match webhooks.position(|webhook| webhook.path() == path) {
         Some(at) if method == "POST" => Ok(Route::Webhook(at)),
-        Some(_) => Err(NoRoute::Method("POST")),
+        Some(_) => Err(NoRoute::Method("POST".to_owned())),
         None => Err(NoRoute::Unknown),
     }
 }
@@ -71,28 +72,45 @@ fn admit(
     caller: &Caller,
     request: &Request<Incoming>,
     route: Result<Route, NoRoute>,
-) -> Result<Route, Problem> {
+) -> Result<Route, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     shared.count_request(caller.address)?;
     shared.door.check_host(headers, uri, caller.local)?;
     shared.door.check_origin(headers)?;
-    let public = route.as_ref().is_ok_and(Route::is_public);
-    if !public {
+    let token = match &route {
+        Ok(Route::Page(_) | Route::Webhook(_)) => false,
+        Ok(Route::Operation(operation, _)) => operation.access == Access::Token,
+        // Whoever has no token learns nothing about what there is.
+        Err(_) => true,
+    };
+    if token {
         authorize(shared, caller, request, route.as_ref().ok())?;
     }
     match route {
-        Ok(route @ (Route::Health | Route::Ready | Route::Metrics | Route::Page(_))) => Ok(route),
-        Ok(_) if !shared.is_open() => Err(Problem::closing()),
+        Ok(route) if is_always_open(&route) => Ok(route),
+        Ok(_) if !shared.is_open() => Err(ApiError::closing()),
         Ok(route) => Ok(route),
-        Err(NoRoute::Unknown) => Err(Problem::missing("There is no such endpoint.")),
-        Err(NoRoute::Method(allow)) => Err(Problem {
-            allow: Some(allow),
-            ..Problem::new(
+        Err(NoRoute::Unknown) => Err(ApiError::missing("There is no such endpoint.")),
+        Err(NoRoute::Method(allow)) => Err(ApiError {
+            allow: Some(allow.clone()),
+            ..ApiError::new(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "method_not_allowed",
                 format!("This endpoint takes {allow}."),
             )
         }),
+    }
+}
+
+/// Tells whether an endpoint answers while the server is shutting down.
+fn is_always_open(route: &Route) -> bool {
+    match route {
+        Route::Page(_) => true,
+        Route::Operation(operation, _) => matches!(
+            operation.endpoint,
+            Endpoint::Health | Endpoint::Ready | Endpoint::Metrics | Endpoint::OpenApi
+        ),
+        Route::Webhook(_) => false,
     }
 }
 
@@ -102,7 +120,7 @@ fn authorize(
     caller: &Caller,
     request: &Request<Incoming>,
     route: Option<&Route>,
-) -> Result<(), Problem> {
+) -> Result<(), ApiError> {
     let headers = request.headers();
     if shared.door.lets_in(headers) {
         return Ok(());
@@ -117,7 +135,9 @@ fn authorize(
     let csrf = csrf.ok_or_else(unauthorized)?;
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let needs = match route {
-        Some(Route::Socket) => Needs::Origin,
+        Some(Route::Operation(operation, _)) if operation.endpoint == Endpoint::Socket => {
+            Needs::Origin
+        }
         _ if reads => Needs::NoOrigin,
         _ => Needs::Origin,
     };
@@ -127,13 +147,13 @@ fn authorize(
         return Ok(());
     }
     let message = "The CSRF token is missing or wrong.";
-    let problem = Problem::new(StatusCode::FORBIDDEN, "bad_csrf", message);
+    let problem = ApiError::new(StatusCode::FORBIDDEN, "bad_csrf", message);
     Err(problem.hint("`GET /api/me` returns the value for the header `x-chitin-csrf`."))
 }
 
-pub(crate) fn unauthorized() -> Problem {
+pub(crate) fn unauthorized() -> ApiError {
     let message = "The token is missing or wrong.";
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
 }
 
 async fn by_route(
@@ -141,39 +161,62 @@ async fn by_route(
     caller: Caller,
     route: Route,
     request: Request<Incoming>,
-) -> Result<Response<Body>, Problem> {
-    let query = Query::parse(request.uri().query().unwrap_or_default());
+) -> Result<Response<Body>, ApiError> {
     match route {
         Route::Page(file) => Ok(shared.page.answer(file, request.headers())),
-        Route::Health => Ok(api::health(&shared)),
-        Route::Ready => Ok(api::ready(&shared)),
-        Route::Metrics => Ok(metrics::answer(&shared)),
-        Route::Login => api::login(&shared, &caller, request).await,
-        Route::Logout => Ok(api::logout(&shared, request.headers()).await),
-        Route::Me => api::me(&shared, request.headers()),
-        Route::Status => Ok(api::status(&shared)),
-        Route::Agents => Ok(api::agents(&shared)),
-        Route::Agent(id, part) => api::agent(&shared, id, part, &query, request).await,
-        Route::Explain => api::explain(&shared, &query),
-        Route::Routes => Ok(api::routes(&shared)),
-        Route::Channels => Ok(api::channels(&shared)),
-        Route::Pairing => api::pairing(&shared).await,
-        Route::Pair(pair) => api::pair(&shared, pair, request).await,
-        Route::Send => api::send(shared, request).await,
-        Route::Events => api::events(&shared, &query),
-        Route::Socket => socket::upgrade(shared, caller, request),
-        Route::Sessions => api::sessions(&shared, &query).await,
-        Route::Tree => api::tree(&shared).await,
-        Route::Session(key) => api::session(&shared, key, &query).await,
-        Route::Context(key) => api::context(&shared, key).await,
-        Route::Turns(key) => api::turns(&shared, &key).await,
-        Route::Lens(key) => api::lens(&shared, &key, &query).await,
-        Route::Stop(key) => api::stop(&shared, &key),
-        Route::Traces => api::traces(&shared, &query).await,
-        Route::Trace(id) => api::trace(&shared, id).await,
-        Route::ChatCompletions => openai::complete(shared, request).await,
-        Route::Models => Ok(openai::models(&shared)),
-        Route::Model(id) => openai::model(&shared, &id),
+        Route::Operation(operation, name) => {
+            by_operation(shared, caller, operation, name, request).await
+        }
         Route::Webhook(at) => webhook::call(&shared, at, request).await,
+    }
+}
+
+async fn by_operation(
+    shared: Arc<Shared>,
+    caller: Caller,
+    operation: &Operation,
+    name: String,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, ApiError> {
+    let query = Query::parse(request.uri().query().unwrap_or_default()).only(operation.query);
+    match operation.endpoint {
+        Endpoint::Health => Ok(api::health(&shared)),
+        Endpoint::Ready => Ok(api::ready(&shared)),
+        Endpoint::Metrics => Ok(metrics::answer(&shared)),
+        Endpoint::OpenApi => Ok(openapi::answer(request.headers())),
+        Endpoint::Login => api::login(&shared, &caller, request).await,
+        Endpoint::Logout => Ok(api::logout(&shared, request.headers()).await),
+        Endpoint::Me => api::me(&shared, request.headers()),
+        Endpoint::Status => Ok(api::status(&shared)),
+        Endpoint::Agents => Ok(api::agents(&shared)),
+        Endpoint::Files => api::files(&shared, name).await,
+        Endpoint::File => api::file(&shared, name, &query).await,
+        Endpoint::SaveFile => api::save_file(&shared, name, &query, request).await,
+        Endpoint::Preview => api::preview(&shared, name, request).await,
+        Endpoint::Skills => api::skills(&shared, name).await,
+        Endpoint::Findings => api::findings(&shared, name).await,
+        Endpoint::Memory => api::memory(&shared, name, &query).await,
+        Endpoint::Explain => api::explain(&shared, &query),
+        Endpoint::Routes => Ok(api::routes(&shared)),
+        Endpoint::Channels => Ok(api::channels(&shared)),
+        Endpoint::Pairing => api::pairing(&shared).await,
+        Endpoint::Approve => api::approve(&shared, request).await,
+        Endpoint::Reject => api::reject(&shared, request).await,
+        Endpoint::Revoke => api::revoke(&shared, request).await,
+        Endpoint::Send => api::send(shared, request).await,
+        Endpoint::Events => api::events(&shared, &query),
+        Endpoint::Socket => socket::upgrade(shared, caller, request),
+        Endpoint::Sessions => api::sessions(&shared, &query).await,
+        Endpoint::Tree => api::tree(&shared).await,
+        Endpoint::Session => api::session(&shared, name, &query).await,
+        Endpoint::Context => api::context(&shared, name).await,
+        Endpoint::Turns => api::turns(&shared, &name).await,
+        Endpoint::Lens => api::lens(&shared, &name, &query).await,
+        Endpoint::Stop => api::stop(&shared, &name),
+        Endpoint::Traces => api::traces(&shared, &query).await,
+        Endpoint::Trace => api::trace(&shared, name).await,
+        Endpoint::ChatCompletions => openai::complete(shared, request).await,
+        Endpoint::Models => Ok(openai::models(&shared)),
+        Endpoint::Model => openai::model(&shared, &name),
     }
 }

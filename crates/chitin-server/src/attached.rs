@@ -1,7 +1,7 @@
 //! What a server has besides its gateway.
 
-use crate::desk::Desk;
 use crate::login::Register;
+use crate::workspace_api::WorkspaceApi;
 use chitin_gateway::surface::{Network, Webhook};
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// What a server has besides its gateway. All of it may be left out.
 #[derive(Clone, Default)]
 pub struct Attached {
-    /// Answers what a page asks about workspaces.
-    pub desk: Option<Arc<dyn Desk>>,
+    /// Answers questions about workspaces.
+    pub workspaces: Option<Arc<dyn WorkspaceApi>>,
     /// The networks, for how they stand.
     pub networks: Vec<Arc<dyn Network>>,
     /// What networks call.
@@ -26,7 +26,7 @@ impl fmt::Debug for Attached {
         let networks: Vec<&str> = self.networks.iter().map(|network| network.id()).collect();
         let webhooks: Vec<&str> = self.webhooks.iter().map(|webhook| webhook.path()).collect();
         f.debug_struct("Attached")
-            .field("desk", &self.desk.is_some())
+            .field("workspaces", &self.workspaces.is_some())
             .field("logins", &self.logins.is_some())
             .field("networks", &networks)
             .field("webhooks", &webhooks)

@@ -1,6 +1,6 @@
 //! Bodies: read within limits, written whole or as a stream.
 
-use crate::problem::{Problem, at_most};
+use crate::error::{ApiError, at_most};
 use crate::shared::Shared;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -92,13 +92,13 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
     headers: &HeaderMap,
     body: Incoming,
     shared: &Shared,
-) -> Result<T, Problem> {
+) -> Result<T, ApiError> {
     let read = read(headers, body, shared).await?;
     parse(&read.bytes)
 }
 
 /// Understands JSON.
-pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| {
         let code = if error.is_data() {
             "bad_request"
@@ -108,7 +108,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         // The error may quote what was sent.
         let error = at_most(&error.to_string(), LONGEST_QUOTE);
         let message = format!("Could not parse the body: {error}.");
-        Problem::new(StatusCode::BAD_REQUEST, code, message)
+        ApiError::new(StatusCode::BAD_REQUEST, code, message)
     })
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn read(
     headers: &HeaderMap,
     body: Incoming,
     shared: &Shared,
-) -> Result<Read, Problem> {
+) -> Result<Read, ApiError> {
     must_be_json(headers)?;
     read_bytes(headers, body, shared, shared.limits.body).await
 }
@@ -134,12 +134,12 @@ pub(crate) async fn read_bytes(
     mut body: Incoming,
     shared: &Shared,
     most: usize,
-) -> Result<Read, Problem> {
+) -> Result<Read, ApiError> {
     let limits = &shared.limits;
     let most = most.min(limits.body);
     let length = headers.get(CONTENT_LENGTH);
     if length.is_none() && !headers.contains_key(TRANSFER_ENCODING) {
-        return Err(Problem::new(
+        return Err(ApiError::new(
             StatusCode::LENGTH_REQUIRED,
             "length_required",
             "The request has no body and no content length.",
@@ -164,10 +164,10 @@ pub(crate) async fn read_bytes(
                 });
             }
             Ok(Err(error)) => {
-                return Err(Problem::bad(format!("The body ended early: {error}.")));
+                return Err(ApiError::bad(format!("The body ended early: {error}.")));
             }
             Err(_) => {
-                return Err(Problem::new(
+                return Err(ApiError::new(
                     StatusCode::REQUEST_TIMEOUT,
                     "timeout",
                     "The body did not arrive in time.",
@@ -184,7 +184,7 @@ pub(crate) async fn read_bytes(
 }
 
 /// A page of another site can send forms and plain text without asking, but no JSON.
-fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
+fn must_be_json(headers: &HeaderMap) -> Result<(), ApiError> {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
@@ -193,7 +193,7 @@ fn must_be_json(headers: &HeaderMap) -> Result<(), Problem> {
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(Problem::new(
+    Err(ApiError::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "not_json",
         "The body must be JSON.",
@@ -229,8 +229,8 @@ async fn throw_away(body: &mut Incoming, most: usize) {
     }
 }
 
-fn too_large(most: usize) -> Problem {
-    Problem::new(
+fn too_large(most: usize) -> ApiError {
+    ApiError::new(
         StatusCode::PAYLOAD_TOO_LARGE,
         "too_large",
         format!("The body is too large: the limit is {most} bytes."),

@@ -1,6 +1,6 @@
 //! Who may come in: the right token, a name that is ours, and no page of somebody else.
 
-use crate::problem::Problem;
+use crate::error::ApiError;
 use crate::settings::ServerSettings;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -54,15 +54,15 @@ impl Door {
         headers: &HeaderMap,
         uri: &Uri,
         local: IpAddr,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ApiError> {
         let Some(host) = only(headers, &HOST) else {
-            return Err(Problem::bad("The request needs one `Host` header."));
+            return Err(ApiError::bad("The request needs one `Host` header."));
         };
         let asked = uri.authority().map(Authority::as_str);
         for name in std::iter::once(host).chain(asked) {
             let ours = authority(name).is_some_and(|name| self.is_ours(name.host(), local));
             if !ours {
-                return Err(Problem::new(
+                return Err(ApiError::new(
                     StatusCode::FORBIDDEN,
                     "bad_host",
                     "The `Host` header is not allowed.",
@@ -83,7 +83,7 @@ impl Door {
     }
 
     /// Refuses pages of others. Programs send no `Origin`.
-    pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         if !headers.contains_key(ORIGIN) {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Door {
         if allowed {
             return Ok(());
         }
-        Err(Problem::new(
+        Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "bad_origin",
             "This origin is not allowed.",
@@ -112,7 +112,7 @@ impl Door {
 
     /// Refuses what a page other than our own sends with our cookie. Other ports of this machine are other pages, although browsers
     /// send them the same cookies. A proxy that says another name than the browser does is listed.
-    pub(crate) fn check_page(&self, headers: &HeaderMap, needs: Needs) -> Result<(), Problem> {
+    pub(crate) fn check_page(&self, headers: &HeaderMap, needs: Needs) -> Result<(), ApiError> {
         let own = |origin: &str| {
             let rest = origin.split_once("://").map(|(_, rest)| rest);
             let same = only(headers, &HOST).is_some_and(|host| {
@@ -132,7 +132,7 @@ impl Door {
         if fine && near {
             return Ok(());
         }
-        Err(Problem::new(
+        Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "bad_origin",
             "Only the server's own web page may do this.",

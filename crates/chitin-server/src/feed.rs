@@ -4,16 +4,67 @@ use crate::follow::End;
 use crate::phase::Phase;
 use crate::shared::Shared;
 use bytes::Bytes;
-use chitin_gateway::events::What;
-use chitin_gateway::{Heard, Subscription};
+use chitin_gateway::events::{Happening, What};
+use chitin_gateway::{Accepted, Heard, Outcome, Subscription};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, watch};
+
+/// The data of a server-sent event, by the event's name: `missed`, `draining`, `closing`, or one of the gateway's.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum StreamEvent<'a> {
+    /// Something happened.
+    Gateway(&'a Happening),
+    /// A job had finished before its message was sent again.
+    FinishedBefore(FinishedBefore),
+    /// The client was too slow and lost events.
+    Missed(MissedEvents),
+    /// The server is shutting down.
+    Ending(Ending),
+}
+
+/// A job that had finished before its message was sent again.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FinishedBefore {
+    /// The session.
+    session_key: String,
+    /// The job.
+    job_id: String,
+    /// Always `finished`.
+    kind: &'static str,
+    /// How its turn ended.
+    outcome: Outcome,
+}
+
+impl FinishedBefore {
+    pub(crate) fn new(accepted: Accepted, outcome: Outcome) -> Self {
+        Self {
+            session_key: accepted.session_key,
+            job_id: accepted.job_id,
+            kind: "finished",
+            outcome,
+        }
+    }
+}
+
+/// The client was too slow and lost events.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MissedEvents {
+    /// How many.
+    pub(crate) count: u64,
+}
+
+/// The server is shutting down.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct Ending {}
 
 /// Makes one event.
 pub(crate) fn frame(id: Option<u64>, event: &str, data: &impl Serialize) -> Bytes {
@@ -101,10 +152,10 @@ impl Feed {
                 match phase {
                     _ if changed.is_err() => None,
                     Phase::Open => Some(comment()),
-                    Phase::Draining => Some(frame(None, "draining", &json!({}))),
+                    Phase::Draining => Some(frame(None, "draining", &StreamEvent::Ending(Ending {}))),
                     Phase::Closed => {
                         self.over = true;
-                        Some(frame(None, "closing", &json!({})))
+                        Some(frame(None, "closing", &StreamEvent::Ending(Ending {})))
                     }
                 }
             }
@@ -117,9 +168,13 @@ impl Feed {
             Heard::Happening(happening) => {
                 let ends = End::of(&happening.what).is_some();
                 self.over = ends && self.until == Until::JobEnds;
-                frame(Some(happening.seq), kind(&happening.what), &**happening)
+                let event = StreamEvent::Gateway(happening);
+                frame(Some(happening.seq), kind(&happening.what), &event)
             }
-            Heard::Missed(count) => frame(None, "missed", &json!({ "count": count })),
+            Heard::Missed(count) => {
+                let missed = MissedEvents { count: *count };
+                frame(None, "missed", &StreamEvent::Missed(missed))
+            }
         }
     }
 }

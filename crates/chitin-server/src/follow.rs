@@ -1,7 +1,7 @@
 //! How a job ends, for those who wait for it.
 
+use crate::error::{ApiError, sentence};
 use crate::phase::Phase;
-use crate::problem::{Problem, sentence};
 use chitin_gateway::events::What;
 use chitin_gateway::{Heard, Outcome, Subscription};
 use hyper::StatusCode;
@@ -36,7 +36,7 @@ impl End {
 pub(crate) async fn next(
     subscription: &mut Subscription,
     phase: &mut watch::Receiver<Phase>,
-) -> Result<Heard, Problem> {
+) -> Result<Heard, ApiError> {
     tokio::select! {
         biased;
         heard = subscription.next() => heard.ok_or_else(unfinished),
@@ -48,7 +48,7 @@ pub(crate) async fn next(
 pub(crate) async fn end(
     subscription: &mut Subscription,
     mut phase: watch::Receiver<Phase>,
-) -> Result<End, Problem> {
+) -> Result<End, ApiError> {
     loop {
         // The end is the last thing that is told, so it is never among what was missed.
         if let Heard::Happening(happening) = next(subscription, &mut phase).await?
@@ -60,8 +60,8 @@ pub(crate) async fn end(
 }
 
 /// The server ends before the turn. The message is kept.
-fn unfinished() -> Problem {
-    Problem::new(
+fn unfinished() -> ApiError {
+    ApiError::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "unfinished",
         "The server stopped before the turn finished.",
@@ -70,7 +70,7 @@ fn unfinished() -> Problem {
 }
 
 /// The message was let go.
-pub(crate) fn dropped(reason: &str) -> Problem {
+pub(crate) fn dropped(reason: &str) -> ApiError {
     let message = format!("The message was dropped. {}", sentence(reason));
-    Problem::new(StatusCode::CONFLICT, "dropped", message)
+    ApiError::new(StatusCode::CONFLICT, "dropped", message)
 }

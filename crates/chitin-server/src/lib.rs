@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `door.rs` and `login.rs` (who may),
-//! then `api/`, `openai/`. The page itself is in `page/`; what it asks about workspaces is `desk.rs`.
+//! `operations.rs` (what there is), then `api/`, `openai/`. The page itself is in `page/`; what it asks about workspaces is `workspace_api/`.
 
 mod answer;
 mod api;
@@ -28,17 +28,18 @@ mod attached;
 mod body;
 mod compat;
 mod connection;
-pub mod desk;
 mod door;
+mod error;
 mod feed;
 mod follow;
 mod images;
 mod login;
 mod metrics;
 pub mod openai;
+pub mod openapi;
+pub mod operations;
 mod page;
 mod phase;
-mod problem;
 mod rate;
 pub mod route;
 mod server;
@@ -48,11 +49,12 @@ mod socket;
 mod stall;
 mod web;
 mod webhook;
+pub mod workspace_api;
 
 pub use attached::Attached;
-pub use desk::{Ask, Desk, DeskError, Trouble};
+pub use error::ApiError;
 pub use login::{KeptLogin, LoginChange, LoginId, Register};
-pub use problem::Problem;
 pub use server::{Bound, Ended, Server};
 pub use settings::{BindError, Limits, Reach, ServerSettings};
 pub use web::WebSurface;
+pub use workspace_api::{WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind};

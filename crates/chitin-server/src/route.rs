@@ -1,12 +1,9 @@
 //! Which endpoint a request is for.
 
+use crate::operations::{LONGEST_NAME, Operation, Parameter, at_path};
 use crate::page::Page;
 use percent_encoding::percent_decode_str;
 
-/// The longest name in a path, in bytes.
-const LONGEST_NAME: usize = 1024;
-/// How something is read.
-const READ: &str = "GET, HEAD";
 /// The most pairs of a query.
 const MOST_PAIRS: usize = 64;
 
@@ -15,186 +12,47 @@ const MOST_PAIRS: usize = 64;
 pub enum Route {
     /// A file of the page, by its place among them.
     Page(usize),
-    /// Whether the server is there.
-    Health,
-    /// Whether it can be used.
-    Ready,
-    /// Numbers for those who watch.
-    Metrics,
-    /// Logs in on the page.
-    Login,
-    /// Logs out.
-    Logout,
-    /// Whether somebody is logged in.
-    Me,
-    /// What the gateway does.
-    Status,
-    /// The agents.
-    Agents,
-    /// Something of one agent.
-    Agent(String, Part),
-    /// Who would get a message.
-    Explain,
-    /// Which agent gets what, as configured.
-    Routes,
-    /// How the networks stand.
-    Channels,
-    /// Who may talk to agents.
-    Pairing,
-    /// Changes that.
-    Pair(Pair),
-    /// A message for an agent.
-    Send,
-    /// A stream of what happens.
-    Events,
-    /// The same over a WebSocket.
-    Socket,
-    /// The sessions.
-    Sessions,
-    /// The sessions, and which began which.
-    Tree,
-    /// One session.
-    Session(String),
-    /// What the model would get in it.
-    Context(String),
-    /// Its turns.
-    Turns(String),
-    /// What the model got in one of them.
-    Lens(String),
-    /// Stops it.
-    Stop(String),
-    /// What turns left behind.
-    Traces,
-    /// One of them.
-    Trace(String),
-    /// A message in OpenAI's shape.
-    ChatCompletions,
-    /// The agents in OpenAI's shape.
-    Models,
-    /// One of them.
-    Model(String),
-    /// Something that a network calls, by its place among them.
+    /// An operation of the API, with the name in its path; empty if it has none.
+    Operation(&'static Operation, String),
+    /// A webhook of a channel, by its place among them.
     Webhook(usize),
 }
 
-/// What of an agent is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Its files.
-    Files,
-    /// One of them.
-    File,
-    /// What a change would do.
-    Preview,
-    /// Its skills.
-    Skills,
-    /// What is wrong.
-    Findings,
-    /// Its memory.
-    Memory,
-}
-
-/// What is to become of somebody who wants to talk to agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pair {
-    /// They may.
-    Approve,
-    /// They may not.
-    Reject,
-    /// They may no more.
-    Revoke,
-}
-
 /// Why there is no endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoRoute {
     /// Nothing has this path.
     Unknown,
     /// It takes other methods: these.
-    Method(&'static str),
+    Method(String),
 }
 
 impl Route {
     /// Finds the endpoint for a method and a path.
     pub fn find(method: &str, path: &str) -> Result<Self, NoRoute> {
-        let (route, allowed) = Self::by_path(path).ok_or(NoRoute::Unknown)?;
-        if allowed.split(", ").any(|one| one == method) {
-            Ok(route)
-        } else {
-            Err(NoRoute::Method(allowed))
-        }
-    }
-
-    /// Tells whether anybody may ask, without any token.
-    pub(crate) const fn is_public(&self) -> bool {
-        matches!(
-            self,
-            Self::Page(_) | Self::Health | Self::Ready | Self::Login | Self::Me | Self::Webhook(_)
-        )
-    }
-
-    fn by_path(path: &str) -> Option<(Self, &'static str)> {
-        let found = match path {
-            "/health" => (Self::Health, READ),
-            "/ready" => (Self::Ready, READ),
-            "/metrics" => (Self::Metrics, READ),
-            "/api/login" => (Self::Login, "POST"),
-            "/api/logout" => (Self::Logout, "POST"),
-            "/api/me" => (Self::Me, READ),
-            "/api/status" => (Self::Status, READ),
-            "/api/agents" => (Self::Agents, READ),
-            "/api/route" => (Self::Explain, READ),
-            "/api/routes" => (Self::Routes, READ),
-            "/api/channels" => (Self::Channels, READ),
-            "/api/pairing" => (Self::Pairing, READ),
-            "/api/pairing/approve" => (Self::Pair(Pair::Approve), "POST"),
-            "/api/pairing/reject" => (Self::Pair(Pair::Reject), "POST"),
-            "/api/pairing/revoke" => (Self::Pair(Pair::Revoke), "POST"),
-            "/api/messages" => (Self::Send, "POST"),
-            "/api/events" => (Self::Events, "GET"),
-            "/api/socket" => (Self::Socket, "GET"),
-            "/api/sessions" => (Self::Sessions, READ),
-            "/api/tree" => (Self::Tree, READ),
-            "/api/traces" => (Self::Traces, READ),
-            "/v1/chat/completions" => (Self::ChatCompletions, "POST"),
-            "/v1/models" => (Self::Models, READ),
-            _ => return Self::by_name(path),
+        let operations = at_path(path);
+        let Some((_, spelled)) = operations.first() else {
+            let file = Page::find(path).ok_or(NoRoute::Unknown)?;
+            return match method {
+                "GET" | "HEAD" => Ok(Self::Page(file)),
+                _ => Err(NoRoute::Method("GET, HEAD".to_owned())),
+            };
         };
-        Some(found)
-    }
-
-    /// Finds an endpoint with a name in its path.
-    fn by_name(path: &str) -> Option<(Self, &'static str)> {
-        if let Some(model) = path.strip_prefix("/v1/models/") {
-            return Some((Self::Model(name(model)?), READ));
+        let name = match *spelled {
+            "" => String::new(),
+            spelled => name(spelled).ok_or(NoRoute::Unknown)?,
+        };
+        let mut takes = operations.iter().map(|(operation, _)| *operation);
+        match takes.find(|operation| operation.verb.methods().contains(&method)) {
+            Some(operation) => Ok(Self::Operation(operation, name)),
+            None => {
+                let methods = operations.iter().map(|(operation, _)| operation.verb);
+                let methods: Vec<&str> = methods
+                    .flat_map(|verb| verb.methods().iter().copied())
+                    .collect();
+                Err(NoRoute::Method(methods.join(", ")))
+            }
         }
-        if let Some(trace) = path.strip_prefix("/api/traces/") {
-            return Some((Self::Trace(name(trace)?), READ));
-        }
-        if let Some(rest) = path.strip_prefix("/api/agents/") {
-            let (id, part) = rest.split_once('/')?;
-            let (part, allowed) = match part {
-                "files" => (Part::Files, READ),
-                "file" => (Part::File, "GET, HEAD, PUT"),
-                "preview" => (Part::Preview, "POST"),
-                "skills" => (Part::Skills, READ),
-                "findings" => (Part::Findings, READ),
-                "memory" => (Part::Memory, READ),
-                _ => return None,
-            };
-            return Some((Self::Agent(name(id)?, part), allowed));
-        }
-        if let Some(rest) = path.strip_prefix("/api/sessions/") {
-            return match rest.split_once('/') {
-                None => Some((Self::Session(name(rest)?), READ)),
-                Some((key, "context")) => Some((Self::Context(name(key)?), READ)),
-                Some((key, "turns")) => Some((Self::Turns(name(key)?), READ)),
-                Some((key, "lens")) => Some((Self::Lens(name(key)?), READ)),
-                Some((key, "stop")) => Some((Self::Stop(name(key)?), "POST")),
-                Some(_) => None,
-            };
-        }
-        Page::find(path).map(|file| (Self::Page(file), READ))
     }
 }
 
@@ -221,6 +79,13 @@ impl Query {
             Some((decoded(key)?, decoded(value)?))
         });
         Self(pairs.collect())
+    }
+
+    /// Leaves out what an operation does not take.
+    pub(crate) fn only(mut self, parameters: &[Parameter]) -> Self {
+        self.0
+            .retain(|(name, _)| parameters.iter().any(|one| one.name == name));
+        self
     }
 
     /// Returns the first value of a name that is not empty.

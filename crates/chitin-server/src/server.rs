@@ -2,10 +2,10 @@
 
 use crate::attached::Attached;
 use crate::connection;
+use crate::error::{ApiError, ErrorFormat};
 use crate::login;
 use crate::metrics;
 use crate::phase::Phase;
-use crate::problem::{Face, Problem};
 use crate::settings::{BindError, ServerSettings};
 use crate::shared::Shared;
 use chitin_gateway::{Gateway, Topic};
@@ -184,12 +184,12 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 /// Says that there is no room, as far as that can be said at once.
 fn refuse(stream: &TcpStream) {
-    let problem = Problem::new(
+    let problem = ApiError::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "too_many_connections",
         "Too many connections are open already.",
     );
-    let body = problem.body(Face::Own).to_string();
+    let body = serde_json::to_string(&problem.body(ErrorFormat::Own)).unwrap_or_default();
     let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\nconnection: close";
     let said = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     let _ = stream.try_write(said.as_bytes());

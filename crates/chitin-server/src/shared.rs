@@ -1,19 +1,18 @@
 //! What all connections of a server share.
 
 use crate::attached::Attached;
-use crate::desk::{Ask, DeskError, Trouble};
 use crate::door::Door;
+use crate::error::ApiError;
 use crate::login::{self, Logins, Moment};
 use crate::metrics::Metrics;
 use crate::page::Page;
 use crate::phase::Phase;
-use crate::problem::Problem;
 use crate::rate::Rate;
 use crate::settings::{Limits, ServerSettings};
 use crate::socket::Written;
+use crate::workspace_api::{WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind};
 use chitin_gateway::{Accepted, Gateway, Incoming};
 use secrecy::ExposeSecret;
-use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -90,28 +89,28 @@ impl Shared {
     }
 
     /// Counts a request of an address.
-    pub(crate) fn count_request(&self, address: IpAddr) -> Result<(), Problem> {
+    pub(crate) fn count_request(&self, address: IpAddr) -> Result<(), ApiError> {
         self.requests.take(address).map_err(|wait| {
             let message = "Too many requests came from this address.";
-            Problem::too_many("too_many_requests", message, wait.as_secs() + 1)
+            ApiError::too_many("too_many_requests", message, wait.as_secs() + 1)
         })
     }
 
     /// Counts a wrong token of an address. The right one always passes: somebody else's mistake shuts nobody out, and a
     /// token of this length is not found by trying.
-    pub(crate) fn count_failure(&self, address: IpAddr) -> Result<(), Problem> {
+    pub(crate) fn count_failure(&self, address: IpAddr) -> Result<(), ApiError> {
         self.failures.take(address).map_err(|wait| {
             let message = "Too many wrong tokens came from this address.";
-            Problem::too_many("too_many_failures", message, wait.as_secs() + 1)
+            ApiError::too_many("too_many_failures", message, wait.as_secs() + 1)
         })
     }
 
     /// Takes room for something that stays open.
-    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
+    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let room = Arc::clone(&self.streams).try_acquire_owned();
-        room.map_err(|_| Problem {
+        room.map_err(|_| ApiError {
             retry_after: Some(5),
-            ..Problem::new(
+            ..ApiError::new(
                 hyper::StatusCode::SERVICE_UNAVAILABLE,
                 "too_many_streams",
                 "Too many streams are open already.",
@@ -120,12 +119,12 @@ impl Shared {
     }
 
     /// Takes room for a body of so many bytes.
-    pub(crate) fn room_for_body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+    pub(crate) fn room_for_body(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ApiError> {
         let kibibytes = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.bodies).try_acquire_many_owned(kibibytes);
-        room.map_err(|_| Problem {
+        room.map_err(|_| ApiError {
             retry_after: Some(1),
-            ..Problem::new(
+            ..ApiError::new(
                 hyper::StatusCode::SERVICE_UNAVAILABLE,
                 "too_many_bytes",
                 "Too many bytes are being read already.",
@@ -138,38 +137,44 @@ impl Shared {
     }
 
     /// Hands a message in. It is taken in wholly even if its sender goes away meanwhile.
-    pub(crate) async fn accept(&self, incoming: Incoming) -> Result<Accepted, Problem> {
+    pub(crate) async fn accept(&self, incoming: Incoming) -> Result<Accepted, ApiError> {
         let gateway = self.gateway.clone();
         let accepting = self
             .tasks
             .spawn(async move { gateway.accept(incoming).await });
         match accepting.await {
             Ok(accepted) => Ok(accepted?),
-            Err(_) => Err(Problem::internal("Could not accept the message.")),
+            Err(_) => Err(ApiError::internal("Could not accept the message.")),
         }
     }
 
     /// Does something that waits for the disk, off the threads that serve.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Gateway) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
+        work: impl FnOnce(&Gateway) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let gateway = self.gateway.clone();
         match tokio::task::spawn_blocking(move || work(&gateway)).await {
             Ok(done) => done,
-            Err(_) => Err(Problem::internal("Internal error.")),
+            Err(_) => Err(ApiError::internal("Internal error.")),
         }
     }
 
-    /// Asks whoever knows the workspaces, off the threads that serve.
-    pub(crate) async fn ask(&self, ask: Ask) -> Result<Value, DeskError> {
-        let Some(desk) = self.attached.desk.clone() else {
-            return Err(DeskError::not_here());
+    /// Asks the workspace API, off the threads that serve.
+    pub(crate) async fn workspaces<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn WorkspaceApi) -> Result<T, WorkspaceApiError> + Send + 'static,
+    ) -> Result<T, WorkspaceApiError> {
+        let Some(workspaces) = self.attached.workspaces.clone() else {
+            return Err(WorkspaceApiError::not_here());
         };
-        let asking = tokio::task::spawn_blocking(move || desk.answer(ask));
+        let asking = tokio::task::spawn_blocking(move || work(&*workspaces));
         let failed = |_| {
             let message = "Internal error.";
-            Err(DeskError::new(Trouble::Failed, message))
+            Err(WorkspaceApiError::new(
+                WorkspaceApiErrorKind::Failed,
+                message,
+            ))
         };
         asking.await.unwrap_or_else(failed)
     }

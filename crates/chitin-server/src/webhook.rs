@@ -1,7 +1,7 @@
 //! What networks call: handed on byte by byte, since their signatures are over these.
 
 use crate::body::{Body, read_bytes};
-use crate::problem::Problem;
+use crate::error::ApiError;
 use crate::shared::Shared;
 use bytes::Bytes;
 use chitin_gateway::surface::WebhookCall;
@@ -20,9 +20,9 @@ pub(crate) async fn call(
     shared: &Shared,
     at: usize,
     request: Request<Incoming>,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let Some(webhook) = shared.attached.webhooks.get(at) else {
-        return Err(Problem::missing("There is no such endpoint."));
+        return Err(ApiError::missing("There is no such endpoint."));
     };
     let (head, body) = request.into_parts();
     let read = read_bytes(&head.headers, body, shared, LONGEST).await?;
@@ -38,7 +38,7 @@ pub(crate) async fn call(
     let answering = webhook.call(shared.gateway.clone(), call);
     let Ok(answer) = tokio::time::timeout(PATIENCE, answering).await else {
         let message = "The call took too long.";
-        return Err(Problem::new(
+        return Err(ApiError::new(
             StatusCode::GATEWAY_TIMEOUT,
             "timeout",
             message,

@@ -2,11 +2,12 @@
 
 use crate::names;
 use chitin_protocol::message::Extra;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What the index says of a session (R17). Fields that we do not know are kept.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionEntry {
     /// The session's id.
@@ -112,7 +113,7 @@ pub struct SessionEntry {
 }
 
 /// What all turns of a session together took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionTotals {
     /// How many turns there were.

@@ -1,6 +1,8 @@
 // Asks the server. The token is never kept: a cookie that no script can read stands for it, and a word that only this page
 // knows goes with everything that changes something.
 
+import type { ErrorBody, Me } from "./types.ts";
+
 /** The server, or the way to it, said no. */
 export class ApiError extends Error {
   constructor(
@@ -50,7 +52,7 @@ export class Client {
     } catch (error) {
       if (!(error instanceof ApiError && error.code === "bad_csrf")) throw error;
       const before = this.csrf;
-      this.csrf = (await this.askOnce<{ csrf: string }>("GET", "/api/me", undefined, {})).csrf;
+      this.csrf = (await this.askOnce<Me>("GET", "/api/me", undefined, {})).csrf ?? "";
       if (this.csrf === before) throw error;
       return this.askOnce<T>(method, path, body, more, signal);
     }
@@ -74,7 +76,7 @@ export class Client {
     }
     const value: unknown = await response.json().catch(() => null);
     if (response.ok) return value as T;
-    const problem = (value as { error?: { code?: string; message?: string; hint?: string } } | null)?.error;
+    const problem = (value as Partial<ErrorBody> | null)?.error;
     const message = problem?.message ?? `The server answered with ${response.status}.`;
     const wrong = new ApiError(response.status, problem?.code ?? "unknown", message, problem?.hint ?? "", value);
     if (response.status === 401 && path !== "/api/login") this.onSignedOut();

@@ -1,278 +1,77 @@
-// What the server says, as docs/reference/http.md describes it. Fields that a release may lack are optional.
+// The page's names for what the server says. All of it comes from `schema.ts`, which is made of docs/reference/openapi.json.
 
-export interface Me {
-  csrf: string;
-  version?: string;
-  contract?: string;
-}
+import type * as api from "./schema.ts";
 
-export interface Agent {
-  id: string;
-  workspace?: string;
-  isDefault?: boolean;
-  name?: string;
-}
+export type {
+  Accepted,
+  AgentList,
+  BindingList,
+  DiffLine,
+  ErrorBody,
+  Explanation,
+  FileConflict,
+  FileList,
+  FileText,
+  FindingList,
+  FoundMemory,
+  Lens,
+  LensFragment as Fragment,
+  LensPiece,
+  ListedBinding,
+  LoginReply,
+  Me,
+  MemoryOverview,
+  MemoryResults,
+  PairingList,
+  PromptBudget as Budget,
+  RecordedSession as Trace,
+  SavedFile,
+  SessionState,
+  SessionTree,
+  SkillList,
+  SkillSummary as Skill,
+  TraceList,
+  TreeSession,
+  TurnList,
+  TurnSummary as Turn,
+  WorkspaceFile,
+  WorkspaceFinding as Finding,
+  FilePreview as Preview,
+  AgentSummary as Agent,
+  Pending as PairingRequest,
+} from "./schema.ts";
 
-export type SessionState = "idle" | "running" | "waiting";
+type Keys<Union> = Union extends unknown ? keyof Union : never;
+type Field<Union, Key extends PropertyKey> = Union extends unknown ? (Key extends keyof Union ? Union[Key] : never) : never;
 
-export interface TreeSession {
-  key: string;
-  agentId: string;
-  parent?: string;
-  label?: string;
-  kind?: string;
-  channel?: string;
-  state: SessionState;
-  jobId?: string;
-  updatedAt?: number;
-  title?: string;
-  status?: string;
-  tokens?: number;
-}
+/** One of several shapes, read field by field: a field that the shape at hand lacks is undefined. */
+export type Loose<Union> = { [Key in Keys<Union>]?: Field<Union, Key> };
+
+/** Something that happened in a turn. */
+export type TurnEvent = Loose<api.TurnEvent> & Pick<api.TurnEvent, "type">;
 
 /** Something that happened, as the socket tells it. */
-export interface Happening {
-  type?: string;
-  seq: number;
-  at: number;
-  sessionKey: string;
-  jobId: string;
-  kind: "accepted" | "turn" | "delivered" | "not-delivered" | "merged" | "dropped" | "spawned" | "finished";
-  place?: "runs" | "waits" | "steers" | "known";
-  event?: TurnEvent;
-  child?: string;
-  into?: string;
-  reason?: string;
-  outcome?: { status: string; text?: string; error?: string };
-}
+export type Happening = Omit<Loose<api.Happening>, "event"> &
+  Pick<api.Happening, "seq" | "at" | "sessionKey" | "jobId" | "kind"> & { type?: string; event?: TurnEvent };
 
-export interface TurnEvent {
-  type: string;
-  delta?: string;
-  text?: string;
-  callId?: string;
-  name?: string;
-  arguments?: unknown;
-  isError?: boolean;
-  summary?: string;
-  runtimeMs?: number;
-  entryId?: string;
-  kind?: string;
-  reason?: string;
-  error?: string;
-  model?: string;
-  what?: string;
-  tokensBefore?: number;
-  tokensAfter?: number;
-}
+/** A block of a message. */
+export type RecordBlock = Loose<api.Block> & { type: string };
 
-/** A record of a session file. */
-export interface SessionRecord {
-  type: string;
-  id?: string;
-  timestamp?: string;
-  summary?: string;
-  tokensBefore?: number;
-  message?: RecordMessage;
-}
-
-export interface RecordMessage {
+/** A message of a record, with what OpenClaw's records have besides. */
+export type RecordMessage = Omit<Loose<api.Message>, "content"> & {
   role: string;
   content?: string | RecordBlock[];
-  timestamp?: number;
   idempotencyKey?: string;
   provenance?: { kind?: string; sourceSessionKey?: string; sourceTool?: string };
-  toolCallId?: string;
-  toolName?: string;
-  isError?: boolean;
-  errorMessage?: string;
-  stopReason?: string;
-  model?: string;
-  provider?: string;
-  usage?: { input?: number; output?: number; cacheRead?: number; totalTokens?: number; cost?: { total?: number } };
-}
+};
 
-export interface RecordBlock {
-  type: string;
-  text?: string;
-  thinking?: string;
-  redacted?: boolean;
-  data?: string;
-  mimeType?: string;
-  id?: string;
-  name?: string;
-  arguments?: unknown;
-}
+/** A record of a session file. */
+export type SessionRecord = Omit<Loose<api.Entry>, "message"> & { type: string; message?: RecordMessage };
 
-export interface SessionShown {
-  key: string;
-  agentId: string;
-  label?: string;
-  model?: string;
-  modelProvider?: string;
-  totalTokens?: number;
-  contextTokens?: number;
-  estimatedCostUsd?: number;
-  busy?: { jobId?: string; waiting?: number } | null;
-  history: SessionRecord[];
-  hasOlder: boolean;
-}
+export type SessionShown = Omit<api.SessionDetails, "history"> & { history: SessionRecord[] };
 
-export interface Turn {
-  id: string;
-  at?: number | string;
-  model?: string;
-  trigger?: string;
-  systemChars?: number;
-  messages?: number;
-  status?: string;
-  costUsd?: number;
-  /** All that was sent, whether a cache had it or not. */
-  inputTokens?: number;
-  outputTokens?: number;
-  cacheRead?: number;
-}
+/** A file that is open: one that is not there yet has no version. */
+export type OpenFile = Pick<api.FileText, "path" | "text"> & { version: string | null; editable?: boolean; reason?: string };
 
-export interface LensPiece {
-  text: string;
-  kind: string;
-  line?: number;
-}
-
-export interface Fragment {
-  name: string;
-  origin?: string;
-  role?: string;
-  cache?: string;
-  rawChars?: number;
-  chars: number;
-  tokens: number;
-  decision?: string;
-  cause?: string;
-  pieces?: LensPiece[];
-  cutText?: { fromLine: number; toLine: number; text: string; why?: string; shortened?: boolean }[];
-}
-
-export interface LensFile {
-  path: string;
-  rawChars?: number;
-  chars?: number;
-  tokens?: number;
-  state: string;
-  limit?: number;
-  cause?: string;
-}
-
-export interface DiffLine {
-  op: "same" | "add" | "remove" | "skip";
-  text?: string;
-  lines?: number;
-}
-
-export interface Lens {
-  turn: { id: string; at?: number | string; model?: string; recorded?: boolean };
-  window?: number;
-  /** The whole request; `complete` is false when a part of it is unknown. */
-  totals: { chars: number; tokens: number; costUsd?: number; complete?: boolean; system?: { chars: number; tokens: number } };
-  toolDefinitions?: {
-    shape: string;
-    count: number;
-    chars: number;
-    tokens: number;
-    tools?: { name: string; chars: number; tokens: number }[];
-    unknown?: string[];
-    mcpServers?: number;
-  };
-  history?: { state: "new" | "expired" | "kept" | "unknown"; messages: number; turns?: number; chars: number | null; tokens: number | null; compactionDue?: boolean };
-  message?: { chars: number; tokens: number };
-  fragments: Fragment[];
-  boundary?: { afterFragment: number };
-  files?: LensFile[];
-  budget?: Budget;
-  before?: {
-    turnId: string;
-    same: boolean;
-    firstDifference?: { fragment: string; line: number; offset: number };
-    lostTokens?: number;
-    lostCostUsd?: number;
-    cause?: string;
-    diff?: DiffLine[];
-    shortened?: boolean;
-  };
-}
-
-export interface Budget {
-  perFile?: number | null;
-  total?: number | null;
-  used?: number;
-  unit?: string;
-}
-
-export interface WorkspaceFile {
-  path: string;
-  state: string;
-  bytes?: number;
-  chars?: number;
-  kind?: string;
-  editable?: boolean;
-  reason?: string;
-}
-
-export interface FileText {
-  path: string;
-  text: string;
-  version: string | null;
-  bytes?: number;
-  editable?: boolean;
-  reason?: string;
-}
-
-export interface Preview {
-  file: {
-    rawChars: number;
-    chars: number;
-    tokens: number;
-    limit?: number;
-    state?: string;
-    cause?: string;
-    cut?: { fromLine: number; toLine: number; chars: number }[];
-  };
-  total: { chars: number; limit?: number; tokens: number; before?: { chars: number; tokens: number } };
-  effects?: { path: string; before: number; after: number }[];
-}
-
-export interface Skill {
-  name: string;
-  description?: string;
-  source?: string;
-  path?: string;
-  eligible?: boolean;
-  why?: string[];
-  inPrompt?: boolean;
-}
-
-export interface Finding {
-  severity: string;
-  code: string;
-  path?: string;
-  line?: number;
-  message: string;
-  remedy?: string;
-}
-
-export interface Trace {
-  id: string;
-  sessionKey?: string;
-  at?: number | string;
-  turns?: number;
-  bytes?: number;
-}
-
-export interface PairingRequest {
-  channel: string;
-  code?: string;
-  senderId?: string;
-  senderName?: string;
-  expiresAt?: number | string;
-  [more: string]: unknown;
-}
+/** The chat channels, and refused messages. */
+export type Channels = Omit<api.ChannelList, "channels"> & { channels: Loose<api.Account>[] };

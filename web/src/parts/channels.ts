@@ -1,13 +1,9 @@
 // How channels stand, and who was not heard on them.
 
 import { html, nothing } from "lit";
+import type { Channels } from "../api/types.ts";
 import { clock, many } from "../text/format.ts";
 import { sentence } from "./view.ts";
-
-export interface Channels {
-  channels?: { channel: string; accountId?: string; name?: string; connection?: string; reason?: string; hint?: string }[];
-  turnedAway?: { place?: string; room?: string; sender?: string; senderName?: string; reason?: string; count?: number; lastAt?: number }[];
-}
 
 const STANDING: Record<string, string> = { idle: "not tried yet", connecting: "connecting", connected: "connected", failed: "failed" };
 

@@ -128,8 +128,8 @@ function numbers(text: string): string {
   return Array.from({ length: lines }, (_, index) => index + 1).join("\n");
 }
 
-function meter(name: string, used: number, limit: number | undefined, more: unknown): unknown {
-  const over = limit !== undefined && used > limit;
+function meter(name: string, used: number, limit: number | null, more: unknown): unknown {
+  const over = limit !== null && used > limit;
   return html`<div class="meter-row"><span class="meter-name">${name}</span>
     ${limit ? html`<meter min="0" max=${limit} high=${limit * 0.9} .value=${Math.min(used, limit)} aria-label=${`${name}: ${count(used)} of ${count(limit)} characters`}></meter>` : nothing}
     <span class="small">${count(used)}${limit ? ` of ${count(limit)}` : ""} characters${over ? html` <strong class="warn-text">too long</strong>` : nothing} · ${more}</span></div>`;

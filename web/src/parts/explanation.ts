@@ -1,14 +1,8 @@
 // Why a message goes where it goes.
 
 import { html, nothing } from "lit";
+import type { Explanation } from "../api/types.ts";
 import { routeTo } from "../state/route.ts";
-
-export interface Explanation {
-  bindings?: { path?: string; agentId?: string; asks?: string; tier?: string; verdict?: string; mismatch?: Record<string, unknown> }[];
-  choice?: { matchedBy?: string };
-  route?: { agentId?: string; sessionKey?: string; matchedBy?: string } | null;
-  key?: string;
-}
 
 const FATES: Record<string, string> = { chosen: "chosen", outranked: "holds, another is stronger", no: "does not hold" };
 

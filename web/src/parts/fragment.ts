@@ -21,7 +21,7 @@ export function drawFragment(fragment: Fragment): TemplateResult {
     <div class="fragment-text" tabindex="0" role="group" aria-label="Text that is sent">${(fragment.pieces ?? []).map(drawPiece)}${
       fragment.pieces?.length ? nothing : html`<span class="quiet">The text is not recorded.</span>`
     }</div>
-    ${(fragment.cutText ?? []).filter((cut) => cut.text.trim()).map((cut) => html`<div class="cut"><p class="label">Cut: lines ${count(cut.fromLine)} to ${count(cut.toLine)}${cut.why ? html`; ${sentence(cut.why)}` : nothing}${cut.shortened ? " (the beginning of it)" : ""}</p><pre role="group" tabindex="0" aria-label="Text that was cut">${cut.text}</pre></div>`)}
+    ${(fragment.cutText ?? []).filter((cut) => cut.text?.trim()).map((cut) => html`<div class="cut"><p class="label">Cut: lines ${count(cut.fromLine)} to ${count(cut.toLine)}${cut.why ? html`; ${sentence(cut.why)}` : nothing}${cut.shortened ? " (the beginning of it)" : ""}</p><pre role="group" tabindex="0" aria-label="Text that was cut">${cut.text}</pre></div>`)}
   </section>`;
 }
 

@@ -2,7 +2,7 @@
 
 import { ApiError, Client, explain } from "../api/http.ts";
 import { Live, type LiveState, openSocket } from "../api/live.ts";
-import type { Agent, Happening, Me, TreeSession } from "../api/types.ts";
+import type { Agent, AgentList, Happening, LoginReply, Me, SessionTree, TreeSession } from "../api/types.ts";
 import { Keep } from "./keep.ts";
 import { readRoute, type Route } from "./route.ts";
 import { Signal } from "./signal.ts";
@@ -69,7 +69,7 @@ client.onSignedOut = () => signedOut("The server does not know this page any mor
 line.onSignedOut = client.onSignedOut;
 
 function accept(who: Me): void {
-  client.csrf = who.csrf;
+  client.csrf = who.csrf ?? "";
   me.value = { ...me.value, ...who };
 }
 
@@ -101,7 +101,7 @@ export async function begin(): Promise<void> {
 
 /** Signs in with the token, which is not kept anywhere. */
 export async function signIn(token: string): Promise<void> {
-  const who = await client.send<Me>("POST", "/api/login", { token });
+  const who = await client.send<LoginReply>("POST", "/api/login", { token });
   client.csrf = who.csrf;
   accept(await client.get<Me>("/api/me"));
   farewell.value = "";
@@ -121,14 +121,14 @@ export async function signOut(): Promise<void> {
 
 async function enter(): Promise<void> {
   line.start();
-  const [listed] = await Promise.all([client.get<{ agents: Agent[] }>("/api/agents"), loadTree()]);
+  const [listed] = await Promise.all([client.get<AgentList>("/api/agents"), loadTree()]);
   agents.value = listed.agents ?? [];
   gaps.value += 1;
 }
 
 export async function loadTree(): Promise<void> {
   try {
-    const { sessions } = await client.get<{ sessions: TreeSession[] }>("/api/tree");
+    const { sessions } = await client.get<SessionTree>("/api/tree");
     tree.value = sessions ?? [];
   } catch (error) {
     if (error instanceof ApiError && (error.isOffline || error.status === 401)) return;

@@ -1,6 +1,6 @@
 // A file that is being edited: what is on the disk, what is in the editor, and what to do when both changed.
 
-import type { FileText } from "../api/types.ts";
+import type { OpenFile } from "../api/types.ts";
 
 export interface Editing {
   path: string;
@@ -15,7 +15,7 @@ export interface Editing {
 }
 
 /** Opens a file; a draft that was kept goes on where it was left. */
-export function open(file: FileText, draft: string | null): Editing {
+export function open(file: OpenFile, draft: string | null): Editing {
   const editable = file.editable !== false;
   const kept = editable ? readDraft(draft) : null;
   return {
@@ -59,7 +59,7 @@ export function saved(editing: Editing, text: string, version: string): Editing 
   return { ...editing, base: text, version, conflict: null };
 }
 
-export function conflicted(editing: Editing, current: { text?: string; version?: string | null } | undefined): Editing {
+export function conflicted(editing: Editing, current: { text?: string | null; version?: string | null } | undefined): Editing {
   return { ...editing, conflict: { text: current?.text ?? "", version: current?.version ?? null } };
 }
 

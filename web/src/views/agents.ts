@@ -2,25 +2,13 @@
 
 import { html, nothing } from "lit";
 import { explain, query } from "../api/http.ts";
-import type { PairingRequest } from "../api/types.ts";
+import type { BindingList, Channels, Explanation, ListedBinding, PairingList, PairingRequest } from "../api/types.ts";
 import { Asked, empty, head, problem, View } from "../parts/view.ts";
-import { drawChannels, drawTurnedAway, type Channels } from "../parts/channels.ts";
-import { drawExplanation, type Explanation } from "../parts/explanation.ts";
+import { drawChannels, drawTurnedAway } from "../parts/channels.ts";
+import { drawExplanation } from "../parts/explanation.ts";
 import { agents, client, gaps, spoken } from "../state/app.ts";
 import { routeTo } from "../state/route.ts";
 import { clock, span } from "../text/format.ts";
-
-interface Pairing {
-  pending?: PairingRequest[];
-  paired?: (PairingRequest & { owner?: boolean; since?: number })[];
-}
-
-interface Binding {
-  path?: string;
-  agentId?: string;
-  asks?: string;
-  tier?: string;
-}
 
 const FIELDS: [string, string, string][] = [
   ["channel", "Channel", "discord"],
@@ -34,10 +22,13 @@ const FIELDS: [string, string, string][] = [
   ["sender", "Sender", "ada"],
 ];
 
+/** Who is named by a channel's id. */
+type Known = Pick<PairingRequest, "channel" | "senderId" | "senderName">;
+
 class Agents extends View {
-  private readonly routes = new Asked<{ bindings?: Binding[] }>(this);
+  private readonly routes = new Asked<BindingList>(this);
   private readonly channels = new Asked<Channels>(this);
-  private readonly pairing = new Asked<Pairing>(this);
+  private readonly pairing = new Asked<PairingList>(this);
   private readonly explanation = new Asked<Explanation>(this);
   private error: unknown = null;
 
@@ -77,8 +68,8 @@ class Agents extends View {
       <section class="section"><h2>Turned away</h2>${this.channels.show(drawTurnedAway)}</section>`;
   }
 
-  private drawPairing({ pending = [], paired = [] }: Pairing): unknown {
-    const name = (who: PairingRequest): unknown => html`<strong>${who.senderName ?? who.senderId}</strong> <code class="quiet small">${who.channel}:${who.senderId}</code>`;
+  private drawPairing({ pending = [], paired = [] }: PairingList): unknown {
+    const name = (who: Known): unknown => html`<strong>${who.senderName ?? who.senderId}</strong> <code class="quiet small">${who.channel}:${who.senderId}</code>`;
     const left = (who: PairingRequest): string => (typeof who.expiresAt === "number" ? `, for another ${span(who.expiresAt - Date.now())}` : "");
     return html`
       ${pending.length === 0 ? html`<p class="quiet">Nobody waits.</p>` : html`<ul class="cards">${pending.map((who) => html`<li class="card pairing">
@@ -91,10 +82,10 @@ class Agents extends View {
         <p class="buttons"><button class="button small" @click=${() => this.revoke(who)}>Take back<span class="hidden"> ${who.senderId}</span></button></p></li>`)}</ul>`}`;
   }
 
-  private drawBindings(bindings: Binding[]): unknown {
+  private drawBindings(bindings: ListedBinding[]): unknown {
     if (bindings.length === 0) return html`<p class="quiet">None: everything goes to the default agent.</p>`;
     return html`<div class="table-scroll" role="group" tabindex="0" aria-label="Bindings"><table class="list wide">
-      <thead><tr><th scope="col">Binding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
+      <thead><tr><th scope="col">ListedBinding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
       <tbody>${bindings.map((one) => html`<tr><th scope="row"><code>${one.path}</code></th><td>${one.agentId}</td><td>${one.asks}</td><td>${one.tier}</td></tr>`)}</tbody></table></div>`;
   }
 
@@ -119,7 +110,7 @@ class Agents extends View {
     spoken.value = what === "approve" ? `${who.senderId} is let in.` : `${who.senderId} is refused.`;
   }
 
-  private async revoke(who: PairingRequest): Promise<void> {
+  private async revoke(who: Known): Promise<void> {
     await this.change("/api/pairing/revoke", { channel: who.channel, senderId: who.senderId });
     spoken.value = `${who.senderId} is no longer let in.`;
   }

@@ -3,7 +3,7 @@
 import { html, nothing, type PropertyValues } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError, explain, path, query } from "../api/http.ts";
-import type { SessionShown } from "../api/types.ts";
+import type { Accepted, SessionShown } from "../api/types.ts";
 import "../parts/composer.ts";
 import { drawEntries, drawPending } from "../parts/entry.ts";
 import { pickSession } from "../parts/pick.ts";
@@ -201,7 +201,7 @@ class Chat extends View {
     this.change(key, { ...message, state: "sending" });
     try {
       const body = { text: message.text, session: key, ...(message.pictures.length ? { images: message.pictures } : {}) };
-      const taken = await client.send<{ jobId: string; place: string }>("POST", "/api/messages", body, { "idempotency-key": message.key });
+      const taken = await client.send<Accepted>("POST", "/api/messages", body, { "idempotency-key": message.key });
       const state = taken.place === "waits" || taken.place === "steers" ? taken.place : "runs";
       this.change(key, { ...message, jobId: taken.jobId, state });
       void this.load();

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "lit";
 import { ApiError, path, query } from "../api/http.ts";
-import type { Budget, FileText, WorkspaceFile } from "../api/types.ts";
+import type { FileConflict, FileList, FileText, OpenFile, SavedFile, WorkspaceFile } from "../api/types.ts";
 import "../parts/editor.ts";
 import { pickAgent } from "../parts/pick.ts";
 import { Asked, empty, head, problem, View } from "../parts/view.ts";
@@ -19,8 +19,8 @@ class Files extends View {
   private agent = "";
   private path = "";
   private sought = "";
-  private readonly list = new Asked<{ files: WorkspaceFile[]; budget?: Budget }>(this);
-  private readonly file = new Asked<FileText>(this);
+  private readonly list = new Asked<FileList>(this);
+  private readonly file = new Asked<OpenFile>(this);
   private editing: Editing | null = null;
   private saving = false;
   private error: unknown = null;
@@ -152,14 +152,14 @@ class Files extends View {
     const { text } = editing;
     try {
       const address = query(path`/api/agents/${this.agent}/file`, { path: editing.path });
-      const { version } = await client.send<{ version: string }>("PUT", address, { text, version: editing.version });
+      const { version } = await client.send<SavedFile>("PUT", address, { text, version: editing.version });
       if (this.editing?.path === editing.path) this.keep(saved(this.editing, text, version));
       spoken.value = `${editing.path} is saved.`;
       void this.load();
     } catch (error) {
       if (error instanceof ApiError && error.status === 409) {
-        const body = error.body as { current?: { text?: string; version?: string }; error?: { current?: { text?: string; version?: string } } } | null;
-        this.keep(conflicted(this.editing ?? editing, body?.current ?? body?.error?.current));
+        const body = error.body as Partial<FileConflict> | null;
+        this.keep(conflicted(this.editing ?? editing, body?.current));
         spoken.value = "Not saved: the file was changed by somebody else.";
       } else {
         this.error = error;

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "lit";
 import { path, query } from "../api/http.ts";
-import type { Lens, Turn } from "../api/types.ts";
+import type { Lens, Turn, TurnList } from "../api/types.ts";
 import { compared } from "../parts/compare.ts";
 import { drawFragment } from "../parts/fragment.ts";
 import { pickSession } from "../parts/pick.ts";
@@ -34,7 +34,7 @@ class LensView extends View {
   private tab: Tab = "map";
   /** The fragment that is looked at; by itself the largest. */
   private chosen: number | null = null;
-  private readonly turns = new Asked<{ turns: Turn[]; recorded: boolean; hint?: string }>(this);
+  private readonly turns = new Asked<TurnList>(this);
   private readonly lens = new Asked<Lens>(this);
   private readonly soon = debounced(() => this.load(), 400);
 

@@ -2,32 +2,12 @@
 
 import { html, nothing } from "lit";
 import { path, query } from "../api/http.ts";
+import type { FoundMemory, MemoryOverview, MemoryResults } from "../api/types.ts";
 import { pickAgent } from "../parts/pick.ts";
 import { Asked, empty, head, View } from "../parts/view.ts";
 import { client, defaultAgent, route } from "../state/app.ts";
 import { routeTo } from "../state/route.ts";
 import { bytes, count, many } from "../text/format.ts";
-
-interface Found {
-  path: string;
-  startLine: number;
-  endLine: number;
-  source?: string;
-  score: number;
-  snippet: string;
-  parts?: Record<string, number>;
-  textScore?: number | null;
-  vectorScore?: number | null;
-}
-
-interface Status {
-  enabled?: boolean;
-  files?: number;
-  bytes?: number;
-  conversations?: number;
-  index?: { figures?: { pieces?: number; vectors?: number; bytes?: number } };
-  embeddings?: unknown;
-}
 
 /** What the parts of a score stand for. */
 const PARTS: Record<string, string> = { overlap: "same words", text: "text rank", vector: "meaning", decay: "age", recency: "age", source: "where it stands" };
@@ -35,8 +15,8 @@ const PARTS: Record<string, string> = { overlap: "same words", text: "text rank"
 class Memory extends View {
   private agent = "";
   private sought = "";
-  private readonly status = new Asked<Status>(this);
-  private readonly found = new Asked<{ results: Found[]; mode?: string; question?: string }>(this);
+  private readonly status = new Asked<MemoryOverview>(this);
+  private readonly found = new Asked<MemoryResults>(this);
 
   constructor() {
     super();
@@ -71,13 +51,13 @@ class Memory extends View {
             <ol class="cards">${results.map((piece) => this.piece(piece, Math.max(...results.map((one) => one.score))))}</ol>`)}`;
   }
 
-  private about(status: Status): string {
+  private about(status: MemoryOverview): string {
     if (status.enabled === false) return "Memory is switched off.";
     const figures = status.index?.figures;
     return `${many(status.files ?? 0, "file")}, ${bytes(status.bytes ?? 0)}, ${many(status.conversations ?? 0, "conversation")}${figures ? `; ${count(figures.pieces)} pieces in the index` : ""}`;
   }
 
-  private piece(piece: Found, best: number): unknown {
+  private piece(piece: FoundMemory, best: number): unknown {
     const parts = Object.entries(piece.parts ?? {}).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     const place = html`${piece.path}:${piece.startLine}–${piece.endLine}`;
     return html`<li class="card">

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "lit";
 import { path } from "../api/http.ts";
-import type { Finding, Skill } from "../api/types.ts";
+import type { Finding, FindingList, Skill, SkillList } from "../api/types.ts";
 import { pickAgent } from "../parts/pick.ts";
 import { Asked, empty, head, sentence, View } from "../parts/view.ts";
 import { client, defaultAgent, gaps, route } from "../state/app.ts";
@@ -11,8 +11,8 @@ import { count, many } from "../text/format.ts";
 
 class Skills extends View {
   private agent = "";
-  private readonly skills = new Asked<{ skills: Skill[] }>(this);
-  private readonly findings = new Asked<{ findings: Finding[] }>(this);
+  private readonly skills = new Asked<SkillList>(this);
+  private readonly findings = new Asked<FindingList>(this);
 
   constructor() {
     super();

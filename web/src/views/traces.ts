@@ -3,7 +3,7 @@
 import { html, nothing } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { path, query } from "../api/http.ts";
-import type { Trace } from "../api/types.ts";
+import type { TraceList } from "../api/types.ts";
 import { Asked, empty, head, View } from "../parts/view.ts";
 import { client, gaps, route } from "../state/app.ts";
 import { routeTo } from "../state/route.ts";
@@ -15,7 +15,7 @@ class Traces extends View {
   private chosen = "";
   private sought = "";
   private readonly opened = new Set<Event>();
-  private readonly list = new Asked<{ traces: Trace[] }>(this);
+  private readonly list = new Asked<TraceList>(this);
   private readonly trace = new Asked<{ events: Event[]; truncated?: boolean }>(this);
 
   constructor() {

@@ -2,10 +2,11 @@
 
 use super::document::CODE_LIVES_MS;
 use crate::surface::Address;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Somebody who waits to be let in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pending {
     /// The channel.
@@ -30,7 +31,7 @@ pub struct Pending {
 }
 
 /// Somebody who was let in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Paired {
     /// The channel.

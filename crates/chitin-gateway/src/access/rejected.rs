@@ -1,5 +1,6 @@
 //! Who was turned away, so that an owner who wonders why nobody answers finds out.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 pub const MOST_TURNED_AWAY: usize = 200;
 
 /// Messages of one sender at one place that were not heard, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnedAway {
     /// The place.

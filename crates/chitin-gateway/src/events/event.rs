@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that happened.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Happening {
     /// The how manieth since the gateway began.
@@ -23,7 +23,7 @@ pub struct Happening {
 }
 
 /// What happened.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(
     tag = "kind",
     rename_all = "kebab-case",

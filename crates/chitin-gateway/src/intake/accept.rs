@@ -10,6 +10,7 @@ use crate::queue::busy::Marks;
 use crate::queue::{QueueSettings, QueueWish};
 use crate::surface::Address;
 use chitin_agent::blocking;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -20,7 +21,7 @@ use std::sync::atomic::Ordering;
 const MOST_OPEN_BYTES: u64 = 256 << 20;
 
 /// A message that was taken in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Accepted {
     /// The job.

@@ -298,7 +298,7 @@ pub enum Cleanup {
 }
 
 /// How a job ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
     /// How.
@@ -320,7 +320,7 @@ pub struct Outcome {
 }
 
 /// What a rule of the workspace refused in a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusedOutcome {
     /// What was refused.
@@ -331,7 +331,7 @@ pub struct RefusedOutcome {
 }
 
 /// How a job ended, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
     /// Well.

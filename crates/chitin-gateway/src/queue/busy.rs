@@ -5,6 +5,7 @@ use crate::gateway::{Gateway, Inner};
 use crate::jobs::{Job, Sender};
 use crate::subagents::tree::STOPPED;
 use chitin_agent::turn::{Steer, Steering};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,7 @@ pub(crate) struct Active {
 }
 
 /// A session that has something to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BusySession {
     /// The session.

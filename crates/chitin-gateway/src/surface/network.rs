@@ -3,6 +3,7 @@
 use super::{Surface, SurfaceError};
 use crate::gateway::Gateway;
 use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,7 @@ pub trait Network: Surface {
 }
 
 /// How an account stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Account {
     /// The surface.
@@ -38,7 +39,7 @@ pub struct Account {
 }
 
 /// Whether an account is connected.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(
     tag = "connection",
     rename_all = "camelCase",

@@ -21,4 +21,4 @@ pub use settings::server_settings;
 pub use telemetry::Telemetry;
 pub use token::{TOKEN_FILE, Token, token};
 #[cfg(feature = "serve")]
-pub use workspace_api::WorkspaceApi;
+pub use workspace_api::ServedWorkspaces;

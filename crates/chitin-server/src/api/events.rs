@@ -1,18 +1,18 @@
 //! A stream of what happens.
 
 use crate::body::{Body, events as stream};
+use crate::error::ApiError;
 use crate::feed::{Feed, Until};
-use crate::problem::Problem;
 use crate::route::Query;
 use crate::shared::Shared;
 use chitin_gateway::Topic;
 use hyper::Response;
 
 /// Tells what happens: to one job until it is over, to one session, or to all.
-pub(crate) fn events(shared: &Shared, query: &Query) -> Result<Response<Body>, Problem> {
+pub(crate) fn events(shared: &Shared, query: &Query) -> Result<Response<Body>, ApiError> {
     let (topic, until) = match (query.get("job"), query.get("session")) {
         (Some(_), Some(_)) => {
-            return Err(Problem::bad("Either `job` or `session`, not both."));
+            return Err(ApiError::bad("Either `job` or `session`, not both."));
         }
         (Some(job), None) => (Topic::Job(job.to_owned()), Until::JobEnds),
         (None, Some(key)) => (
@@ -27,7 +27,7 @@ pub(crate) fn events(shared: &Shared, query: &Query) -> Result<Response<Body>, P
     if let Topic::Job(job) = &topic
         && !shared.gateway.is_open(job)
     {
-        return Err(Problem::missing("There is no such open job.")
+        return Err(ApiError::missing("There is no such open job.")
             .hint("The reply of a finished job is in its session."));
     }
     Ok(stream(

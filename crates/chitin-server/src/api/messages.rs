@@ -3,10 +3,10 @@
 use super::earlier;
 use super::sessions::agent_of;
 use crate::body::{Body, events, json, read_json};
-use crate::feed::{Feed, Until, frame};
+use crate::error::{ApiError, short};
+use crate::feed::{Feed, FinishedBefore, StreamEvent, Until, frame};
 use crate::follow::{self, End};
 use crate::images;
-use crate::problem::{Problem, short};
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueWish, mode};
 use chitin_gateway::route::Inbound;
@@ -14,8 +14,8 @@ use chitin_gateway::{Accepted, Incoming as Said, Outcome, Place, Topic};
 use hyper::body::Incoming;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Request, Response, StatusCode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json as value;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -23,53 +23,72 @@ use std::sync::Arc;
 const LONGEST_KEY: usize = 256;
 
 /// A message, as a client sends it.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct SendMessage {
+    /// The message. It may be empty if there are images.
     text: String,
-    images: Vec<Image>,
+    /// Up to 16 images.
+    images: Vec<SentImage>,
+    /// The agent; by default the bindings decide.
     agent: Option<String>,
+    /// The session; by default derived from `from`, and without `from` the agent's main session.
     session: Option<String>,
-    /// The place that it comes from; without one, its words are only told as events.
+    /// Where it comes from, and where replies go. Without it, replies are only events.
     from: Option<Inbound>,
+    /// The sender's name.
     sender_name: Option<String>,
+    /// The model, as `provider/name`.
     model: Option<String>,
-    queue: Option<Queue>,
-    /// Whether to answer when the turn is over.
+    /// What happens to it if a turn is running.
+    queue: Option<QueueOption>,
+    /// Whether to respond when the turn has finished.
     wait: bool,
 }
 
-#[derive(Debug, Deserialize)]
+/// An image of a message.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Image {
+struct SentImage {
+    /// Its bytes, in base 64.
     data: String,
+    /// Its media type, such as `image/png`.
     mime_type: String,
 }
 
-/// How a message wants to wait: a word, or more.
-#[derive(Debug, Deserialize)]
+/// What happens to a message if a turn is running: a queue mode, or more.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Queue {
+enum QueueOption {
+    /// The queue mode: `steer`, `followup`, `collect` or `interrupt`.
     Mode(String),
-    More(Wish),
+    /// The queue mode and its settings.
+    More(QueueOptions),
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// How a message is queued.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Wish {
+struct QueueOptions {
+    /// The queue mode: `steer`, `followup`, `collect` or `interrupt`.
     mode: Option<String>,
+    /// How long to wait for more messages, in milliseconds.
     debounce_ms: Option<u64>,
+    /// How many messages wait at most.
     cap: Option<u32>,
+    /// Which message is dropped when there are more: `old`, `new` or `summarize`.
     drop: Option<String>,
 }
 
-/// How a message ended, for a client that waited.
-#[derive(Serialize)]
-struct Done<'a> {
+/// A message whose turn has finished.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SentMessage {
+    /// What became of it first.
     #[serde(flatten)]
-    accepted: &'a Accepted,
+    accepted: Accepted,
+    /// How its turn ended.
     #[serde(flatten)]
-    outcome: &'a Outcome,
+    outcome: Outcome,
 }
 
 /// What a client wants to hear.
@@ -87,7 +106,7 @@ enum Wants {
 pub(crate) async fn send(
     shared: Arc<Shared>,
     request: Request<Incoming>,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let (head, body) = request.into_parts();
     let message: SendMessage = read_json(&head.headers, body, &shared).await?;
     let wants = match wants_events(&head.headers) {
@@ -112,7 +131,7 @@ pub(crate) async fn send(
         return Ok(events(feed.stream()));
     }
     match follow::end(&mut subscription, shared.phase.clone()).await? {
-        End::Finished(outcome) => Ok(done(&accepted, &outcome)),
+        End::Finished(outcome) => Ok(done(accepted, outcome)),
         End::Dropped(reason) => Err(follow::dropped(&reason)),
     }
 }
@@ -122,7 +141,7 @@ async fn known(
     shared: &Shared,
     accepted: Accepted,
     wants: Wants,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let (key, job) = (accepted.session_key.clone(), accepted.job_id.clone());
     let found = shared.blocking(move |gateway| {
         let store = gateway.parts().host.store(&agent_of(gateway, &key)?)?;
@@ -136,17 +155,15 @@ async fn known(
         return Ok(json(StatusCode::ACCEPTED, &accepted));
     };
     if wants != Wants::Events {
-        return Ok(done(&accepted, &outcome));
+        return Ok(done(accepted, outcome));
     }
-    let happening = value!({
-        "sessionKey": accepted.session_key, "jobId": accepted.job_id, "kind": "finished", "outcome": outcome,
-    });
-    let event = frame(None, "finished", &happening);
+    let finished = FinishedBefore::new(accepted, outcome);
+    let event = frame(None, "finished", &StreamEvent::FinishedBefore(finished));
     Ok(events(Box::pin(futures_util::stream::iter([event]))))
 }
 
-fn done(accepted: &Accepted, outcome: &Outcome) -> Response<Body> {
-    json(StatusCode::OK, &Done { accepted, outcome })
+fn done(accepted: Accepted, outcome: Outcome) -> Response<Body> {
+    json(StatusCode::OK, &SentMessage { accepted, outcome })
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {
@@ -161,7 +178,7 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// Reads the name that a client gives its message, so that it can send it again.
-fn key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+fn key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(value) = headers.get("idempotency-key") else {
         return Ok(None);
     };
@@ -170,9 +187,9 @@ fn key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
 }
 
 /// Checks the name that a client gives its message.
-pub(crate) fn check_key(key: &str) -> Result<&str, Problem> {
+pub(crate) fn check_key(key: &str) -> Result<&str, ApiError> {
     if key.is_empty() || key.len() > LONGEST_KEY {
-        return Err(Problem::bad(format!(
+        return Err(ApiError::bad(format!(
             "The name of a message has 1 to {LONGEST_KEY} characters."
         )));
     }
@@ -181,7 +198,7 @@ pub(crate) fn check_key(key: &str) -> Result<&str, Problem> {
 
 impl SendMessage {
     /// Makes of it what the gateway takes. Its job has a name beforehand, so that nothing of it is missed.
-    pub(crate) fn said(self, shared: &Shared, key: Option<&str>) -> Result<Said, Problem> {
+    pub(crate) fn said(self, shared: &Shared, key: Option<&str>) -> Result<Said, ApiError> {
         let inbound = self.from.unwrap_or_default();
         let channel = match inbound.channel.trim() {
             "" => crate::WebSurface::ID.to_owned(),
@@ -228,18 +245,18 @@ fn job_of(key: &str) -> String {
     name.fold("k-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
 }
 
-impl Queue {
-    fn wish(self, old_words: chitin_contract::OldQueueWords) -> Result<QueueWish, Problem> {
+impl QueueOption {
+    fn wish(self, old_words: chitin_contract::OldQueueWords) -> Result<QueueWish, ApiError> {
         let wish = match self {
-            Self::Mode(mode) => Wish {
+            Self::Mode(mode) => QueueOptions {
                 mode: Some(mode),
-                ..Wish::default()
+                ..QueueOptions::default()
             },
             Self::More(wish) => wish,
         };
         let known = |what: &str, word: &str| {
             let word = short(word);
-            Problem::bad(format!("`{word}` is not a valid {what} of a queue.")).param("queue")
+            ApiError::bad(format!("`{word}` is not a valid {what} of a queue.")).param("queue")
         };
         let mode = wish.mode.map(|word| {
             let mode = mode::parse(&word, old_words);

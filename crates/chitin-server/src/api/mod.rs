@@ -1,7 +1,6 @@
 //! Our own endpoints.
 
 mod channels;
-mod desk;
 mod earlier;
 mod events;
 mod login;
@@ -9,12 +8,36 @@ mod messages;
 mod sessions;
 mod status;
 mod tree;
+mod workspace;
 
-pub(crate) use channels::{accounts, channels, pair, pairing, ready, routes};
-pub(crate) use desk::{agent, lens, trace, traces, turns};
+pub(crate) use channels::{
+    BindingList, ChannelList, PairingCodeRequest, PairingList, Readiness, RevokeRequest, accounts,
+    approve, channels, pairing, ready, reject, revoke, routes,
+};
 pub(crate) use events::events;
-pub(crate) use login::{login, logout, me};
-pub(crate) use messages::{SendMessage, check_key, send};
-pub(crate) use sessions::{agent_of, context, key, session, session_key, sessions, stop};
-pub(crate) use status::{agents, explain, health, status};
-pub(crate) use tree::tree;
+pub(crate) use login::{LoginReply, LoginRequest, Me, login, logout, me};
+pub(crate) use messages::{SendMessage, SentMessage, check_key, send};
+pub(crate) use sessions::{
+    ContextReport, SessionDetails, SessionList, StopReply, agent_of, context, key, session,
+    session_key, sessions, stop,
+};
+pub(crate) use status::{AgentList, Health, ServerStatus, agents, explain, health, status};
+pub(crate) use tree::{SessionTree, tree};
+pub(crate) use workspace::{
+    SaveFile, UnsavedPreview, file, files, findings, lens, memory, preview, save_file, skills,
+    trace, traces, turns,
+};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What was asked for is done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Success {
+    /// Always true.
+    ok: bool,
+}
+
+impl Success {
+    pub(crate) const DONE: Self = Self { ok: true };
+}

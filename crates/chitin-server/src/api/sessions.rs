@@ -1,15 +1,18 @@
 //! Sessions: lists, one with what was said in it, what the model would get, an end to its turn.
 
 use crate::body::{Body, json};
-use crate::problem::Problem;
+use crate::error::ApiError;
 use crate::route::Query;
 use crate::shared::Shared;
 use chitin_gateway::Gateway;
+use chitin_gateway::queue::BusySession;
 use chitin_protocol::session_key::{self, SessionKey};
+use chitin_protocol::transcript::Entry;
 use chitin_store::{SessionEntry, StoreError};
 use hyper::{Response, StatusCode};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json as value};
+use serde_json::Value;
 
 /// How many sessions a list has, if nothing else is asked for.
 const LISTED: usize = 100;
@@ -23,29 +26,75 @@ const MOST_SHOWN: usize = 1_000;
 const MOST_BYTES: usize = 4 << 20;
 
 /// A session in a list.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct ListedSession {
+    /// Its key.
     key: String,
+    /// Its agent.
     agent_id: String,
+    /// What the session index says of it.
     #[serde(flatten)]
     entry: SessionEntry,
 }
 
+/// The sessions.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SessionList {
+    /// The sessions, the most recently used first.
+    sessions: Vec<ListedSession>,
+    /// How many there are, listed or not.
+    total: usize,
+}
+
+/// A session with its last records.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionDetails {
+    /// Its key.
+    key: String,
+    /// Its agent.
+    agent_id: String,
+    /// What the session index says of it; absent while its first turn begins.
+    #[serde(flatten)]
+    entry: Option<SessionEntry>,
+    /// What it is doing; null if it does nothing.
+    busy: Option<BusySession>,
+    /// Its last records, as in the transcript.
+    history: Vec<Entry>,
+    /// Whether there are older records.
+    has_older: bool,
+}
+
+/// A stopped session.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StopReply {
+    /// The session's key.
+    session_key: String,
+    /// How many jobs were stopped or dropped.
+    stopped: usize,
+}
+
+/// What the model would get in the next turn: what `chitin context --json` prints.
+#[derive(Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct ContextReport(serde_json::Map<String, Value>);
+
 /// Returns the key under which a session of the default agent, or the one that it names, is kept.
-pub(crate) fn key(shared: &Shared, text: &str) -> Result<String, Problem> {
+pub(crate) fn key(shared: &Shared, text: &str) -> Result<String, ApiError> {
     let default = shared.gateway.routing().default_agent();
     let default = default.map(|agent| agent.to_string()).unwrap_or_default();
     session_key(&shared.gateway, text, &default)
 }
 
 /// Returns the key under which a session is kept, as the gateway would find it.
-pub(crate) fn session_key(gateway: &Gateway, text: &str, agent: &str) -> Result<String, Problem> {
+pub(crate) fn session_key(gateway: &Gateway, text: &str, agent: &str) -> Result<String, ApiError> {
     let grammar = gateway.parts().contract.session_keys;
     let key = session_key::store_key(text, agent, "", grammar);
     match SessionKey::parse(&key, grammar) {
         Some(_) => Ok(key),
-        None => Err(Problem::new(
+        None => Err(ApiError::new(
             StatusCode::BAD_REQUEST,
             "bad_session",
             "This is not a valid session key.",
@@ -55,7 +104,7 @@ pub(crate) fn session_key(gateway: &Gateway, text: &str, agent: &str) -> Result<
 }
 
 /// Lists sessions, the most recently used first.
-pub(crate) async fn sessions(shared: &Shared, query: &Query) -> Result<Response<Body>, Problem> {
+pub(crate) async fn sessions(shared: &Shared, query: &Query) -> Result<Response<Body>, ApiError> {
     let wanted = query.get("agent").map(str::to_owned);
     let limit = number(query, "limit", LISTED)?.min(MOST_LISTED);
     let listed = shared.blocking(move |gateway| list(gateway, wanted)).await;
@@ -66,13 +115,11 @@ pub(crate) async fn sessions(shared: &Shared, query: &Query) -> Result<Response<
     });
     let total = listed.len();
     listed.truncate(limit);
-    Ok(json(
-        StatusCode::OK,
-        &value!({"sessions": listed, "total": total}),
-    ))
+    let sessions = listed;
+    Ok(json(StatusCode::OK, &SessionList { sessions, total }))
 }
 
-fn list(gateway: &Gateway, wanted: Option<String>) -> Result<Vec<Listed>, Problem> {
+fn list(gateway: &Gateway, wanted: Option<String>) -> Result<Vec<ListedSession>, ApiError> {
     let host = &gateway.parts().host;
     let mut agents = host.agents();
     if let Some(wanted) = wanted {
@@ -84,7 +131,7 @@ fn list(gateway: &Gateway, wanted: Option<String>) -> Result<Vec<Listed>, Proble
     let mut listed = Vec::new();
     for agent in agents {
         for (key, entry) in host.store(&agent.id)?.list()? {
-            listed.push(Listed {
+            listed.push(ListedSession {
                 key,
                 agent_id: agent.id.clone(),
                 entry,
@@ -99,79 +146,78 @@ pub(crate) async fn session(
     shared: &Shared,
     text: String,
     query: &Query,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let key = key(shared, &text)?;
     let limit = number(query, "limit", SHOWN)?.min(MOST_SHOWN);
     let shown = shared.blocking(move |gateway| show(gateway, &key, limit));
     Ok(json(StatusCode::OK, &shown.await?))
 }
 
-fn show(gateway: &Gateway, key: &str, limit: usize) -> Result<Value, Problem> {
+fn show(gateway: &Gateway, key: &str, limit: usize) -> Result<SessionDetails, ApiError> {
     let agent = agent_of(gateway, key)?;
     let store = gateway.parts().host.store(&agent)?;
-    let busy = gateway.busy();
-    let busy = busy.iter().find(|session| session.session_key == key);
-    let entry = match (store.find(key)?, busy) {
-        (Some(entry), _) => entry,
-        // Its first turn is about to begin.
-        (None, Some(_)) => {
-            return Ok(value!({
-                "key": key, "agentId": agent, "busy": busy, "history": [], "hasOlder": false,
-            }));
-        }
-        (None, None) => {
-            let key = key.to_owned();
-            return Err(StoreError::Unknown { key }.into());
-        }
-    };
-    let branch = store.read(key)?;
-    let mut history = Vec::new();
-    let mut bytes = 0;
-    for entry in branch.entries.iter().rev().take(limit) {
-        let record = serde_json::to_value(entry).unwrap_or_default();
-        bytes += record.to_string().len();
-        if bytes > MOST_BYTES && !history.is_empty() {
-            break;
-        }
-        history.push(record);
-    }
-    let has_older = branch.has_older || history.len() < branch.entries.len();
-    history.reverse();
-    let mut shown = serde_json::to_value(Listed {
+    let mut busy = gateway.busy().into_iter();
+    let mut details = SessionDetails {
         key: key.to_owned(),
         agent_id: agent,
-        entry,
-    })
-    .unwrap_or_default();
-    shown["busy"] = value!(busy);
-    shown["history"] = Value::Array(history);
-    shown["hasOlder"] = value!(has_older);
-    Ok(shown)
+        entry: store.find(key)?,
+        busy: busy.find(|session| session.session_key == key),
+        history: Vec::new(),
+        has_older: false,
+    };
+    if details.entry.is_none() {
+        // Its first turn may be about to begin.
+        return match details.busy {
+            Some(_) => Ok(details),
+            None => Err(StoreError::Unknown {
+                key: key.to_owned(),
+            }
+            .into()),
+        };
+    }
+    let branch = store.read(key)?;
+    let mut entries = branch.entries;
+    let (mut shown, mut bytes) = (0, 0);
+    for entry in entries.iter().rev().take(limit) {
+        bytes += serde_json::to_string(entry).unwrap_or_default().len();
+        if bytes > MOST_BYTES && shown > 0 {
+            break;
+        }
+        shown += 1;
+    }
+    let older = entries.len() - shown;
+    details.has_older = branch.has_older || older > 0;
+    details.history = entries.split_off(older);
+    Ok(details)
 }
 
 /// Says what the model would get in the next turn of a session.
-pub(crate) async fn context(shared: &Shared, text: String) -> Result<Response<Body>, Problem> {
+pub(crate) async fn context(shared: &Shared, text: String) -> Result<Response<Body>, ApiError> {
     let key = key(shared, &text)?;
     let report = shared.blocking(move |gateway| {
         let agent = agent_of(gateway, &key)?;
         Ok(gateway.parts().host.context_report(&agent, &key)?)
     });
-    Ok(json(StatusCode::OK, &report.await?))
+    match report.await? {
+        Value::Object(report) => Ok(json(StatusCode::OK, &ContextReport(report))),
+        _ => Err(ApiError::internal("The context is not an object.")),
+    }
 }
 
 /// Stops the turn of a session and lets go what waits there.
-pub(crate) fn stop(shared: &Shared, text: &str) -> Result<Response<Body>, Problem> {
+pub(crate) fn stop(shared: &Shared, text: &str) -> Result<Response<Body>, ApiError> {
     let key = key(shared, text)?;
     agent_of(&shared.gateway, &key)?;
     let stopped = shared.gateway.stop(&key);
-    Ok(json(
-        StatusCode::OK,
-        &value!({"sessionKey": key, "stopped": stopped}),
-    ))
+    let reply = StopReply {
+        session_key: key,
+        stopped,
+    };
+    Ok(json(StatusCode::OK, &reply))
 }
 
 /// Returns the agent whose session it is.
-pub(crate) fn agent_of(gateway: &Gateway, key: &str) -> Result<String, Problem> {
+pub(crate) fn agent_of(gateway: &Gateway, key: &str) -> Result<String, ApiError> {
     let grammar = gateway.parts().contract.session_keys;
     let agent = SessionKey::parse(key, grammar).map(|parsed| parsed.agent_id);
     let agent = agent.unwrap_or_default();
@@ -182,9 +228,9 @@ pub(crate) fn agent_of(gateway: &Gateway, key: &str) -> Result<String, Problem> 
     Err(unknown_agent(&agent))
 }
 
-pub(super) fn unknown_agent(id: &str) -> Problem {
-    let message = format!("There is no agent `{}`.", crate::problem::short(id));
-    Problem::new(StatusCode::NOT_FOUND, "unknown_agent", message)
+pub(super) fn unknown_agent(id: &str) -> ApiError {
+    let message = format!("There is no agent `{}`.", crate::error::short(id));
+    ApiError::new(StatusCode::NOT_FOUND, "unknown_agent", message)
         .hint("`GET /api/agents` lists them.")
 }
 
@@ -193,10 +239,10 @@ pub(super) fn number(
     query: &Query,
     name: &'static str,
     otherwise: usize,
-) -> Result<usize, Problem> {
+) -> Result<usize, ApiError> {
     let Some(text) = query.get(name) else {
         return Ok(otherwise);
     };
     let number = text.parse::<usize>().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| Problem::bad(format!("`{name}` must be a number above 0.")).param(name))
+    number.ok_or_else(|| ApiError::bad(format!("`{name}` must be a number above 0.")).param(name))
 }

@@ -1,24 +1,76 @@
 //! Is it there, what does it do, who is there, who would get a message.
 
 use crate::body::{Body, json};
-use crate::problem::Problem;
+use crate::error::ApiError;
 use crate::route::Query;
 use crate::shared::Shared;
+use chitin_gateway::AgentSummary;
+use chitin_gateway::queue::BusySession;
 use chitin_gateway::route::{Inbound, Peer};
 use chitin_protocol::session_key::ChatType;
 use hyper::{Response, StatusCode};
-use serde_json::json as value;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::atomic::Ordering;
+
+/// Whether the server is running.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Health {
+    /// `ok` or `draining`.
+    status: &'static str,
+    /// The server's version.
+    version: &'static str,
+}
+
+/// What the gateway does.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServerStatus {
+    /// The server's version.
+    version: &'static str,
+    /// How long it has been running, in milliseconds.
+    uptime_ms: u64,
+    /// The contract.
+    contract: &'static str,
+    /// The agents.
+    agents: Vec<AgentSummary>,
+    /// The channels.
+    surfaces: Vec<String>,
+    /// How many jobs there are.
+    queue: QueueFigures,
+    /// The sessions with open jobs.
+    busy: Vec<BusySession>,
+    /// How many connections are open.
+    connections: usize,
+    /// How many streams are open.
+    streams: usize,
+}
+
+/// How many jobs there are.
+#[derive(Serialize, JsonSchema)]
+struct QueueFigures {
+    /// Jobs whose turns are running.
+    running: usize,
+    /// Jobs that wait.
+    waiting: usize,
+}
+
+/// The agents.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct AgentList {
+    /// The agents.
+    agents: Vec<AgentSummary>,
+}
 
 /// Says whether the server is there. Nothing that is not for everybody.
 pub(crate) fn health(shared: &Shared) -> Response<Body> {
-    let (status, word) = if shared.is_open() && !shared.gateway.is_closing() {
+    let (code, status) = if shared.is_open() && !shared.gateway.is_closing() {
         (StatusCode::OK, "ok")
     } else {
         (StatusCode::SERVICE_UNAVAILABLE, "draining")
     };
     let version = env!("CARGO_PKG_VERSION");
-    json(status, &value!({"status": word, "version": version}))
+    json(code, &Health { status, version })
 }
 
 /// Says what the gateway does.
@@ -27,29 +79,32 @@ pub(crate) fn status(shared: &Shared) -> Response<Body> {
     let running = busy.iter().filter(|session| session.job_id.is_some());
     let waiting: usize = busy.iter().map(|session| session.waiting).sum();
     let surfaces = &shared.gateway.parts().surfaces;
-    let surfaces: Vec<&str> = surfaces.iter().map(|surface| surface.id()).collect();
-    let status = value!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "uptimeMs": u64::try_from(shared.began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "contract": shared.gateway.parts().contract.name,
-        "agents": shared.gateway.parts().host.agents(),
-        "surfaces": surfaces,
-        "queue": {"running": running.count(), "waiting": waiting},
-        "busy": busy,
-        "connections": shared.connections.load(Ordering::Relaxed),
-        "streams": shared.open_streams(),
-    });
+    let queue = QueueFigures {
+        running: running.count(),
+        waiting,
+    };
+    let status = ServerStatus {
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_ms: u64::try_from(shared.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        contract: shared.gateway.parts().contract.name,
+        agents: shared.gateway.parts().host.agents(),
+        surfaces: surfaces.iter().map(|one| one.id().to_owned()).collect(),
+        queue,
+        busy,
+        connections: shared.connections.load(Ordering::Relaxed),
+        streams: shared.open_streams(),
+    };
     json(StatusCode::OK, &status)
 }
 
 /// Lists the agents.
 pub(crate) fn agents(shared: &Shared) -> Response<Body> {
     let agents = shared.gateway.parts().host.agents();
-    json(StatusCode::OK, &value!({ "agents": agents }))
+    json(StatusCode::OK, &AgentList { agents })
 }
 
 /// Says who would get a message from a place, step by step.
-pub(crate) fn explain(shared: &Shared, query: &Query) -> Result<Response<Body>, Problem> {
+pub(crate) fn explain(shared: &Shared, query: &Query) -> Result<Response<Body>, ApiError> {
     let text = |name: &str| query.get(name).map(str::to_owned);
     let inbound = Inbound {
         channel: text("channel").unwrap_or_else(|| crate::WebSurface::ID.to_owned()),
@@ -67,7 +122,7 @@ pub(crate) fn explain(shared: &Shared, query: &Query) -> Result<Response<Body>, 
 }
 
 /// Reads a peer, as `channel:123`.
-fn peer(query: &Query, name: &'static str) -> Result<Option<Peer>, Problem> {
+fn peer(query: &Query, name: &'static str) -> Result<Option<Peer>, ApiError> {
     let Some(text) = query.get(name) else {
         return Ok(None);
     };
@@ -80,7 +135,7 @@ fn peer(query: &Query, name: &'static str) -> Result<Option<Peer>, Problem> {
     });
     match peer {
         Some(peer) => Ok(Some(peer)),
-        None => Err(Problem::bad(format!(
+        None => Err(ApiError::bad(format!(
             "`{name}` must be a kind and an id, such as `channel:123`."
         ))
         .hint("The kinds are `direct`, `group` and `channel`.")

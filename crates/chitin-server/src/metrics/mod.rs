@@ -4,7 +4,7 @@ mod sheet;
 
 pub(crate) use sheet::answer;
 
-use crate::route::{Pair, Part, Route};
+use crate::route::Route;
 use crate::shared::Shared;
 use chitin_gateway::events::What;
 use chitin_gateway::{Heard, Outcome, Status, Subscription};
@@ -27,11 +27,11 @@ const MOST_CHANNELS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label(usize);
 
-/// The names of the endpoints, in the order of [`Label::of`].
-const ROUTES: [&str; 25] = [
+/// The names of the endpoints: those of the operations, and a few more.
+const ROUTES: [&str; 26] = [
     "none", "page", "health", "ready", "metrics", "login", "status", "agents", "agent", "route",
     "channels", "pairing", "messages", "events", "socket", "sessions", "session", "context",
-    "turns", "lens", "preview", "stop", "traces", "openai", "webhook",
+    "turns", "lens", "preview", "stop", "traces", "openai", "webhook", "openapi",
 ];
 
 impl Label {
@@ -40,32 +40,13 @@ impl Label {
 
     /// Names an endpoint.
     pub(crate) fn of(route: &Route) -> Self {
-        Self(match route {
-            Route::Page(_) => 1,
-            Route::Health => 2,
-            Route::Ready => 3,
-            Route::Metrics => 4,
-            Route::Login | Route::Logout | Route::Me => 5,
-            Route::Status => 6,
-            Route::Agents => 7,
-            Route::Agent(_, Part::Preview) => 20,
-            Route::Agent(..) => 8,
-            Route::Explain | Route::Routes => 9,
-            Route::Channels => 10,
-            Route::Pairing | Route::Pair(Pair::Approve | Pair::Reject | Pair::Revoke) => 11,
-            Route::Send => 12,
-            Route::Events => 13,
-            Route::Socket => 14,
-            Route::Sessions | Route::Tree => 15,
-            Route::Session(_) => 16,
-            Route::Context(_) => 17,
-            Route::Turns(_) => 18,
-            Route::Lens(_) => 19,
-            Route::Stop(_) => 21,
-            Route::Traces | Route::Trace(_) => 22,
-            Route::ChatCompletions | Route::Models | Route::Model(_) => 23,
-            Route::Webhook(_) => 24,
-        })
+        let name = match route {
+            Route::Page(_) => "page",
+            Route::Operation(operation, _) => operation.label,
+            Route::Webhook(_) => "webhook",
+        };
+        let at = ROUTES.iter().position(|route| *route == name);
+        at.map_or(Self::NONE, Self)
     }
 }
 

@@ -8,8 +8,8 @@ use super::words::{Memory, words};
 use crate::api;
 use crate::body::{Body, events, json, read};
 use crate::compat;
+use crate::error::{ApiError, ErrorFormat};
 use crate::follow::{self, End};
-use crate::problem::{Face, Problem};
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueMode, QueueWish};
 use chitin_gateway::route::Inbound;
@@ -56,7 +56,7 @@ impl Drop for StopWhenGone {
 pub(crate) async fn complete(
     shared: Arc<Shared>,
     request: Request<Incoming>,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let (parts, body) = request.into_parts();
     let read = read(&parts.headers, body, &shared).await?;
     let request = ChatRequest::parse(&read.bytes)?;
@@ -106,8 +106,8 @@ pub(crate) async fn complete(
 }
 
 /// Says that a turn did not go well. The agent tried again where that could help; a client need not.
-fn failed(problem: &Problem) -> Response<Body> {
-    let mut response = problem.response(Face::OpenAi);
+fn failed(problem: &ApiError) -> Response<Body> {
+    let mut response = problem.response(ErrorFormat::OpenAi);
     let never = HeaderValue::from_static("false");
     response.headers_mut().insert("x-should-retry", never);
     response
@@ -118,7 +118,7 @@ async fn session(
     shared: &Shared,
     headers: &HeaderMap,
     request: &ChatRequest,
-) -> Result<Session, Problem> {
+) -> Result<Session, ApiError> {
     let agent = models::agent(&shared.gateway, &request.model)?;
     let named = match headers.get("x-session-key") {
         Some(key) => Some(key.to_str().unwrap_or_default().to_owned()),
@@ -139,13 +139,13 @@ async fn session(
     if named.trim().is_empty() || named.len() > LONGEST_NAME || named.contains(char::is_control) {
         let message =
             format!("The name of a session has 1 to {LONGEST_NAME} characters that can be seen.");
-        return Err(Problem::bad(message).param("user"));
+        return Err(ApiError::bad(message).param("user"));
     }
     let key = api::session_key(&shared.gateway, &named, &agent)?;
     let owner = api::agent_of(&shared.gateway, &key)?;
     if owner != agent {
         let message = format!("The session `{key}` is not one of `{agent}`.");
-        return Err(Problem::bad(message).hint(format!("Ask for the model `chitin/{owner}`.")));
+        return Err(ApiError::bad(message).hint(format!("Ask for the model `chitin/{owner}`.")));
     }
     let wanted = key.clone();
     let known = shared.blocking(move |gateway| {

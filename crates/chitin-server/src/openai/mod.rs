@@ -12,5 +12,7 @@ mod telling;
 mod words;
 
 pub(crate) use complete::complete;
-pub(crate) use models::{model, models};
+pub(crate) use models::{Model, ModelList, model, models};
+pub(crate) use reply::{ChatCompletion, ChatCompletionChunk};
+pub(crate) use request::ChatCompletionRequest;
 pub use request::{ChatMessage, ChatRequest, Role};

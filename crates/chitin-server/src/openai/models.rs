@@ -1,11 +1,34 @@
 //! Agents as models.
 
 use crate::body::{Body, json};
-use crate::problem::Problem;
+use crate::error::ApiError;
 use crate::shared::Shared;
 use chitin_gateway::Gateway;
 use hyper::{Response, StatusCode};
-use serde_json::{Value, json as value};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The agents as models.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ModelList {
+    /// Always `list`.
+    object: &'static str,
+    /// The models.
+    data: Vec<Model>,
+}
+
+/// An agent as a model.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Model {
+    /// `chitin`, or `chitin/` and the agent's id.
+    id: String,
+    /// Always `model`.
+    object: &'static str,
+    /// Always 0.
+    created: i64,
+    /// Always `chitin`.
+    owned_by: &'static str,
+}
 
 /// The default agent, as a model.
 const DEFAULT: &str = "chitin";
@@ -13,12 +36,12 @@ const DEFAULT: &str = "chitin";
 const PREFIX: &str = "chitin/";
 
 /// Returns the agent that a model is.
-pub(crate) fn agent(gateway: &Gateway, model: &str) -> Result<String, Problem> {
+pub(crate) fn agent(gateway: &Gateway, model: &str) -> Result<String, ApiError> {
     let agents = gateway.parts().host.agents();
     let unknown = || {
-        let model = crate::problem::short(model);
+        let model = crate::error::short(model);
         let message = format!("There is no model `{model}`.");
-        Problem::new(StatusCode::NOT_FOUND, "model_not_found", message)
+        ApiError::new(StatusCode::NOT_FOUND, "model_not_found", message)
             .hint("`GET /v1/models` lists them.")
             .param("model")
     };
@@ -41,15 +64,21 @@ pub(crate) fn models(shared: &Shared) -> Response<Body> {
             .iter()
             .map(|agent| entry(&format!("{PREFIX}{}", agent.id))),
     );
-    json(StatusCode::OK, &value!({"object": "list", "data": data}))
+    let object = "list";
+    json(StatusCode::OK, &ModelList { object, data })
 }
 
 /// Shows one model.
-pub(crate) fn model(shared: &Shared, id: &str) -> Result<Response<Body>, Problem> {
+pub(crate) fn model(shared: &Shared, id: &str) -> Result<Response<Body>, ApiError> {
     agent(&shared.gateway, id)?;
     Ok(json(StatusCode::OK, &entry(id)))
 }
 
-fn entry(id: &str) -> Value {
-    value!({"id": id, "object": "model", "created": 0, "owned_by": "chitin"})
+fn entry(id: &str) -> Model {
+    Model {
+        id: id.to_owned(),
+        object: "model",
+        created: 0,
+        owned_by: "chitin",
+    }
 }

@@ -1,10 +1,11 @@
 //! What a client asks for, in OpenAI's shape.
 
 use crate::body;
+use crate::error::{ApiError, short};
 use crate::images;
-use crate::problem::{Problem, short};
 use chitin_protocol::message::ImageBlock;
 use hyper::StatusCode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -55,71 +56,105 @@ pub enum Role {
     Tool,
 }
 
-#[derive(Deserialize)]
-struct Raw {
+/// A message in OpenAI's shape. What an agent decides itself, such as the temperature, is ignored.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ChatCompletionRequest {
+    /// The agent: `chitin`, or `chitin/` and its id.
+    #[schemars(required)]
     model: Option<String>,
-    messages: Option<Vec<RawMessage>>,
+    /// The messages. The last one of the user is the message; those before it are for a session that has none.
+    #[schemars(required)]
+    messages: Option<Vec<CompletionMessage>>,
+    /// Whether the reply is streamed.
     stream: Option<bool>,
+    /// Settings of the stream.
     stream_options: Option<StreamOptions>,
+    /// Selects a persistent session.
     user: Option<String>,
+    /// The number of replies: 1.
     n: Option<u64>,
+    /// Refused unless `tool_choice` is `none`: the agent uses its own tools.
+    #[schemars(with = "Option<Vec<Value>>")]
     tools: Option<Vec<IgnoredAny>>,
+    /// Refused like `tools`.
+    #[schemars(with = "Option<Vec<Value>>")]
     functions: Option<Vec<IgnoredAny>>,
+    /// `none`, if there are tools.
     tool_choice: Option<Value>,
+    /// Only text.
     response_format: Option<Value>,
 }
 
-#[derive(Deserialize)]
+/// Settings of a stream.
+#[derive(Deserialize, JsonSchema)]
 struct StreamOptions {
+    /// Whether the last chunk counts tokens.
     include_usage: Option<bool>,
 }
 
-#[derive(Deserialize)]
-struct RawMessage {
+/// A message of the conversation.
+#[derive(Deserialize, JsonSchema)]
+struct CompletionMessage {
+    /// `system`, `developer`, `user`, `assistant`, `tool` or `function`.
     role: String,
-    content: Option<RawContent>,
+    /// Its text and images.
+    content: Option<CompletionContent>,
 }
 
-#[derive(Deserialize)]
+/// A text, or parts.
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum RawContent {
+enum CompletionContent {
+    /// A text.
     Text(String),
-    Parts(Vec<RawPart>),
+    /// Texts and images.
+    Parts(Vec<CompletionPart>),
 }
 
-#[derive(Deserialize)]
-struct RawPart {
+/// A part of a message.
+#[derive(Deserialize, JsonSchema)]
+struct CompletionPart {
+    /// `text`, `input_text`, `output_text`, `refusal`, `image_url` or `input_image`.
     #[serde(rename = "type")]
     kind: String,
+    /// A text.
     text: Option<String>,
+    /// A refusal.
     refusal: Option<String>,
-    image_url: Option<RawImage>,
+    /// An image as a `data:` URL.
+    image_url: Option<CompletionImage>,
 }
 
-#[derive(Deserialize)]
+/// An image as a `data:` URL. Nothing is fetched.
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum RawImage {
-    Url { url: String },
+enum CompletionImage {
+    /// An object with the URL.
+    Url {
+        /// The URL.
+        url: String,
+    },
+    /// The URL.
     Plain(String),
 }
 
 impl ChatRequest {
     /// Reads a request; says what is wrong with one that cannot be done.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Problem> {
-        let raw: Raw = body::parse(bytes)?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
+        let raw: ChatCompletionRequest = body::parse(bytes)?;
         raw.refuse_what_cannot_be_done()?;
         let model = raw.model.unwrap_or_default();
         if model.is_empty() {
-            return Err(Problem::bad("The request names no model.").param("model"));
+            return Err(ApiError::bad("The request names no model.").param("model"));
         }
         let mut messages = raw.messages.unwrap_or_default();
         if messages.len() > MOST_MESSAGES {
             let message = format!("There are too many messages: the limit is {MOST_MESSAGES}.");
-            return Err(Problem::bad(message).param("messages"));
+            return Err(ApiError::bad(message).param("messages"));
         }
         let last = messages.iter().rposition(|message| message.role == "user");
         let Some(last) = last else {
-            return Err(Problem::bad("There is no user message.").param("messages"));
+            return Err(ApiError::bad("There is no user message.").param("messages"));
         };
         let said = messages.remove(last);
         let (text, urls) = content(said.content)?;
@@ -128,7 +163,7 @@ impl ChatRequest {
             .collect::<Result<_, _>>()
             .map_err(|problem| problem.param("messages"))?;
         if text.trim().is_empty() && images.is_empty() {
-            return Err(Problem::bad("The last user message is empty.").param("messages"));
+            return Err(ApiError::bad("The last user message is empty.").param("messages"));
         }
         let before = messages.into_iter().map(before);
         Ok(Self {
@@ -146,11 +181,11 @@ impl ChatRequest {
     }
 }
 
-impl Raw {
+impl ChatCompletionRequest {
     /// An agent has tools and a mind of its own. To read over such wishes would be to break a promise silently.
-    fn refuse_what_cannot_be_done(&self) -> Result<(), Problem> {
+    fn refuse_what_cannot_be_done(&self) -> Result<(), ApiError> {
         let unsupported = |param: &'static str, message: &str, hint: &str| {
-            let problem = Problem::new(StatusCode::BAD_REQUEST, "unsupported_parameter", message);
+            let problem = ApiError::new(StatusCode::BAD_REQUEST, "unsupported_parameter", message);
             Err(problem.hint(hint).param(param))
         };
         let has =
@@ -179,7 +214,7 @@ impl Raw {
     }
 }
 
-fn before(message: RawMessage) -> Result<ChatMessage, Problem> {
+fn before(message: CompletionMessage) -> Result<ChatMessage, ApiError> {
     let role = match message.role.as_str() {
         "system" | "developer" => Role::Instructions,
         "user" => Role::User,
@@ -187,7 +222,7 @@ fn before(message: RawMessage) -> Result<ChatMessage, Problem> {
         "tool" | "function" => Role::Tool,
         other => {
             let message = format!("`{}` is not a valid role.", short(other));
-            return Err(Problem::bad(message).param("messages"));
+            return Err(ApiError::bad(message).param("messages"));
         }
     };
     let (mut text, images) = content(message.content)?;
@@ -201,11 +236,11 @@ fn before(message: RawMessage) -> Result<ChatMessage, Problem> {
 }
 
 /// Returns the text of a message, and the addresses of its pictures.
-fn content(content: Option<RawContent>) -> Result<(String, Vec<String>), Problem> {
+fn content(content: Option<CompletionContent>) -> Result<(String, Vec<String>), ApiError> {
     let parts = match content {
         None => return Ok(Default::default()),
-        Some(RawContent::Text(text)) => return Ok((text, Vec::new())),
-        Some(RawContent::Parts(parts)) => parts,
+        Some(CompletionContent::Text(text)) => return Ok((text, Vec::new())),
+        Some(CompletionContent::Parts(parts)) => parts,
     };
     let mut texts = Vec::new();
     let mut images = Vec::new();
@@ -216,13 +251,13 @@ fn content(content: Option<RawContent>) -> Result<(String, Vec<String>), Problem
             (
                 "image_url" | "input_image",
                 _,
-                Some(RawImage::Url { url } | RawImage::Plain(url)),
+                Some(CompletionImage::Url { url } | CompletionImage::Plain(url)),
             ) => {
                 images.push(url);
             }
             (kind, ..) => {
                 let message = format!("Parts of type `{}` are not supported.", short(kind));
-                let problem = Problem::bad(message).param("messages");
+                let problem = ApiError::bad(message).param("messages");
                 return Err(problem.hint("Supported are `text` and `image_url`."));
             }
         }

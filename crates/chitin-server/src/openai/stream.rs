@@ -1,13 +1,13 @@
 //! An answer piece by piece, in OpenAI's shape.
 
 use super::complete::StopWhenGone;
-use super::reply::{Heading, Heard, well};
+use super::reply::{ChunkUsage, CompletionDelta, FinishReason, Heading, Heard, well};
 use super::telling::Telling;
 use crate::compat;
+use crate::error::{ApiError, ErrorFormat};
 use crate::feed::{comment, frame};
 use crate::follow::{self, End};
 use crate::phase::Phase;
-use crate::problem::{Face, Problem};
 use crate::shared::Shared;
 use bytes::Bytes;
 use chitin_gateway::events::What;
@@ -16,7 +16,6 @@ use chitin_protocol::event::TurnEvent;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use hyper::StatusCode;
-use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -62,12 +61,16 @@ impl Pieces {
             guard,
             _room: room,
         };
-        pieces.put(&json!({"role": "assistant", "content": ""}), None);
+        let first = CompletionDelta {
+            role: Some("assistant"),
+            content: Some(String::new()),
+        };
+        pieces.put(first, None);
         pieces
     }
 
     /// Waits for the first word, or for the end. Fails when the end comes first and is a bad one.
-    pub(super) async fn prepare(&mut self) -> Result<(), Problem> {
+    pub(super) async fn prepare(&mut self) -> Result<(), ApiError> {
         let begins = self.ready.len();
         while self.ready.len() == begins && !self.over {
             let told = follow::next(&mut self.subscription, &mut self.phase).await?;
@@ -100,13 +103,13 @@ impl Pieces {
             };
             if let Err(problem) = taken {
                 self.over = true;
-                return Some(frame(None, "", &problem.body(Face::OpenAi)));
+                return Some(frame(None, "", &problem.body(ErrorFormat::OpenAi)));
             }
         }
     }
 
     /// Makes pieces of what was told.
-    fn take(&mut self, told: &Told) -> Result<(), Problem> {
+    fn take(&mut self, told: &Told) -> Result<(), ApiError> {
         let what = match told {
             Told::Happening(happening) => &happening.what,
             Told::Missed(_) => {
@@ -144,27 +147,31 @@ impl Pieces {
     fn say(&mut self, text: &str) {
         if !text.is_empty() {
             self.said = true;
-            self.put(&json!({ "content": text }), None);
+            let delta = CompletionDelta {
+                role: None,
+                content: Some(text.to_owned()),
+            };
+            self.put(delta, None);
         }
     }
 
-    fn finish(&mut self, end: End) -> Result<(), Problem> {
+    fn finish(&mut self, end: End) -> Result<(), ApiError> {
         let outcome = well(end)?;
         if !self.said {
             // A turn that was over before it was asked for again says nothing on the way.
             let text = self.heard.text(&outcome);
             self.say(&text);
         } else if self.telling.is_broken() {
-            return Err(Problem::new(
+            return Err(ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "missed",
                 "The client was too slow, and some of the answer is lost to it.",
             ));
         }
         let reason = self.heard.finish_reason();
-        self.put(&json!({}), Some(reason));
+        self.put(CompletionDelta::default(), Some(reason));
         if self.include_usage {
-            let usage = self.heading.count(&self.heard.usage(&outcome));
+            let usage = self.heading.count(self.heard.usage(&outcome));
             self.ready.push_back(frame(None, "", &usage));
         }
         let done = format!("data: {}\n\n", compat::DONE);
@@ -172,10 +179,10 @@ impl Pieces {
         Ok(())
     }
 
-    fn put(&mut self, delta: &Value, finish_reason: Option<&str>) {
+    fn put(&mut self, delta: CompletionDelta, finish_reason: Option<FinishReason>) {
         let mut piece = self.heading.piece(delta, finish_reason);
         if self.include_usage {
-            piece["usage"] = Value::Null;
+            piece.usage = ChunkUsage::Later;
         }
         self.ready.push_back(frame(None, "", &piece));
     }

@@ -53,7 +53,7 @@ impl Page {
         let mut response = Response::new(Body::Whole(None));
         let fresh = listed(headers, &IF_NONE_MATCH)
             .any(|tag| tag == "*" || ready.tag == tag.trim_start_matches("W/").as_bytes());
-        let zipped = listed(headers, &ACCEPT_ENCODING).any(takes_gzip);
+        let zipped = takes_gzip(headers);
         let fields = response.headers_mut();
         if !fresh {
             fields.insert(CONTENT_TYPE, HeaderValue::from_static(kind(file.path)));
@@ -118,7 +118,12 @@ fn listed<'a>(
         .map(str::trim)
 }
 
-fn takes_gzip(item: &str) -> bool {
+/// Tells whether a client takes gzip.
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
+    listed(headers, &ACCEPT_ENCODING).any(is_gzip)
+}
+
+fn is_gzip(item: &str) -> bool {
     let (name, weight) = item.split_once(';').unwrap_or((item, ""));
     let refused = weight.trim().trim_start_matches("q=").parse() == Ok(0.0);
     (name.trim().eq_ignore_ascii_case("gzip") || name.trim() == "*") && !refused

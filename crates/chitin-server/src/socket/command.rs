@@ -1,65 +1,130 @@
-//! What a client and a server say to each other over a WebSocket.
+//! The messages of a WebSocket, in both directions.
 
 use crate::api::SendMessage;
+use crate::error::ErrorDetails;
+use chitin_gateway::Accepted;
 use chitin_gateway::events::Happening;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a client sends. `id` is the client's own name for it, and comes back.
-#[derive(Deserialize)]
+/// A message of a client. `id` is the client's own name for it, and is repeated in the reply.
+#[derive(Deserialize, JsonSchema)]
 #[serde(
     tag = "type",
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub(super) enum Command {
-    /// A message for an agent; what happens to it is told until it is over.
+pub(crate) enum SocketCommand {
+    /// Sends a message to an agent. Its events follow until it has finished.
     Message {
+        /// The client's name for this.
         #[serde(default)]
         id: Value,
+        /// A name for the message: the same name is the same message.
         #[serde(default)]
         idempotency_key: Option<String>,
+        /// The message.
         message: Box<SendMessage>,
     },
-    /// Wants to hear of a session, a job, or everything.
+    /// Subscribes to the events of a session, of a job, or to all.
     Subscribe {
+        /// The client's name for this.
         #[serde(default)]
         id: Value,
+        /// Which events.
         #[serde(flatten)]
-        topic: Wanted,
+        topic: SocketTopic,
     },
-    /// Wants to hear of it no more.
+    /// Ends a subscription.
     Unsubscribe {
+        /// The client's name for this.
         #[serde(default)]
         id: Value,
+        /// Which events.
         #[serde(flatten)]
-        topic: Wanted,
+        topic: SocketTopic,
     },
     /// Stops the turn of a session.
     Stop {
+        /// The client's name for this.
         #[serde(default)]
         id: Value,
+        /// The session.
         session: String,
     },
-    /// Asks whether anybody is there.
+    /// Asks for a sign of life.
     Ping {
+        /// The client's name for this.
         #[serde(default)]
         id: Value,
     },
 }
 
-#[derive(Deserialize)]
-pub(super) struct Wanted {
+/// Which events are meant: exactly one of the three.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct SocketTopic {
+    /// Those of this session.
     pub(super) session: Option<String>,
+    /// Those of this job.
     pub(super) job: Option<String>,
+    /// All.
     #[serde(default)]
     pub(super) all: bool,
 }
 
-/// A happening, as a client gets it.
-#[derive(Serialize)]
-pub(super) struct Told<'a> {
-    pub(super) r#type: &'static str,
+/// A message of the server.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SocketMessage<'a> {
+    /// What it is.
     #[serde(flatten)]
-    pub(super) happening: &'a Happening,
+    pub(super) body: SocketBody<'a>,
+    /// The name of the client's message that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<Value>,
+}
+
+/// What a message of the server is.
+#[derive(Serialize, JsonSchema)]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub(crate) enum SocketBody<'a> {
+    /// A message was accepted.
+    Accepted(Accepted),
+    /// A subscription began.
+    Subscribed,
+    /// A subscription ended.
+    Unsubscribed,
+    /// The turn of a session was stopped.
+    Stopped {
+        /// The session.
+        session_key: String,
+        /// How many jobs were stopped or dropped.
+        stopped: usize,
+    },
+    /// The server is there.
+    Pong,
+    /// A command failed.
+    Error {
+        /// What went wrong.
+        error: ErrorDetails,
+    },
+    /// Something happened.
+    Happening(&'a Happening),
+    /// The client was too slow and lost events.
+    Missed {
+        /// How many.
+        count: u64,
+    },
+    /// The server is shutting down.
+    Draining,
+}
+
+impl<'a> From<SocketBody<'a>> for SocketMessage<'a> {
+    fn from(body: SocketBody<'a>) -> Self {
+        Self { body, id: None }
+    }
 }

@@ -10,13 +10,14 @@ use crate::answer::Caller;
 use crate::api::{self, SendMessage};
 use crate::body::{Body, LONGEST_QUOTE};
 use crate::door::{self, PROTOCOL, protocols};
+use crate::error::{ApiError, at_most};
 use crate::follow::End;
 use crate::login::{self, Who};
 use crate::phase::Phase;
-use crate::problem::{Face, Problem, at_most};
 use crate::shared::Shared;
 use chitin_gateway::{Heard, Topic};
-use command::{Command, Wanted};
+use command::{SocketBody, SocketTopic};
+pub(crate) use command::{SocketCommand, SocketMessage};
 use futures_util::{SinkExt, StreamExt};
 use hyper::body::Incoming;
 use hyper::header::{
@@ -27,8 +28,7 @@ use hyper::upgrade::Upgraded;
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use listening::Listening;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -46,7 +46,7 @@ pub(crate) fn upgrade(
     shared: Arc<Shared>,
     caller: Caller,
     mut request: Request<Incoming>,
-) -> Result<Response<Body>, Problem> {
+) -> Result<Response<Body>, ApiError> {
     let accept = accept(request.headers())?;
     let room = shared.stream()?;
     let mut response = Response::new(Body::Whole(None));
@@ -78,7 +78,7 @@ pub(crate) fn upgrade(
 }
 
 /// Checks that a client wants a WebSocket, and says what its key is answered with.
-fn accept(headers: &HeaderMap) -> Result<HeaderValue, Problem> {
+fn accept(headers: &HeaderMap) -> Result<HeaderValue, ApiError> {
     let says = |name: HeaderName, word: &str| {
         let values = headers.get_all(name).into_iter();
         let mut words = values
@@ -87,20 +87,20 @@ fn accept(headers: &HeaderMap) -> Result<HeaderValue, Problem> {
         words.any(|one| one.trim().eq_ignore_ascii_case(word))
     };
     if !says(UPGRADE, "websocket") || !says(CONNECTION, "upgrade") {
-        return Err(Problem::new(
+        return Err(ApiError::new(
             StatusCode::UPGRADE_REQUIRED,
             "no_websocket",
             "This endpoint is a WebSocket.",
         ));
     }
     if !says(SEC_WEBSOCKET_VERSION, "13") {
-        return Err(Problem::bad("Only version 13 of WebSockets is spoken."));
+        return Err(ApiError::bad("Only version 13 of WebSockets is spoken."));
     }
     let key = headers.get(SEC_WEBSOCKET_KEY);
     let accept = key.map(|key| derive_accept_key(key.as_bytes()));
     accept
         .and_then(|accept| HeaderValue::try_from(accept).ok())
-        .ok_or_else(|| Problem::bad("The request has no `Sec-WebSocket-Key`."))
+        .ok_or_else(|| ApiError::bad("The request has no `Sec-WebSocket-Key`."))
 }
 
 async fn serve(
@@ -197,7 +197,7 @@ impl Talk {
                     let phase = *self.phase.borrow_and_update();
                     match phase {
                         Phase::Open => Some(()),
-                        Phase::Draining => self.say(&json!({"type": "draining"})).await,
+                        Phase::Draining => self.say(&SocketBody::Draining.into()).await,
                         Phase::Closed => {
                             self.tell_the_rest().await;
                             return Some(farewell(CloseCode::Away, "the server is shutting down"));
@@ -218,14 +218,14 @@ impl Talk {
         self.socket.send(message).await.ok()
     }
 
-    async fn say(&mut self, value: &impl Serialize) -> Option<()> {
-        let text = serde_json::to_string(value).unwrap_or_default();
+    async fn say(&mut self, message: &SocketMessage<'_>) -> Option<()> {
+        let text = serde_json::to_string(message).unwrap_or_default();
         self.send(Message::text(text)).await
     }
 
     async fn tell(&mut self, topic: &Topic, heard: &Heard) -> Option<()> {
         match heard {
-            Heard::Missed(count) => self.say(&json!({"type": "missed", "count": count})).await,
+            Heard::Missed(count) => self.say(&SocketBody::Missed { count: *count }.into()).await,
             Heard::Happening(happening) => {
                 if matches!(topic, Topic::Job(_)) && End::of(&happening.what).is_some() {
                     self.listening.forget(topic);
@@ -250,50 +250,51 @@ impl Talk {
     }
 
     /// Does what a client asks for, and says what came of it.
-    async fn reply(&mut self, text: &str) -> Value {
+    async fn reply(&mut self, text: &str) -> SocketMessage<'static> {
         if let Err(problem) = self.shared.count_request(self.caller.address) {
             return refused(&Value::Null, &problem);
         }
-        let command = match serde_json::from_str::<Command>(text) {
+        let command = match serde_json::from_str::<SocketCommand>(text) {
             Ok(command) => command,
             Err(error) => {
                 let error = at_most(&error.to_string(), LONGEST_QUOTE);
                 let message = format!("Could not parse the message: {error}.");
-                return refused(&Value::Null, &Problem::bad(message));
+                return refused(&Value::Null, &ApiError::bad(message));
             }
         };
         let (id, done) = match command {
-            Command::Message {
+            SocketCommand::Message {
                 id,
                 idempotency_key,
                 message,
             } => (id, self.message(*message, idempotency_key).await),
-            Command::Subscribe { id, topic } => (id, self.subscribe(topic)),
-            Command::Unsubscribe { id, topic } => {
+            SocketCommand::Subscribe { id, topic } => (id, self.subscribe(topic)),
+            SocketCommand::Unsubscribe { id, topic } => {
                 let topic = self.topic(topic);
                 let done = topic.map(|topic| {
                     self.listening.forget(&topic);
-                    json!({"type": "unsubscribed"})
+                    SocketBody::Unsubscribed
                 });
                 (id, done)
             }
-            Command::Stop { id, session } => {
+            SocketCommand::Stop { id, session } => {
                 let key = api::key(&self.shared, &session);
                 let done = key.map(|key| {
                     let stopped = self.shared.gateway.stop(&key);
-                    json!({"type": "stopped", "sessionKey": key, "stopped": stopped})
+                    SocketBody::Stopped {
+                        session_key: key,
+                        stopped,
+                    }
                 });
                 (id, done)
             }
-            Command::Ping { id } => (id, Ok(json!({"type": "pong"}))),
+            SocketCommand::Ping { id } => (id, Ok(SocketBody::Pong)),
         };
         match done {
-            Ok(mut reply) => {
-                if !id.is_null() {
-                    reply["id"] = id;
-                }
-                reply
-            }
+            Ok(body) => SocketMessage {
+                body,
+                id: Some(id).filter(|id| !id.is_null()),
+            },
             Err(problem) => refused(&id, &problem),
         }
     }
@@ -302,9 +303,9 @@ impl Talk {
         &mut self,
         message: SendMessage,
         key: Option<String>,
-    ) -> Result<Value, Problem> {
+    ) -> Result<SocketBody<'static>, ApiError> {
         if !self.shared.is_open() {
-            return Err(Problem::closing());
+            return Err(ApiError::closing());
         }
         let key = key.as_deref().map(api::check_key).transpose()?;
         let said = message.said(&self.shared, key)?;
@@ -322,40 +323,40 @@ impl Talk {
         {
             self.listening.forget(&topic);
         }
-        let mut reply = serde_json::to_value(&accepted).unwrap_or_default();
-        reply["type"] = json!("accepted");
-        Ok(reply)
+        Ok(SocketBody::Accepted(accepted))
     }
 
-    fn subscribe(&mut self, wanted: Wanted) -> Result<Value, Problem> {
+    fn subscribe(&mut self, wanted: SocketTopic) -> Result<SocketBody<'static>, ApiError> {
         let topic = self.topic(wanted)?;
         self.listen(&topic)?;
         if let Topic::Job(job) = &topic
             && !self.shared.gateway.is_open(job)
         {
             self.listening.forget(&topic);
-            return Err(Problem::missing("There is no such open job."));
+            return Err(ApiError::missing("There is no such open job."));
         }
-        Ok(json!({"type": "subscribed"}))
+        Ok(SocketBody::Subscribed)
     }
 
-    fn topic(&self, wanted: Wanted) -> Result<Topic, Problem> {
+    fn topic(&self, wanted: SocketTopic) -> Result<Topic, ApiError> {
         match (wanted.session, wanted.job, wanted.all) {
             (Some(session), None, false) => Ok(Topic::Session(api::key(&self.shared, &session)?)),
             (None, Some(job), false) => Ok(Topic::Job(job)),
             (None, None, true) => Ok(Topic::All),
-            _ => Err(Problem::bad("One of `session`, `job` and `all` is needed.")),
+            _ => Err(ApiError::bad(
+                "One of `session`, `job` and `all` is needed.",
+            )),
         }
     }
 
-    fn listen(&mut self, topic: &Topic) -> Result<(), Problem> {
+    fn listen(&mut self, topic: &Topic) -> Result<(), ApiError> {
         let most = self.shared.limits.topics;
         if self.listening.topics.contains_key(topic) {
             return Ok(());
         }
         if self.listening.topics.len() >= most {
             let message = format!("A socket listens to {most} topics at most.");
-            return Err(Problem::too_many("too_many_topics", message, 1));
+            return Err(ApiError::too_many("too_many_topics", message, 1));
         }
         let subscription = self.shared.gateway.subscribe(topic.clone());
         self.listening.add(topic, subscription);
@@ -363,13 +364,12 @@ impl Talk {
     }
 }
 
-fn refused(id: &Value, problem: &Problem) -> Value {
-    let mut reply = problem.body(Face::Own);
-    reply["type"] = json!("error");
-    if !id.is_null() {
-        reply["id"] = id.clone();
+fn refused(id: &Value, problem: &ApiError) -> SocketMessage<'static> {
+    let error = problem.details();
+    SocketMessage {
+        body: SocketBody::Error { error },
+        id: Some(id.clone()).filter(|id| !id.is_null()),
     }
-    reply
 }
 
 fn farewell(code: CloseCode, reason: &'static str) -> CloseFrame {

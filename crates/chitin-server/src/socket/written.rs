@@ -1,6 +1,6 @@
 //! Happenings as they are sent: made once for all who listen.
 
-use super::command::Told;
+use super::command::{SocketBody, SocketMessage};
 use chitin_gateway::events::Happening;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -29,10 +29,7 @@ impl Written {
         if let Some((_, text)) = newest.find(|(seq, _)| *seq == happening.seq) {
             return text.clone();
         }
-        let told = Told {
-            r#type: "happening",
-            happening,
-        };
+        let told = SocketMessage::from(SocketBody::Happening(happening));
         // Made while the others wait: they want the same.
         let text = Utf8Bytes::from(serde_json::to_string(&told).unwrap_or_default());
         kept.bytes += text.len();

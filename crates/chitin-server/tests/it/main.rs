@@ -9,14 +9,16 @@
 mod stage;
 
 mod client;
-mod desk;
 mod drain;
 mod endpoints;
 mod limits;
 mod login;
 mod metrics;
 mod openai;
+mod openapi;
 mod page;
 mod socket;
 mod streams;
+mod typescript;
 mod webhook;
+mod workspace_api;

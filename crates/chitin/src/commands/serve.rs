@@ -9,7 +9,8 @@ use crate::serve::{Notifier, restart};
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
 use chitin_runtime::serve::{
-    LoginFile, ServeRequest, ServedGateway, Telemetry, Token, WorkspaceApi, server_settings, token,
+    LoginFile, ServeRequest, ServedGateway, ServedWorkspaces, Telemetry, Token, server_settings,
+    token,
 };
 use chitin_runtime::{Configuration, Host, Notes, Setup, chitin_home};
 use chitin_server::{Attached, Server, ServerSettings, WebSurface};
@@ -158,7 +159,7 @@ impl Args {
             resumed,
             heartbeats,
         } = ServedGateway::open(host, configuration, state, request, &notes)?;
-        let workspace_api = WorkspaceApi::new(&agents, host);
+        let workspaces = ServedWorkspaces::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let said = printer.result(&Listening {
             address: format!("http://{}", bound.address()),
@@ -195,7 +196,7 @@ impl Args {
             let _ = wished.set(told);
         };
         let attached = Attached {
-            desk: Some(Arc::new(workspace_api)),
+            workspaces: Some(Arc::new(workspaces)),
             logins: Some(Arc::new(LoginFile::new(state, &notes))),
             memory: Some(resident),
             networks: channels.all(),

@@ -14,13 +14,13 @@ use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
 use chitin_runtime::context::{TurnRequest, terminal_capabilities};
-use chitin_runtime::serve::{ServeRequest, ServedGateway, WorkspaceApi};
+use chitin_runtime::serve::{ServeRequest, ServedGateway, ServedWorkspaces};
 use chitin_runtime::sessions::{AgentSessions, SessionOwner};
 use chitin_runtime::{
     AgentHandle, Configuration, ConversationRequest, Host, Notes, Runtime, RuntimeBuilder,
     SessionChoice, Setup, Target, TurnMessage, WorkspaceCheck,
 };
-use chitin_server::{Ask, Desk};
+use chitin_server::workspace_api::WorkspaceApi as _;
 use chitin_store::SessionStore;
 use chitin_test::TestEnv;
 use chitin_test::model_server::Format;
@@ -361,15 +361,12 @@ async fn an_embedder_serves_an_agent_and_answers_about_its_workspace() {
     let open = || ServedGateway::open(&host, &configuration, &state, request(), &Notes::none());
     let served = open().unwrap();
     let agent = served.agents.agents()[0].id.clone();
-    let api = WorkspaceApi::new(&served.agents, &host);
-    let files = api
-        .answer(Ask::Files {
-            agent: agent.clone(),
-        })
-        .unwrap();
-    assert!(files.to_string().contains("SOUL.md"), "{files}");
-    let findings = api.answer(Ask::Findings { agent }).unwrap();
-    assert_eq!(findings["summary"]["errors"], 0);
+    let api = ServedWorkspaces::new(&served.agents, &host);
+    let listed = api.files(&agent).unwrap();
+    let mut files = listed.files.iter();
+    assert!(files.any(|file| file.path == "SOUL.md"), "{listed:?}");
+    let checked = api.findings(&agent).unwrap();
+    assert_eq!(checked.summary.errors, 0);
     let second = open().err().unwrap();
     assert!(
         second

@@ -2,7 +2,7 @@
 
 use super::prompt::{Prompt, counter, dollars};
 use crate::context::ModelFigures;
-use serde_json::{Value, json};
+use chitin_server::workspace_api::{DiffLine, FirstDifference, LensDiff};
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
 
@@ -16,10 +16,19 @@ const MOST_BYTES: usize = 512 << 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Compares a prompt with the one of the turn before.
-pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> Value {
+pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> LensDiff {
     let same_bytes = common_prefix(&before.text, &after.text);
     let same = same_bytes == before.text.len() && same_bytes == after.text.len();
-    let mut compared = json!({"turnId": before.id, "same": same, "lostTokens": 0, "diff": []});
+    let mut compared = LensDiff {
+        turn_id: before.id.clone(),
+        same,
+        lost_tokens: 0,
+        diff: Vec::new(),
+        lost_cost_usd: None,
+        first_difference: None,
+        cause: None,
+        shortened: false,
+    };
     if same {
         return compared;
     }
@@ -27,10 +36,8 @@ pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> 
     let cacheable = after.cacheable();
     let kept = same_bytes.min(cacheable);
     let lost = count(&after.text[kept..cacheable]);
-    compared["lostTokens"] = json!(lost);
-    if let Some(cost) = model.price_of_rewriting(lost) {
-        compared["lostCostUsd"] = json!(dollars(cost));
-    }
+    compared.lost_tokens = lost;
+    compared.lost_cost_usd = model.price_of_rewriting(lost).map(dollars);
     if let Some((name, what)) = culprit(before, after, same_bytes) {
         let line = 1 + memchr::memchr_iter(b'\n', &after.text.as_bytes()[..same_bytes]).count();
         let place = if same_bytes < cacheable {
@@ -38,14 +45,14 @@ pub(super) fn compare(before: &Prompt, after: &Prompt, model: &ModelFigures) -> 
         } else {
             "below the cache boundary, where nothing is cached"
         };
-        compared["firstDifference"] = json!({"fragment": name, "line": line, "offset": same_bytes});
-        compared["cause"] = json!(format!("`{name}` {what}, {place}."));
+        compared.first_difference = Some(FirstDifference {
+            fragment: name.to_owned(),
+            line,
+            offset: same_bytes,
+        });
+        compared.cause = Some(format!("`{name}` {what}, {place}."));
     }
-    let (lines, shortened) = lines(&before.text, &after.text);
-    compared["diff"] = Value::Array(lines);
-    if shortened {
-        compared["shortened"] = json!(true);
-    }
+    (compared.diff, compared.shortened) = lines(&before.text, &after.text);
     compared
 }
 
@@ -78,7 +85,7 @@ fn common_prefix(left: &str, right: &str) -> usize {
 }
 
 /// The difference line by line; long stretches of the same are only counted.
-fn lines(before: &str, after: &str) -> (Vec<Value>, bool) {
+fn lines(before: &str, after: &str) -> (Vec<DiffLine>, bool) {
     let mut config = TextDiff::configure();
     let diff = config.timeout(PATIENCE).diff_lines(before, after);
     let changes: Vec<(ChangeTag, &str)> = diff
@@ -103,18 +110,18 @@ fn lines(before: &str, after: &str) -> (Vec<Value>, bool) {
             return (out, true);
         }
         if skipped > 0 {
-            out.push(json!({"op": "skip", "lines": skipped}));
+            out.push(DiffLine::Skip { lines: skipped });
             skipped = 0;
         }
-        let op = match tag {
-            ChangeTag::Equal => "same",
-            ChangeTag::Insert => "add",
-            ChangeTag::Delete => "remove",
-        };
-        out.push(json!({"op": op, "text": text.strip_suffix('\n').unwrap_or(text)}));
+        let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
+        out.push(match tag {
+            ChangeTag::Equal => DiffLine::Same { text },
+            ChangeTag::Insert => DiffLine::Add { text },
+            ChangeTag::Delete => DiffLine::Remove { text },
+        });
     }
     if skipped > 0 {
-        out.push(json!({"op": "skip", "lines": skipped}));
+        out.push(DiffLine::Skip { lines: skipped });
     }
     (out, false)
 }
@@ -175,20 +182,36 @@ mod tests {
     }
 
     /// Puts a side together again from what is shown; lines that are only counted are taken from the text itself.
-    fn side(lines: &[Value], own: &str, text: &str) -> String {
+    fn side<'a>(
+        lines: &'a [DiffLine],
+        own: impl Fn(&'a DiffLine) -> Option<&'a str>,
+        text: &'a str,
+    ) -> String {
         let mut rest = text.split('\n');
         let mut out: Vec<&str> = Vec::new();
         for line in lines {
-            let op = line["op"].as_str().unwrap();
-            if op == "skip" {
-                let count = usize::try_from(line["lines"].as_u64().unwrap()).unwrap();
-                out.extend(rest.by_ref().take(count));
-            } else if op == "same" || op == own {
-                out.push(line["text"].as_str().unwrap());
+            if let DiffLine::Skip { lines } = line {
+                out.extend(rest.by_ref().take(*lines));
+            } else if let Some(text) = own(line) {
+                out.push(text);
                 rest.next();
             }
         }
         out.join("\n")
+    }
+
+    fn old(line: &DiffLine) -> Option<&str> {
+        match line {
+            DiffLine::Same { text } | DiffLine::Remove { text } => Some(text),
+            DiffLine::Add { .. } | DiffLine::Skip { .. } => None,
+        }
+    }
+
+    fn new(line: &DiffLine) -> Option<&str> {
+        match line {
+            DiffLine::Same { text } | DiffLine::Add { text } => Some(text),
+            DiffLine::Remove { .. } | DiffLine::Skip { .. } => None,
+        }
     }
 
     proptest! {
@@ -200,8 +223,8 @@ mod tests {
             let (lines, shortened) = lines(&left, &right);
             prop_assert!(!shortened);
             let whole = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
-            prop_assert_eq!(side(&lines, "remove", &left), whole(&left));
-            prop_assert_eq!(side(&lines, "add", &right), whole(&right));
+            prop_assert_eq!(side(&lines, old, &left), whole(&left));
+            prop_assert_eq!(side(&lines, new, &right), whole(&right));
         }
 
         #[test]

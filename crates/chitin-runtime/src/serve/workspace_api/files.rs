@@ -9,8 +9,10 @@ use chitin_guard::{
     EntryKind, Expected, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
     WriteError, commit_all,
 };
-use chitin_server::{DeskError, Trouble};
-use serde_json::{Value, json};
+use chitin_server::workspace_api::{
+    CurrentFile, FileKind, FileList, FileState as ListedState, FileText, SaveFileRequest,
+    SavedFile, WorkspaceApiError, WorkspaceApiErrorKind, WorkspaceFile,
+};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -31,11 +33,13 @@ const POLICY: ReadPolicy = ReadPolicy {
 };
 
 /// Checks that a path names a file that the page may show: below the workspace, and nothing hidden.
-pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
+pub(super) fn checked(path: &str) -> Result<PathBuf, WorkspaceApiError> {
     let refused = |why: &str| {
         let message = format!("`{}` is not shown here: {why}.", super::at_most(path, 200));
-        Err(DeskError::new(Trouble::Refused, message)
-            .hint("Only text files of the workspace are shown, by their relative path."))
+        Err(
+            WorkspaceApiError::new(WorkspaceApiErrorKind::Refused, message)
+                .hint("Only text files of the workspace are shown, by their relative path."),
+        )
     };
     if path.contains('\0') || path.contains('\\') {
         return refused("this is not a path");
@@ -62,22 +66,25 @@ pub(super) fn checked(path: &str) -> Result<PathBuf, DeskError> {
 }
 
 /// Checks that a text can be a file here.
-pub(super) fn check_text(text: &str) -> Result<(), DeskError> {
+pub(super) fn check_text(text: &str) -> Result<(), WorkspaceApiError> {
     if text.len() as u64 > LONGEST {
         let message = format!("The text is too long: the limit is {LONGEST} bytes.");
-        return Err(DeskError::new(Trouble::TooLarge, message));
+        return Err(WorkspaceApiError::new(
+            WorkspaceApiErrorKind::TooLarge,
+            message,
+        ));
     }
     if text.contains('\0') {
         let message = "The text contains a NUL byte.";
-        return Err(DeskError::new(Trouble::Bad, message));
+        return Err(WorkspaceApiError::new(WorkspaceApiErrorKind::Bad, message));
     }
     Ok(())
 }
 
-fn root(factory: &AgentFactory) -> Result<Root, DeskError> {
+fn root(factory: &AgentFactory) -> Result<Root, WorkspaceApiError> {
     Root::open(&factory.setup.directory).map_err(|error| {
-        DeskError::new(
-            Trouble::Failed,
+        WorkspaceApiError::new(
+            WorkspaceApiErrorKind::Failed,
             format!("Could not use the workspace. {error}"),
         )
         .hint("`chitin init DIR` creates a new workspace.")
@@ -85,7 +92,7 @@ fn root(factory: &AgentFactory) -> Result<Root, DeskError> {
 }
 
 /// Reads a file; none when there is none.
-fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, DeskError> {
+fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, WorkspaceApiError> {
     let read = match root.read(relative, &POLICY) {
         Ok(read) => read,
         Err(ReadError::Missing { .. }) => return Ok(None),
@@ -95,9 +102,17 @@ fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, D
                 relative.display(),
                 reason.meaning()
             );
-            return Err(DeskError::new(Trouble::Refused, message));
+            return Err(WorkspaceApiError::new(
+                WorkspaceApiErrorKind::Refused,
+                message,
+            ));
         }
-        Err(error) => return Err(DeskError::new(Trouble::Failed, error.to_string())),
+        Err(error) => {
+            return Err(WorkspaceApiError::new(
+                WorkspaceApiErrorKind::Failed,
+                error.to_string(),
+            ));
+        }
     };
     match std::str::from_utf8(&read.bytes) {
         Ok(text) if !text.contains('\0') => {
@@ -106,7 +121,10 @@ fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, D
         }
         Ok(_) | Err(_) => {
             let message = format!("`{}` is not a text file.", relative.display());
-            Err(DeskError::new(Trouble::Refused, message))
+            Err(WorkspaceApiError::new(
+                WorkspaceApiErrorKind::Refused,
+                message,
+            ))
         }
     }
 }
@@ -118,30 +136,36 @@ fn version(text: &str) -> String {
 }
 
 /// Shows a file.
-pub(super) fn read(factory: &AgentFactory, path: &str) -> Result<Value, DeskError> {
+pub(super) fn read(factory: &AgentFactory, path: &str) -> Result<FileText, WorkspaceApiError> {
     let relative = checked(path)?;
     let Some((read, text)) = content(&root(factory)?, &relative)? else {
         let message = format!("There is no `{path}` in the workspace.");
-        return Err(DeskError::new(Trouble::Missing, message));
+        return Err(WorkspaceApiError::new(
+            WorkspaceApiErrorKind::Missing,
+            message,
+        ));
     };
-    Ok(json!({
-        "path": path, "bytes": read.bytes.len(), "version": version(&text), "text": text, "editable": true,
-    }))
+    Ok(FileText {
+        path: path.to_owned(),
+        bytes: read.bytes.len(),
+        version: version(&text),
+        text,
+        editable: true,
+    })
 }
 
 /// Writes a file, unless somebody else wrote it since its author read it.
 pub(super) fn save(
     factory: &AgentFactory,
-    path: &str,
-    text: &str,
-    expected: Option<&str>,
-) -> Result<Value, DeskError> {
+    request: &SaveFileRequest,
+) -> Result<SavedFile, WorkspaceApiError> {
+    let (path, text) = (request.path.as_str(), request.text.as_str());
     let relative = checked(path)?;
     check_text(text)?;
     let root = root(factory)?;
     let there = content(&root, &relative)?;
     let current = there.as_ref().map(|(_, text)| version(text));
-    if current.as_deref() != expected {
+    if current != request.version {
         let text = there.as_ref().map(|(_, text)| text.as_str());
         return Err(conflict(path, text));
     }
@@ -159,7 +183,9 @@ pub(super) fn save(
         .prepare_write(&relative, text.as_bytes(), before, mode)
         .and_then(|change| commit_all(vec![change]));
     match written {
-        Ok(()) => Ok(json!({"version": version(text)})),
+        Ok(()) => Ok(SavedFile {
+            version: version(text),
+        }),
         // Somebody was quicker.
         Err(WriteError::Changed { .. }) => {
             let now = content(&root, &relative)?;
@@ -169,27 +195,29 @@ pub(super) fn save(
     }
 }
 
-fn unwritten(error: &WriteError) -> DeskError {
+fn unwritten(error: &WriteError) -> WorkspaceApiError {
     let trouble = match error {
-        WriteError::NotBeneath { .. } => Trouble::Refused,
-        WriteError::Changed { .. } | WriteError::Io { .. } => Trouble::Failed,
+        WriteError::NotBeneath { .. } => WorkspaceApiErrorKind::Refused,
+        WriteError::Changed { .. } | WriteError::Io { .. } => WorkspaceApiErrorKind::Failed,
     };
-    DeskError::new(trouble, error.to_string())
+    WorkspaceApiError::new(trouble, error.to_string())
 }
 
-fn conflict(path: &str, text: Option<&str>) -> DeskError {
-    let current = json!({"version": text.map(version), "text": text});
+fn conflict(path: &str, text: Option<&str>) -> WorkspaceApiError {
+    let current = CurrentFile {
+        version: text.map(version),
+        text: text.map(str::to_owned),
+    };
     let message = match text {
         Some(_) => format!("`{path}` was changed in the meantime."),
         None => format!("`{path}` was deleted in the meantime."),
     };
-    let current = Box::new(current);
-    DeskError::new(Trouble::Conflict { current }, message)
+    WorkspaceApiError::new(WorkspaceApiErrorKind::Conflict { current }, message)
         .hint("Compare both, and save again with the current version.")
 }
 
 /// Lists the files of a workspace: those of the prompt first, in their order.
-pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<FileList, WorkspaceApiError> {
     let root = root(factory)?;
     let mut found = BTreeMap::new();
     walk(&root, Path::new(""), 0, &mut found);
@@ -204,27 +232,35 @@ pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskErr
         let path = super::prompt::below(&file.path, &factory.setup.directory);
         let entry = found.remove(&path);
         let (present, reason) = match file.state {
-            FileState::Missing if entry.is_none() => ("missing", None),
-            FileState::Refused | FileState::Missing => ("refused", Some(file.reason.clone())),
-            FileState::Whole | FileState::Cut | FileState::LeftOut => ("present", None),
+            FileState::Missing if entry.is_none() => (ListedState::Missing, None),
+            FileState::Refused | FileState::Missing => {
+                (ListedState::Refused, Some(file.reason.clone()))
+            }
+            FileState::Whole | FileState::Cut | FileState::LeftOut => (ListedState::Present, None),
         };
-        let kind = if is_memory(&path) {
-            "memory"
-        } else {
-            "bootstrap"
-        };
-        let mut shown = json!({
-            "path": path, "state": present, "bytes": entry.map_or(0, |entry| entry.bytes),
-            "chars": file.raw.units, "tokens": file.raw.tokens, "kind": kind,
-            "inPrompt": state(file.state), "editable": present != "refused" && checked(&path).is_ok(),
+        let editable = present != ListedState::Refused && checked(&path).is_ok();
+        files.push(WorkspaceFile {
+            state: present,
+            bytes: entry.map_or(0, |entry| entry.bytes),
+            chars: file.raw.units as u64,
+            tokens: Some(file.raw.tokens),
+            kind: if is_memory(&path) {
+                FileKind::Memory
+            } else {
+                FileKind::Bootstrap
+            },
+            in_prompt: Some(state(file.state)),
+            editable,
+            reason,
+            path,
         });
-        if let Some(reason) = reason {
-            shown["reason"] = json!(reason);
-        }
-        files.push(shown);
     }
     files.extend(found.iter().map(|(path, entry)| other(path, entry)));
-    Ok(json!({"files": files, "budget": budget(&view), "truncated": found.len() >= MOST}))
+    Ok(FileList {
+        files,
+        budget: budget(&view),
+        truncated: found.len() >= MOST,
+    })
 }
 
 /// What stands in a directory.
@@ -266,11 +302,11 @@ fn is_memory(path: &str) -> bool {
     path.eq_ignore_ascii_case("memory.md") || path.starts_with("memory/")
 }
 
-fn other(path: &str, entry: &Standing) -> Value {
+fn other(path: &str, entry: &Standing) -> WorkspaceFile {
     let kind = match path {
-        path if is_memory(path) => "memory",
-        path if path.starts_with("skills/") => "skill",
-        _ => "other",
+        path if is_memory(path) => FileKind::Memory,
+        path if path.starts_with("skills/") => FileKind::Skill,
+        _ => FileKind::Other,
     };
     let reason = match entry.kind {
         EntryKind::Link => Some("it is a link"),
@@ -279,12 +315,19 @@ fn other(path: &str, entry: &Standing) -> Value {
         EntryKind::File if entry.bytes > LONGEST => Some("it is too long"),
         EntryKind::File => None,
     };
-    let mut shown = json!({
-        "path": path, "state": if reason.is_some() { "refused" } else { "present" },
-        "bytes": entry.bytes, "chars": entry.bytes, "kind": kind, "editable": reason.is_none(),
-    });
-    if let Some(reason) = reason {
-        shown["reason"] = json!(reason);
+    WorkspaceFile {
+        path: path.to_owned(),
+        state: if reason.is_some() {
+            ListedState::Refused
+        } else {
+            ListedState::Present
+        },
+        bytes: entry.bytes,
+        chars: entry.bytes,
+        tokens: None,
+        kind,
+        in_prompt: None,
+        editable: reason.is_none(),
+        reason: reason.map(str::to_owned),
     }
-    shown
 }

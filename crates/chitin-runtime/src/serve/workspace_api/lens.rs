@@ -13,64 +13,63 @@ use crate::{AgentFactory, Host};
 use chitin_agent::journal::{RecordedTurn, RecordedTurns};
 use chitin_context::view::view;
 use chitin_protocol::text::utf16_len;
-use chitin_server::{DeskError, Trouble};
+use chitin_server::workspace_api::{
+    Lens, LensBoundary, LensFile, LensFragment, LensPiece, LensRequest, LensSize, LensTurn,
+    PieceKind, PromptBudget, PromptState, WorkspaceApiError, WorkspaceApiErrorKind,
+};
 use chitin_store::SessionStore;
-use serde_json::{Value, json};
 
 /// Looks at a turn: the next one, or the one with that name.
 pub(super) fn look(
     host: &Host,
     factory: &AgentFactory,
-    session: &str,
-    turn: Option<&str>,
+    request: &LensRequest,
     model_named: bool,
-) -> Result<Value, DeskError> {
+) -> Result<Lens, WorkspaceApiError> {
+    let session = request.session.as_str();
     let turns = recorded::of(host, factory, session)?;
     let turns = turns.as_ref();
     let last = || turns.and_then(|turns| turns.turn(turns.len().checked_sub(1)?));
-    let Some(turn) = turn else {
+    let Some(turn) = &request.turn else {
         return next(host, factory, session, last().as_ref(), model_named);
     };
     let found = turns.and_then(|turns| Some((turns, turns.position(turn)?)));
     let Some((turns, at)) = found else {
-        return Err(
-            DeskError::new(Trouble::Missing, "No such turn was recorded.")
-                .hint("`GET /api/sessions/{key}/turns` lists them."),
-        );
+        return Err(WorkspaceApiError::new(
+            WorkspaceApiErrorKind::Missing,
+            "No such turn was recorded.",
+        )
+        .hint("`GET /api/sessions/{key}/turns` lists them."));
     };
     let mut shown = past(host, factory, turns, at)?;
-    if shown["fragments"]
-        .as_array()
-        .is_some_and(|all| all.iter().any(is_cut))
-    {
+    if shown.fragments.iter().any(is_cut) {
         let now = next(host, factory, session, last().as_ref(), model_named)?;
         show_cuts(&mut shown, &now);
     }
     Ok(shown)
 }
 
-fn is_cut(fragment: &Value) -> bool {
-    fragment["decision"] == "cut"
+fn is_cut(fragment: &LensFragment) -> bool {
+    fragment.decision == PromptState::Cut
 }
 
 /// A recording holds what was sent and not what was left out. Where a part is the same today, so is what is left out of it.
-fn show_cuts(past: &mut Value, now: &Value) {
+fn show_cuts(past: &mut Lens, now: &Lens) {
     const LOST: &str = "The file has changed since, so the omitted text is unknown.";
-    let text = |fragment: &Value| -> String {
-        let pieces = fragment["pieces"].as_array().into_iter().flatten();
-        pieces.filter_map(|piece| piece["text"].as_str()).collect()
+    let text = |fragment: &LensFragment| -> String {
+        let pieces = fragment.pieces.iter();
+        pieces.map(|piece| piece.text.as_str()).collect()
     };
-    let fragments = past["fragments"].as_array_mut().into_iter().flatten();
-    for fragment in fragments.filter(|fragment| is_cut(fragment)) {
-        let mut today = now["fragments"].as_array().into_iter().flatten();
-        let same = today
-            .find(|today| today["origin"] == fragment["origin"] && text(today) == text(fragment));
+    for fragment in past.fragments.iter_mut().filter(|one| is_cut(one)) {
+        let mut today = now.fragments.iter();
+        let same =
+            today.find(|today| today.origin == fragment.origin && text(today) == text(fragment));
         if let Some(same) = same {
-            fragment["pieces"] = same["pieces"].clone();
-            fragment["cutText"] = same["cutText"].clone();
+            fragment.pieces.clone_from(&same.pieces);
+            fragment.cut_text.clone_from(&same.cut_text);
         } else {
-            let cause = fragment["cause"].as_str().unwrap_or_default();
-            fragment["cause"] = json!(format!("{cause} {LOST}").trim());
+            let cause = fragment.cause.as_deref().unwrap_or_default();
+            fragment.cause = Some(format!("{cause} {LOST}").trim().to_owned());
         }
     }
 }
@@ -82,7 +81,7 @@ fn next(
     session: &str,
     last: Option<&RecordedTurn>,
     model_named: bool,
-) -> Result<Value, DeskError> {
+) -> Result<Lens, WorkspaceApiError> {
     let last = last.map(RecordedTurn::run);
     let setup = &factory.setup;
     let own = setup.configuration.layers.settings(Some(&setup.agent));
@@ -123,30 +122,31 @@ fn next(
     factory.ask_engine(&turn, &mut seen)?;
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let directory = &setup.directory;
-    let mut shown = json!({
-        "turn": {"id": "next", "recorded": false, "model": seen.model.id()},
-        "fragments": fragments(&seen, &view, directory),
-        "files": files(&seen, &view, directory),
-        "budget": budget(&view),
-    });
-    if !seen.notes.is_empty() {
-        shown["notes"] = json!(seen.notes);
-    }
     let beside = Beside::next(host, factory, &seen, last.as_ref());
-    beside.put(
-        &mut shown,
-        (view.total.units, view.total.tokens),
-        &seen.model,
-    );
-    if let Some(window) = seen.model.window() {
-        shown["window"] = json!(window);
-    }
+    let system = LensSize {
+        chars: view.total.units,
+        tokens: view.total.tokens,
+    };
     let after = Prompt::next(&seen, &view, directory);
-    mark_boundary(&mut shown, &after);
-    if let Some(before) = before {
-        shown["before"] = diff::compare(&before, &after, &seen.model);
-    }
-    Ok(shown)
+    Ok(Lens {
+        turn: LensTurn {
+            id: "next".to_owned(),
+            at: None,
+            model: seen.model.id().to_owned(),
+            recorded: false,
+        },
+        fragments: fragments(&seen, &view, directory),
+        files: files(&seen, &view, directory),
+        budget: budget(&view),
+        totals: beside.totals(system, &seen.model),
+        tool_definitions: beside.tools(),
+        history: beside.history(),
+        message: beside.message(),
+        window: seen.model.window(),
+        boundary: boundary(&after),
+        before: before.map(|before| diff::compare(&before, &after, &seen.model)),
+        notes: seen.notes,
+    })
 }
 
 /// A turn of the past, as it was recorded.
@@ -155,7 +155,7 @@ fn past(
     factory: &AgentFactory,
     turns: &RecordedTurns,
     at: usize,
-) -> Result<Value, DeskError> {
+) -> Result<Lens, WorkspaceApiError> {
     let directory = &factory.setup.directory;
     let turn = turns.turn(at);
     let run = turn.as_ref().map(RecordedTurn::run);
@@ -164,7 +164,10 @@ fn past(
         .and_then(|run| Prompt::recorded(run, directory));
     let (Some(run), Some(prompt)) = (run, prompt) else {
         let message = "The prompt of this turn was too long to be recorded, or the turn ended before it was sent.";
-        return Err(DeskError::new(Trouble::Missing, message));
+        return Err(WorkspaceApiError::new(
+            WorkspaceApiErrorKind::Missing,
+            message,
+        ));
     };
     let name = recorded::model(&run).unwrap_or_default();
     let model = ModelFigures::running(&name, true, &factory.setup);
@@ -175,50 +178,90 @@ fn past(
     for part in &prompt.parts {
         let text = &prompt.text[part.range.clone()];
         let (chars, tokens) = (utf16_len(text), count(text));
-        let kind = if part.path.is_some() { "file" } else { "ours" };
-        let mut shown = json!({
-            "name": part.name, "role": "system", "cache": part.cache, "rawChars": part.raw.unwrap_or(chars),
-            "chars": chars, "tokens": tokens, "decision": part.decision,
-            "pieces": [{"text": text, "kind": kind}],
-        });
-        if let Some(cause) = &part.cause {
-            shown["cause"] = json!(cause);
-        }
+        let kind = match part.path {
+            Some(_) => PieceKind::File,
+            None => PieceKind::Ours,
+        };
+        let decision = decision(&part.decision);
         if let Some(path) = &part.path {
-            shown["origin"] = json!(path);
             used += chars;
-            files.push(json!({
-                "path": path, "rawChars": part.raw.unwrap_or(chars), "chars": chars, "tokens": tokens,
-                "state": part.decision, "cause": part.cause,
-            }));
+            files.push(LensFile {
+                path: path.clone(),
+                raw_chars: part.raw.unwrap_or(chars),
+                chars,
+                tokens,
+                state: decision,
+                limit: None,
+                cause: part.cause.clone(),
+            });
         }
-        fragments.push(shown);
+        fragments.push(LensFragment {
+            name: part.name.clone(),
+            role: "system".to_owned(),
+            cache: part.cache.clone(),
+            raw_chars: part.raw.unwrap_or(chars),
+            chars,
+            tokens,
+            decision,
+            pieces: vec![LensPiece {
+                text: text.to_owned(),
+                kind,
+                line: None,
+            }],
+            origin: part.path.clone(),
+            cause: part.cause.clone(),
+            cut_text: None,
+        });
     }
-    let at_time = run.events.first().map(|event| event.time());
-    let mut shown = json!({
-        "turn": {"id": prompt.id, "at": at_time, "model": name, "recorded": true},
-        "fragments": fragments,
-        "files": files,
-        "budget": {"perFile": null, "total": null, "used": used},
-    });
-    let system = (utf16_len(&prompt.text), count(&prompt.text));
-    Beside::past(host, factory, &model, &run).put(&mut shown, system, &model);
-    if let Some(window) = model.window() {
-        shown["window"] = json!(window);
-    }
-    mark_boundary(&mut shown, &prompt);
+    let system = LensSize {
+        chars: utf16_len(&prompt.text),
+        tokens: count(&prompt.text),
+    };
+    let beside = Beside::past(host, factory, &model, &run);
     let mut before = (0..at).rev().filter_map(|at| turns.turn(at));
     let before = before.find_map(|turn| Prompt::recorded(&turn.run(), directory));
-    if let Some(before) = before {
-        shown["before"] = diff::compare(&before, &prompt, &model);
+    Ok(Lens {
+        turn: LensTurn {
+            id: prompt.id.clone(),
+            at: run.events.first().map(|event| event.time().to_owned()),
+            model: name,
+            recorded: true,
+        },
+        fragments,
+        files,
+        budget: PromptBudget {
+            per_file: None,
+            total: None,
+            used,
+            unit: None,
+            system_chars: None,
+            system_tokens: None,
+        },
+        notes: Vec::new(),
+        totals: beside.totals(system, &model),
+        tool_definitions: beside.tools(),
+        history: beside.history(),
+        message: beside.message(),
+        window: model.window(),
+        boundary: boundary(&prompt),
+        before: before.map(|before| diff::compare(&before, &prompt, &model)),
+    })
+}
+
+/// Returns what was made of a recorded fragment. Words that we do not know are of no known change.
+fn decision(word: &str) -> PromptState {
+    match word {
+        "cut" => PromptState::Cut,
+        "missing" => PromptState::Missing,
+        "refused" => PromptState::Refused,
+        _ => PromptState::Kept,
     }
-    Ok(shown)
 }
 
 /// Says after which part nothing is cached.
-fn mark_boundary(shown: &mut Value, prompt: &Prompt) {
-    let at = prompt.parts.iter().position(|part| part.boundary);
-    if let Some(at) = at.and_then(|at| at.checked_sub(1)) {
-        shown["boundary"] = json!({"afterFragment": at});
-    }
+fn boundary(prompt: &Prompt) -> Option<LensBoundary> {
+    let at = prompt.parts.iter().position(|part| part.boundary)?;
+    Some(LensBoundary {
+        after_fragment: at.checked_sub(1)?,
+    })
 }

@@ -15,19 +15,21 @@ mod turns;
 
 use crate::error::RuntimeError;
 use crate::{AgentCache, AgentFactory, Host, ServeHost};
-use chitin_server::{Ask, Desk, DeskError, Trouble};
-use serde::Serialize;
-use serde_json::Value;
+use chitin_server::workspace_api::{
+    FileList, FilePreview, FileRequest, FileText, FindingList, Lens, LensRequest, MemoryReply,
+    MemoryRequest, PreviewRequest, SaveFileRequest, SavedFile, SkillList, TraceList,
+    TraceListRequest, TraceReply, TurnList, WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind,
+};
 use std::sync::Arc;
 
-/// Answers what the page asks about workspaces.
-pub struct WorkspaceApi {
+/// The workspace API of a server: answers from what the commands know.
+pub struct ServedWorkspaces {
     agents: Arc<ServeHost>,
     host: Arc<Host>,
     traces: traces::Summaries,
 }
 
-impl WorkspaceApi {
+impl ServedWorkspaces {
     /// Answers about the agents of a server.
     pub fn new(agents: &Arc<ServeHost>, host: &Arc<Host>) -> Self {
         Self {
@@ -37,89 +39,79 @@ impl WorkspaceApi {
         }
     }
 
-    fn cache(&self, agent: &str) -> Result<Arc<AgentCache>, DeskError> {
+    fn cache(&self, agent: &str) -> Result<Arc<AgentCache>, WorkspaceApiError> {
         Ok(self.agents.cache(agent)?)
     }
 
     fn at<T>(
         &self,
         agent: &str,
-        work: impl FnOnce(&AgentFactory) -> Result<T, DeskError>,
-    ) -> Result<T, DeskError> {
+        work: impl FnOnce(&AgentFactory) -> Result<T, WorkspaceApiError>,
+    ) -> Result<T, WorkspaceApiError> {
         work(&self.cache(agent)?.factory)
     }
 }
 
-impl Desk for WorkspaceApi {
-    fn answer(&self, ask: Ask) -> Result<Value, DeskError> {
-        match ask {
-            Ask::Turns { agent, session } => {
-                self.at(&agent, |factory| turns::list(&self.host, factory, &session))
-            }
-            Ask::Lens {
-                agent,
-                session,
-                turn,
-            } => {
-                let named = self.agents.names_model();
-                self.at(&agent, |factory| {
-                    lens::look(&self.host, factory, &session, turn.as_deref(), named)
-                })
-            }
-            Ask::Files { agent } => self.at(&agent, |factory| files::list(&self.host, factory)),
-            Ask::File { agent, path } => self.at(&agent, |factory| files::read(factory, &path)),
-            Ask::Save {
-                agent,
-                path,
-                text,
-                version,
-            } => self.at(&agent, |factory| {
-                files::save(factory, &path, &text, version.as_deref())
-            }),
-            Ask::Preview {
-                agent,
-                path,
-                text,
-                session,
-            } => self.at(&agent, |factory| {
-                preview::look(&self.host, factory, &path, &text, session.as_deref())
-            }),
-            Ask::Skills { agent } => self.at(&agent, |factory| skills::list(&self.host, factory)),
-            Ask::Findings { agent } => {
-                self.at(&agent, |factory| skills::findings(&self.host, factory))
-            }
-            Ask::Memory {
-                agent,
-                query,
-                limit,
-            } => self.at(&agent, |factory| {
-                memory::answer(factory, query.as_deref(), limit)
-            }),
-            Ask::Traces {
-                agent,
-                session,
-                limit,
-            } => self
-                .traces
-                .list(self, agent.as_deref(), session.as_deref(), limit),
-            Ask::Trace { id } => traces::show(self, &id),
-        }
+impl WorkspaceApi for ServedWorkspaces {
+    fn turns(&self, agent: &str, session: &str) -> Result<TurnList, WorkspaceApiError> {
+        self.at(agent, |factory| turns::list(&self.host, factory, session))
+    }
+
+    fn lens(&self, request: LensRequest) -> Result<Lens, WorkspaceApiError> {
+        let named = self.agents.names_model();
+        self.at(&request.agent, |factory| {
+            lens::look(&self.host, factory, &request, named)
+        })
+    }
+
+    fn files(&self, agent: &str) -> Result<FileList, WorkspaceApiError> {
+        self.at(agent, |factory| files::list(&self.host, factory))
+    }
+
+    fn file(&self, request: FileRequest) -> Result<FileText, WorkspaceApiError> {
+        self.at(&request.agent, |factory| {
+            files::read(factory, &request.path)
+        })
+    }
+
+    fn save_file(&self, request: SaveFileRequest) -> Result<SavedFile, WorkspaceApiError> {
+        self.at(&request.agent, |factory| files::save(factory, &request))
+    }
+
+    fn preview(&self, request: PreviewRequest) -> Result<FilePreview, WorkspaceApiError> {
+        self.at(&request.agent, |factory| {
+            preview::look(&self.host, factory, &request)
+        })
+    }
+
+    fn skills(&self, agent: &str) -> Result<SkillList, WorkspaceApiError> {
+        self.at(agent, |factory| skills::list(&self.host, factory))
+    }
+
+    fn findings(&self, agent: &str) -> Result<FindingList, WorkspaceApiError> {
+        self.at(agent, |factory| skills::findings(&self.host, factory))
+    }
+
+    fn memory(&self, request: MemoryRequest) -> Result<MemoryReply, WorkspaceApiError> {
+        self.at(&request.agent, |factory| memory::answer(factory, &request))
+    }
+
+    fn traces(&self, request: TraceListRequest) -> Result<TraceList, WorkspaceApiError> {
+        self.traces.list(self, &request)
+    }
+
+    fn trace(&self, id: &str) -> Result<TraceReply, WorkspaceApiError> {
+        traces::show(self, id)
     }
 }
 
-impl From<RuntimeError> for DeskError {
+impl From<RuntimeError> for WorkspaceApiError {
     fn from(error: RuntimeError) -> Self {
         Self {
             hint: error.hints().first().cloned(),
-            ..Self::new(Trouble::Failed, error.with_causes())
+            ..Self::new(WorkspaceApiErrorKind::Failed, error.with_causes())
         }
     }
-}
-
-/// Makes of an answer what is sent.
-fn value(answer: &impl Serialize) -> Result<Value, DeskError> {
-    serde_json::to_value(answer)
-        .map_err(|_| DeskError::new(Trouble::Failed, "Could not show the answer."))
 }
 
 /// Shortens a text to so many bytes, at a character.

@@ -6,28 +6,38 @@ use crate::context::TurnContext;
 use chitin_context::view::{FileState, FileView, FragmentView, View};
 use chitin_context::{Decision, Fragment, Origin, Source};
 use chitin_protocol::text::utf16_len;
-use serde_json::{Value, json};
+use chitin_server::workspace_api::{
+    CutText, LensFile, LensFragment, LensPiece, PieceKind, PromptBudget, PromptState,
+};
+use serde::Serialize;
 use std::path::Path;
 
 /// How much of what was cut is shown of one place, in bytes.
 const MOST_CUT: usize = 64 << 10;
 
 /// What files may take of the prompt, and what they do.
-pub(super) fn budget(view: &View) -> Value {
+pub(super) fn budget(view: &View) -> PromptBudget {
     let limits = &view.limits;
-    let used: usize = view.files.iter().map(|file| file.injected.units).sum();
-    json!({
-        "perFile": Some(limits.per_file).filter(|limit| *limit != usize::MAX),
-        "total": limits.total,
-        "used": used,
-        "unit": limits.unit,
-        "systemChars": view.total.units,
-        "systemTokens": view.total.tokens,
-    })
+    PromptBudget {
+        per_file: Some(limits.per_file).filter(|limit| *limit != usize::MAX),
+        total: limits.total,
+        used: view.files.iter().map(|file| file.injected.units).sum(),
+        unit: Some(word(&limits.unit)),
+        system_chars: Some(view.total.units),
+        system_tokens: Some(view.total.tokens),
+    }
+}
+
+/// Returns the word that stands for a variant in JSON.
+fn word(variant: &impl Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(_) | Err(_) => String::new(),
+    }
 }
 
 /// The parts of a context, each with its text.
-pub(super) fn fragments(seen: &TurnContext, view: &View, directory: &Path) -> Vec<Value> {
+pub(super) fn fragments(seen: &TurnContext, view: &View, directory: &Path) -> Vec<LensFragment> {
     let fragments = seen.context.fragments.iter().zip(&view.fragments);
     let fragments = fragments.enumerate();
     fragments
@@ -50,67 +60,74 @@ fn one(
     file: Option<(&FileView, usize)>,
     seen: &TurnContext,
     directory: &Path,
-) -> Value {
+) -> LensFragment {
     let (decision, cause) = match &fragment.decision {
-        Decision::BuiltIn | Decision::Whole => ("kept", None),
-        Decision::Cut { .. } => ("cut", file.map(|(file, _)| file.reason.clone())),
-        Decision::Missing => ("missing", file.map(|(file, _)| file.reason.clone())),
-        Decision::Refused { .. } => ("refused", file.map(|(file, _)| file.reason.clone())),
+        Decision::BuiltIn | Decision::Whole => (PromptState::Kept, None),
+        Decision::Cut { .. } => (PromptState::Cut, file.map(|(file, _)| file.reason.clone())),
+        Decision::Missing => (
+            PromptState::Missing,
+            file.map(|(file, _)| file.reason.clone()),
+        ),
+        Decision::Refused { .. } => (
+            PromptState::Refused,
+            file.map(|(file, _)| file.reason.clone()),
+        ),
     };
     let text = file.and_then(|(_, record)| seen.context.files.records[record].content());
     let text = text.map_or("", |content| &*content.text);
     let raw = file.map_or(shown.raw.units, |(file, _)| file.raw.units);
-    let mut value = json!({
-        "name": match &fragment.origin {
-            Origin::Section { key } => (*key).to_owned(),
-            Origin::Boundary => "boundary".to_owned(),
-            Origin::File { path, .. } => below(path, directory),
-        },
-        "role": fragment.role,
-        "cache": fragment.cache,
-        "rawChars": raw,
-        "chars": shown.injected.units,
-        "tokens": shown.injected.tokens,
-        "decision": decision,
-        "pieces": pieces(fragment, text),
-    });
-    if let Origin::File { path, .. } = &fragment.origin {
-        value["origin"] = json!(below(path, directory));
-    }
-    if let Some(cause) = cause.filter(|cause| !cause.is_empty()) {
-        value["cause"] = json!(cause);
-    }
-    if let Some((file, _)) = file {
-        let cut = cut(file, text);
-        if !cut.is_empty() {
-            value["cutText"] = Value::Array(cut);
+    let (name, origin) = match &fragment.origin {
+        Origin::Section { key } => ((*key).to_owned(), None),
+        Origin::Boundary => ("boundary".to_owned(), None),
+        Origin::File { path, .. } => {
+            let path = below(path, directory);
+            (path.clone(), Some(path))
         }
+    };
+    let missing = file.map(|(file, _)| cut(file, text));
+    LensFragment {
+        name,
+        role: word(&fragment.role),
+        cache: word(&fragment.cache),
+        raw_chars: raw,
+        chars: shown.injected.units,
+        tokens: shown.injected.tokens,
+        decision,
+        pieces: pieces(fragment, text),
+        origin,
+        cause: cause.filter(|cause| !cause.is_empty()),
+        cut_text: missing.filter(|cut| !cut.is_empty()),
     }
-    value
 }
 
-fn pieces(fragment: &Fragment, text: &str) -> Vec<Value> {
+fn pieces(fragment: &Fragment, text: &str) -> Vec<LensPiece> {
     let is_cut = matches!(fragment.decision, Decision::Cut { .. });
     let mut of_file = false;
-    let lead = (!fragment.lead.is_empty()).then(|| json!({"text": fragment.lead, "kind": "ours"}));
-    let pieces = fragment.pieces.iter().map(|piece| {
-        let words = piece.text.as_str();
-        match piece.source {
-            Source::Given => json!({"text": words, "kind": "value"}),
+    let piece = |text: &str, kind, line| LensPiece {
+        text: text.to_owned(),
+        kind,
+        line,
+    };
+    let lead = Some(&fragment.lead).filter(|lead| !lead.is_empty());
+    let lead = lead.map(|lead| piece(lead, PieceKind::Ours, None));
+    let pieces = fragment.pieces.iter().map(|one| {
+        let words = one.text.as_str();
+        match one.source {
+            Source::Given => piece(words, PieceKind::Value, None),
             Source::File { start, .. } | Source::Rewritten { start, .. } => {
                 of_file = true;
-                json!({"text": words, "kind": "file", "line": line_of(text, start)})
+                piece(words, PieceKind::File, Some(line_of(text, start)))
             }
             // What we say inside a file that was cut tells where.
-            Source::Ours if is_cut && of_file => json!({"text": words, "kind": "cut-marker"}),
-            Source::Ours => json!({"text": words, "kind": "ours"}),
+            Source::Ours if is_cut && of_file => piece(words, PieceKind::CutMarker, None),
+            Source::Ours => piece(words, PieceKind::Ours, None),
         }
     });
     lead.into_iter().chain(pieces).collect()
 }
 
 /// What of a file is not in the prompt, place by place.
-pub(super) fn cut(file: &FileView, text: &str) -> Vec<Value> {
+pub(super) fn cut(file: &FileView, text: &str) -> Vec<CutText> {
     let regions = file.regions.iter();
     let missing = regions.filter_map(|region| Some((region, region.missing.as_ref()?)));
     missing
@@ -119,14 +136,14 @@ pub(super) fn cut(file: &FileView, text: &str) -> Vec<Value> {
             let from = line_of(text, region.start);
             let lines = memchr::memchr_iter(b'\n', words.trim_end_matches('\n').as_bytes()).count();
             let shown = at_most(words, MOST_CUT);
-            let mut cut = json!({
-                "fromLine": from, "toLine": from + lines, "chars": utf16_len(words), "why": why.to_string(),
-                "text": shown,
-            });
-            if shown.len() < words.len() {
-                cut["shortened"] = json!(true);
-            }
-            Some(cut)
+            Some(CutText {
+                from_line: from,
+                to_line: from + lines,
+                chars: utf16_len(words),
+                why: why.to_string(),
+                text: Some(shown.to_owned()),
+                shortened: shown.len() < words.len(),
+            })
         })
         .collect()
 }
@@ -138,37 +155,29 @@ fn line_of(text: &str, byte: usize) -> usize {
 }
 
 /// What became of each file.
-pub(super) fn files(seen: &TurnContext, view: &View, directory: &Path) -> Vec<Value> {
+pub(super) fn files(seen: &TurnContext, view: &View, directory: &Path) -> Vec<LensFile> {
     let records = seen.context.files.records.iter();
     let files = view.files.iter().zip(records);
     files
-        .map(|(file, record)| {
-            let mut shown = json!({
-                "path": below(&file.path, directory),
-                "rawChars": file.raw.units,
-                "chars": file.injected.units,
-                "tokens": file.injected.tokens,
-                "state": state(file.state),
-            });
-            let limit = view.limits.of_record(record);
-            if limit != usize::MAX {
-                shown["limit"] = json!(limit);
-            }
-            if !file.reason.is_empty() {
-                shown["cause"] = json!(file.reason);
-            }
-            shown
+        .map(|(file, record)| LensFile {
+            path: below(&file.path, directory),
+            raw_chars: file.raw.units,
+            chars: file.injected.units,
+            tokens: file.injected.tokens,
+            state: state(file.state),
+            limit: Some(view.limits.of_record(record)).filter(|limit| *limit != usize::MAX),
+            cause: Some(file.reason.clone()).filter(|reason| !reason.is_empty()),
         })
         .collect()
 }
 
-/// What became of a file, in a word.
-pub(super) const fn state(state: FileState) -> &'static str {
+/// What became of a file.
+pub(super) const fn state(state: FileState) -> PromptState {
     match state {
-        FileState::Whole => "kept",
-        FileState::Cut => "cut",
-        FileState::Missing => "missing",
-        FileState::Refused => "refused",
-        FileState::LeftOut => "left-out",
+        FileState::Whole => PromptState::Kept,
+        FileState::Cut => PromptState::Cut,
+        FileState::Missing => PromptState::Missing,
+        FileState::Refused => PromptState::Refused,
+        FileState::LeftOut => PromptState::LeftOut,
     }
 }

@@ -8,23 +8,24 @@ use crate::context::{Caller, Edit, FileSource, TurnContext, TurnRequest};
 use crate::{AgentFactory, Host};
 use chitin_context::view::{FileState, View, view};
 use chitin_protocol::text::utf16_len;
-use chitin_server::DeskError;
-use serde_json::{Value, json};
+use chitin_server::workspace_api::{
+    FileEffect, FilePreview, PreviewFile, PreviewRequest, PreviewTotals, PromptSize, PromptState,
+    WorkspaceApiError,
+};
 use std::path::Path;
 
 /// Looks at the next turn as if a file said something else.
 pub(super) fn look(
     host: &Host,
     factory: &AgentFactory,
-    path: &str,
-    text: &str,
-    session: Option<&str>,
-) -> Result<Value, DeskError> {
-    let relative = checked(path)?;
+    request: &PreviewRequest,
+) -> Result<FilePreview, WorkspaceApiError> {
+    let text = request.text.as_str();
+    let relative = checked(&request.path)?;
     super::files::check_text(text)?;
     let (setup, directory) = (&factory.setup, &factory.setup.directory);
     let turn = TurnRequest {
-        session: session.map(str::to_owned),
+        session: request.session.clone(),
         caller: Caller::Server,
         ..TurnRequest::default()
     };
@@ -32,22 +33,26 @@ pub(super) fn look(
     let look = |files: FileSource<'_>| {
         let seen = turn.workspace_context(host, setup, files)?;
         let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
-        Ok::<_, DeskError>((seen, view))
+        Ok::<_, WorkspaceApiError>((seen, view))
     };
     let (_, before) = look(FileSource::Disk)?;
     let (seen, after) = look(FileSource::Edited(Edit { path: &full, text }))?;
-    let total = json!({
-        "chars": used(&after),
-        "limit": after.limits.total,
-        "tokens": after.total.tokens,
-        "systemChars": after.total.units,
-        "before": {"chars": used(&before), "tokens": before.total.tokens, "systemChars": before.total.units},
-    });
-    Ok(json!({
-        "file": file(&seen, &after, &full, text),
-        "total": total,
-        "effects": effects(&before, &after, &full, directory),
-    }))
+    let total = PreviewTotals {
+        chars: used(&after),
+        limit: after.limits.total,
+        tokens: after.total.tokens,
+        system_chars: after.total.units,
+        before: PromptSize {
+            chars: used(&before),
+            tokens: before.total.tokens,
+            system_chars: before.total.units,
+        },
+    };
+    Ok(FilePreview {
+        file: file(&seen, &after, &full, text),
+        total,
+        effects: effects(&before, &after, &full, directory),
+    })
 }
 
 fn used(view: &View) -> usize {
@@ -55,14 +60,19 @@ fn used(view: &View) -> usize {
 }
 
 /// What becomes of the file itself.
-fn file(seen: &TurnContext, view: &View, path: &Path, text: &str) -> Value {
+fn file(seen: &TurnContext, view: &View, path: &Path, text: &str) -> PreviewFile {
     let spelled = path.to_string_lossy();
     let Some(at) = view.files.iter().position(|file| file.path == spelled) else {
-        let tokens = counter(&seen.model)(text);
-        return json!({
-            "rawChars": utf16_len(text), "chars": 0, "tokens": 0, "rawTokens": tokens, "limit": null,
-            "state": "not-in-prompt", "cause": "This file is not part of the prompt.", "cut": [],
-        });
+        return PreviewFile {
+            raw_chars: utf16_len(text),
+            chars: 0,
+            tokens: 0,
+            raw_tokens: counter(&seen.model)(text),
+            limit: None,
+            state: PromptState::NotInPrompt,
+            cut: Vec::new(),
+            cause: Some("This file is not part of the prompt.".to_owned()),
+        };
     };
     let file = &view.files[at];
     let record = &seen.context.files.records[at];
@@ -70,33 +80,32 @@ fn file(seen: &TurnContext, view: &View, path: &Path, text: &str) -> Value {
     let mut cuts = cut(file, content);
     for cut in &mut cuts {
         // Its author has the text already.
-        if let Some(cut) = cut.as_object_mut() {
-            cut.shift_remove("text");
-        }
+        cut.text = None;
     }
-    let limit = Some(view.limits.of_record(record)).filter(|limit| *limit != usize::MAX);
-    let mut shown = json!({
-        "rawChars": file.raw.units, "chars": file.injected.units, "tokens": file.injected.tokens,
-        "rawTokens": file.raw.tokens, "limit": limit, "state": state(file.state), "cut": cuts,
-    });
-    if file.state != FileState::Whole {
-        shown["cause"] = json!(file.reason);
+    PreviewFile {
+        raw_chars: file.raw.units,
+        chars: file.injected.units,
+        tokens: file.injected.tokens,
+        raw_tokens: file.raw.tokens,
+        limit: Some(view.limits.of_record(record)).filter(|limit| *limit != usize::MAX),
+        state: state(file.state),
+        cut: cuts,
+        cause: (file.state != FileState::Whole).then(|| file.reason.clone()),
     }
-    shown
 }
 
 /// Other files of which the model would get more or less.
-fn effects(before: &View, after: &View, path: &Path, directory: &Path) -> Vec<Value> {
+fn effects(before: &View, after: &View, path: &Path, directory: &Path) -> Vec<FileEffect> {
     let spelled = path.to_string_lossy();
     let pairs = before.files.iter().zip(&after.files);
     pairs
         .filter(|(old, new)| old.path == new.path && old.path != spelled)
         .filter(|(old, new)| old.injected.units != new.injected.units || old.state != new.state)
-        .map(|(old, new)| {
-            json!({
-                "path": below(&new.path, directory),
-                "before": old.injected.units, "after": new.injected.units, "state": state(new.state),
-            })
+        .map(|(old, new)| FileEffect {
+            path: below(&new.path, directory),
+            before: old.injected.units,
+            after: new.injected.units,
+            state: state(new.state),
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use crate::{ErrorKind, RuntimeError};
 use chitin_agent::journal::{self, RecordedRun, RecordedTurns, TraceEvent, TraceFile};
 use chitin_context::sections::ToolFact;
 use chitin_protocol::tool::ToolSpec;
-use chitin_server::DeskError;
+use chitin_server::workspace_api::WorkspaceApiError;
 use chitin_store::SessionStore;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const EXTRA: &str = "extra-context";
 
 /// Finds the files of all recorded sessions.
-pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, DeskError> {
+pub(super) fn files(host: &Host) -> Result<Vec<PathBuf>, WorkspaceApiError> {
     Ok(crate::traces::files(host)?)
 }
 
@@ -24,7 +24,7 @@ pub(super) fn of(
     host: &Host,
     factory: &AgentFactory,
     session: &str,
-) -> Result<Option<RecordedTurns>, DeskError> {
+) -> Result<Option<RecordedTurns>, WorkspaceApiError> {
     let entry = factory.store.find(session);
     let entry = entry.map_err(|error| unreadable(Box::new(error)))?;
     let Some(id) = entry.map(|entry| entry.session_id) else {
@@ -43,7 +43,7 @@ pub(super) fn is_of(path: &std::path::Path, session_id: &str) -> bool {
 }
 
 /// Reads what was recorded of a session.
-pub(super) fn read(path: &std::path::Path) -> Result<TraceFile, DeskError> {
+pub(super) fn read(path: &std::path::Path) -> Result<TraceFile, WorkspaceApiError> {
     journal::read(path).map_err(|error| unreadable(Box::new(error)))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn extra(prompt: &Prompt) -> Option<Arc<str>> {
     Some(own.into())
 }
 
-fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> DeskError {
+fn unreadable(source: Box<dyn std::error::Error + Send + Sync>) -> WorkspaceApiError {
     RuntimeError::new(ErrorKind::User, "Could not read the recording.")
         .caused_by(source)
         .into()

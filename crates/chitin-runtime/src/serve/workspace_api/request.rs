@@ -11,7 +11,10 @@ use chitin_agent::journal::RecordedRun;
 use chitin_agent::turn::SentHistory;
 use chitin_context::view::Measure;
 use chitin_protocol::message::Message;
-use serde_json::{Value, json};
+use chitin_server::workspace_api::{
+    HistoryState as LensHistoryState, LensHistory, LensSize, LensTool, LensTools, LensTotals,
+};
+use serde_json::Value;
 
 /// What a turn sends besides its system prompt, in figures.
 pub(super) struct Beside {
@@ -88,39 +91,68 @@ impl Beside {
         }
     }
 
-    /// Adds the figures to what the page is shown: each part, and the totals of all.
-    pub(super) fn put(&self, shown: &mut Value, system: (usize, usize), model: &ModelFigures) {
-        let (mut chars, mut tokens) = system;
+    /// Returns the size of the whole request, with that of its system prompt.
+    pub(super) fn totals(&self, system: LensSize, model: &ModelFigures) -> LensTotals {
+        let LensSize {
+            mut chars,
+            mut tokens,
+        } = system;
         let parts = [Some(self.tools.size), self.history.size, self.message];
         for part in parts.into_iter().flatten() {
             chars += part.units;
             tokens += part.tokens;
         }
-        let complete = self.tools.is_complete() && self.history.state != HistoryState::Unknown;
-        shown["totals"] = json!({
-            "chars": chars, "tokens": tokens, "complete": complete,
-            "system": {"chars": system.0, "tokens": system.1},
-        });
-        if let Some(cost) = model.price(tokens) {
-            shown["totals"]["costUsd"] = json!(dollars(cost));
+        LensTotals {
+            chars,
+            tokens,
+            complete: self.tools.is_complete() && self.history.state != HistoryState::Unknown,
+            system,
+            cost_usd: model.price(tokens).map(dollars),
         }
-        let tools = self.tools.tools.iter().map(
-            |tool| json!({"name": tool.name, "chars": tool.size.units, "tokens": tool.size.tokens}),
-        );
-        shown["toolDefinitions"] = json!({
-            "shape": self.tools.shape, "count": self.tools.tools.len(),
-            "chars": self.tools.size.units, "tokens": self.tools.size.tokens,
-            "tools": tools.collect::<Vec<_>>(),
-            "unknown": self.tools.unknown, "mcpServers": self.tools.mcp_servers,
+    }
+
+    /// Returns the tool definitions in figures.
+    pub(super) fn tools(&self) -> LensTools {
+        let tools = self.tools.tools.iter().map(|tool| LensTool {
+            name: tool.name.clone(),
+            chars: tool.size.units,
+            tokens: tool.size.tokens,
         });
+        LensTools {
+            shape: self.tools.shape.to_owned(),
+            count: self.tools.tools.len(),
+            chars: self.tools.size.units,
+            tokens: self.tools.size.tokens,
+            tools: tools.collect(),
+            unknown: self.tools.unknown.clone(),
+            mcp_servers: self.tools.mcp_servers,
+        }
+    }
+
+    /// Returns the history in figures.
+    pub(super) fn history(&self) -> LensHistory {
         let history = &self.history;
-        shown["history"] = json!({
-            "state": history.state, "messages": history.messages, "turns": history.turns,
-            "images": history.images, "compactionDue": history.compaction_due,
-            "chars": history.size.map(|size| size.units), "tokens": history.size.map(|size| size.tokens),
-        });
-        if let Some(message) = self.message {
-            shown["message"] = json!({"chars": message.units, "tokens": message.tokens});
+        LensHistory {
+            state: match history.state {
+                HistoryState::New => LensHistoryState::New,
+                HistoryState::Expired => LensHistoryState::Expired,
+                HistoryState::Kept => LensHistoryState::Kept,
+                HistoryState::Unknown => LensHistoryState::Unknown,
+            },
+            messages: history.messages,
+            turns: history.turns,
+            images: history.images,
+            compaction_due: history.compaction_due,
+            chars: history.size.map(|size| size.units),
+            tokens: history.size.map(|size| size.tokens),
         }
+    }
+
+    /// Returns the size of the message, if it is known.
+    pub(super) fn message(&self) -> Option<LensSize> {
+        self.message.map(|message| LensSize {
+            chars: message.units,
+            tokens: message.tokens,
+        })
     }
 }

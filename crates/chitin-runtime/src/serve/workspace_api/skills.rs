@@ -2,48 +2,78 @@
 
 use super::prompt::below;
 use crate::{AgentFactory, Host, SkillSurvey, WorkspaceCheck};
-use chitin_server::DeskError;
-use serde_json::{Value, json};
+use chitin_check::{Finding, Fix, Severity};
+use chitin_server::workspace_api::{
+    FindingCounts, FindingFix, FindingList, FindingPlace, FindingSeverity, SkillList, SkillSummary,
+    WorkspaceApiError, WorkspaceFinding,
+};
 
 /// Lists the skills, each with why it is not ready.
-pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<SkillList, WorkspaceApiError> {
     let survey = SkillSurvey::new(host, &factory.setup)?;
     let eligibility = survey.eligibility(host);
-    let skills: Vec<Value> = survey
-        .set
-        .skills
-        .iter()
-        .map(|skill| {
-            let reasons = survey.reasons(&eligibility, skill);
-            let eligible = reasons.is_empty();
-            let why: Vec<String> = reasons.iter().map(ToString::to_string).collect();
-            json!({
-                "name": skill.name,
-                "description": skill.description,
-                "source": skill.source,
-                "path": below(&skill.file.to_string_lossy(), &factory.setup.directory),
-                "eligible": eligible,
-                "why": why,
-                "inPrompt": eligible && !skill.invocation.disable_model_invocation,
-            })
-        })
-        .collect();
-    Ok(json!({ "skills": skills }))
+    let skills = survey.set.skills.iter().map(|skill| {
+        let reasons = survey.reasons(&eligibility, skill);
+        let eligible = reasons.is_empty();
+        SkillSummary {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            source: skill.source,
+            path: below(&skill.file.to_string_lossy(), &factory.setup.directory),
+            eligible,
+            why: reasons.iter().map(ToString::to_string).collect(),
+            in_prompt: eligible && !skill.invocation.disable_model_invocation,
+        }
+    });
+    Ok(SkillList {
+        skills: skills.collect(),
+    })
 }
 
 /// Lists what is wrong, as `chitin check` does.
-pub(super) fn findings(host: &Host, factory: &AgentFactory) -> Result<Value, DeskError> {
+pub(super) fn findings(
+    host: &Host,
+    factory: &AgentFactory,
+) -> Result<FindingList, WorkspaceApiError> {
     let report = WorkspaceCheck::load(host, &factory.setup)?.report(&[]);
-    let findings: Vec<Value> = report
-        .findings
-        .iter()
-        .map(|finding| {
-            let mut shown = super::value(finding).unwrap_or_default();
-            if let Some(line) = shown["place"]["line"].as_u64() {
-                shown["line"] = json!(line);
-            }
-            shown
-        })
-        .collect();
-    Ok(json!({"findings": findings, "summary": report.summary}))
+    let counts = report.summary;
+    Ok(FindingList {
+        findings: report.findings.into_iter().map(finding).collect(),
+        summary: FindingCounts {
+            errors: counts.errors,
+            warnings: counts.warnings,
+            infos: counts.infos,
+            suppressed: counts.suppressed,
+            files: counts.files,
+            bytes: counts.bytes,
+        },
+    })
+}
+
+fn finding(finding: Finding) -> WorkspaceFinding {
+    let place = finding.place.map(|place| FindingPlace {
+        line: place.line,
+        column: place.column,
+        end_line: place.end_line,
+        end_column: place.end_column,
+        start: place.start,
+        end: place.end,
+    });
+    WorkspaceFinding {
+        code: finding.code.to_owned(),
+        severity: match finding.severity {
+            Severity::Error => FindingSeverity::Error,
+            Severity::Warning => FindingSeverity::Warning,
+            Severity::Info => FindingSeverity::Info,
+        },
+        path: finding.path,
+        line: place.map(|place| place.line),
+        place,
+        message: finding.message,
+        remedy: finding.remedy.into_owned(),
+        fix: finding.fix.map(|fix| match fix {
+            Fix::StripByteOrderMark => FindingFix::StripByteOrderMark,
+            Fix::RemovePermissions { bits } => FindingFix::RemovePermissions { bits },
+        }),
+    }
 }

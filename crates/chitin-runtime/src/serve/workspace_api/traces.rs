@@ -1,11 +1,13 @@
 //! What turns left behind: which sessions were recorded, and one of them event by event.
 
-use super::{WorkspaceApi, recorded};
+use super::{ServedWorkspaces, recorded};
 use chitin_agent::journal::{self, TraceSummary};
 use chitin_guard::{Fingerprint, Links, Root};
-use chitin_server::{DeskError, Trouble};
+use chitin_server::workspace_api::{
+    RecordedSession, TraceList, TraceListRequest, TraceReply, WorkspaceApiError,
+    WorkspaceApiErrorKind,
+};
 use chitin_store::SessionStore;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -25,19 +27,17 @@ impl Summaries {
     /// Lists recorded sessions, the most recent first.
     pub(super) fn list(
         &self,
-        desk: &WorkspaceApi,
-        agent: Option<&str>,
-        session: Option<&str>,
-        limit: usize,
-    ) -> Result<Value, DeskError> {
-        let id = match session {
-            Some(key) => match id_of(desk, key)? {
+        workspaces: &ServedWorkspaces,
+        request: &TraceListRequest,
+    ) -> Result<TraceList, WorkspaceApiError> {
+        let id = match &request.session {
+            Some(key) => match id_of(workspaces, key)? {
                 Some(id) => Some(id),
-                None => return Ok(json!({"traces": []})),
+                None => return Ok(TraceList { traces: Vec::new() }),
             },
             None => None,
         };
-        let mut files: Vec<(PathBuf, Fingerprint)> = recorded::files(&desk.host)?
+        let mut files: Vec<(PathBuf, Fingerprint)> = recorded::files(&workspaces.host)?
             .into_iter()
             .filter(|path| id.as_ref().is_none_or(|id| recorded::is_of(path, id)))
             .filter_map(|path| Some((fingerprint(&path)?, path)))
@@ -46,21 +46,31 @@ impl Summaries {
         files.sort_by(|(one, a), (other, b)| b.mtime.cmp(&a.mtime).then_with(|| one.cmp(other)));
         let mut traces = Vec::new();
         for (path, fingerprint) in files {
-            if traces.len() >= limit {
+            if traces.len() >= request.limit {
                 break;
             }
-            let of_agent =
-                |sum: &TraceSummary| agent.is_none_or(|agent| agent_of(&sum.session_key) == agent);
+            let of_agent = |sum: &TraceSummary| {
+                let agent = request.agent.as_deref();
+                agent.is_none_or(|agent| agent_of(&sum.session_key) == agent)
+            };
             if let Some(sum) = self.sum(&path, fingerprint).filter(of_agent) {
                 let tokens = sum.input + sum.output + sum.cache_read + sum.cache_write;
-                traces.push(json!({
-                    "id": sum.session_id, "sessionKey": sum.session_key, "at": sum.ended, "started": sum.started,
-                    "turns": sum.turns, "bytes": fingerprint.size, "model": sum.model, "status": sum.status,
-                    "tokens": tokens, "tokensUnknown": sum.tokens_unknown, "costUsd": sum.cost,
-                }));
+                traces.push(RecordedSession {
+                    id: sum.session_id,
+                    session_key: sum.session_key,
+                    at: sum.ended,
+                    started: sum.started,
+                    turns: sum.turns,
+                    bytes: fingerprint.size,
+                    model: sum.model,
+                    status: sum.status,
+                    tokens,
+                    tokens_unknown: sum.tokens_unknown,
+                    cost_usd: sum.cost,
+                });
             }
         }
-        Ok(json!({ "traces": traces }))
+        Ok(TraceList { traces })
     }
 
     fn sum(&self, path: &Path, fingerprint: Fingerprint) -> Option<TraceSummary> {
@@ -82,9 +92,11 @@ impl Summaries {
 }
 
 /// Returns the id of a session; none when there is no such session.
-fn id_of(desk: &WorkspaceApi, key: &str) -> Result<Option<String>, DeskError> {
-    let entry = desk.cache(agent_of(key))?.factory.store.find(key);
-    let entry = entry.map_err(|error| DeskError::new(Trouble::Failed, error.to_string()))?;
+fn id_of(workspaces: &ServedWorkspaces, key: &str) -> Result<Option<String>, WorkspaceApiError> {
+    let entry = workspaces.cache(agent_of(key))?.factory.store.find(key);
+    let entry = entry.map_err(|error| {
+        WorkspaceApiError::new(WorkspaceApiErrorKind::Failed, error.to_string())
+    })?;
     Ok(entry.map(|entry| entry.session_id))
 }
 
@@ -102,15 +114,19 @@ fn fingerprint(path: &Path) -> Option<Fingerprint> {
 }
 
 /// Shows a recorded session event by event; of a long one, the newest events.
-pub(super) fn show(desk: &WorkspaceApi, id: &str) -> Result<Value, DeskError> {
-    let path = recorded::files(&desk.host)?
+pub(super) fn show(
+    workspaces: &ServedWorkspaces,
+    id: &str,
+) -> Result<TraceReply, WorkspaceApiError> {
+    let path = recorded::files(&workspaces.host)?
         .into_iter()
         .find(|path| recorded::is_of(path, id));
     let Some(path) = path.filter(|_| id.len() >= 4) else {
-        return Err(
-            DeskError::new(Trouble::Missing, "No such session was recorded.")
-                .hint("`GET /api/traces` lists them."),
-        );
+        return Err(WorkspaceApiError::new(
+            WorkspaceApiErrorKind::Missing,
+            "No such session was recorded.",
+        )
+        .hint("`GET /api/traces` lists them."));
     };
     let file = recorded::read(&path)?;
     let all = file.events.len();
@@ -123,6 +139,10 @@ pub(super) fn show(desk: &WorkspaceApi, id: &str) -> Result<Value, DeskError> {
         events.push(event.value);
     }
     events.reverse();
-    let truncated = events.len() < all;
-    Ok(json!({"events": events, "truncated": truncated, "total": all, "damaged": file.damaged}))
+    Ok(TraceReply {
+        truncated: events.len() < all,
+        events,
+        total: all,
+        damaged: file.damaged,
+    })
 }

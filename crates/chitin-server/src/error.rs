@@ -1,19 +1,76 @@
-//! What is said when something cannot be done: in our own shape, or as OpenAI's clients expect it.
+//! Failed requests: one error type, and its body in our own format or in OpenAI's.
 
 use crate::body::Body;
-use crate::desk::{DeskError, Trouble};
+use crate::workspace_api::{CurrentFile, WorkspaceApiError, WorkspaceApiErrorKind};
 use bytes::Bytes;
 use chitin_gateway::access::TrustError;
 use chitin_gateway::{HostError, Refusal};
 use chitin_store::StoreError;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Why a request is not done.
+/// The body of a failed request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ErrorBody {
+    /// What went wrong.
+    error: ErrorDetails,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ErrorDetails {
+    /// A word for programs.
+    code: String,
+    /// What happened, as a sentence.
+    message: String,
+    /// What can be done about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// The body of a refused write: what went wrong, and the file as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct FileConflict {
+    /// What went wrong.
+    pub(crate) error: ErrorDetails,
+    /// The file as it is.
+    pub(crate) current: CurrentFile,
+}
+
+/// The body of a failed request below `/v1`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct OpenAiErrorBody {
+    /// What went wrong.
+    error: OpenAiErrorDetails,
+}
+
+/// What went wrong, as OpenAI's clients read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct OpenAiErrorDetails {
+    /// What happened, and what can be done about it.
+    message: String,
+    /// The kind of error.
+    r#type: &'static str,
+    /// The part of the request that is wrong.
+    param: Option<&'static str>,
+    /// A word for programs.
+    code: &'static str,
+}
+
+/// The body of a failed request, in either format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum AnyErrorBody {
+    Own(ErrorBody),
+    OpenAi(OpenAiErrorBody),
+}
+
+/// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Problem {
+pub struct ApiError {
     /// The status.
     pub status: StatusCode,
     /// A word for programs.
@@ -27,20 +84,20 @@ pub struct Problem {
     /// After how many seconds it may work.
     pub retry_after: Option<u64>,
     /// The methods that would do.
-    pub allow: Option<&'static str>,
+    pub allow: Option<String>,
 }
 
-/// Whose shape an answer has.
+/// The format of error bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Face {
+pub(crate) enum ErrorFormat {
     /// Our own.
     Own,
     /// OpenAI's.
     OpenAi,
 }
 
-impl Face {
-    /// Returns the shape of answers below a path.
+impl ErrorFormat {
+    /// Returns the format below a path.
     pub(crate) fn of(path: &str) -> Self {
         if path == "/v1" || path.starts_with("/v1/") {
             Self::OpenAi
@@ -50,7 +107,7 @@ impl Face {
     }
 }
 
-impl Problem {
+impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -105,28 +162,32 @@ impl Problem {
         self
     }
 
-    /// Returns what is said, without the status.
-    pub(crate) fn body(&self, face: Face) -> Value {
-        match face {
-            Face::Own => {
-                let mut error = json!({"code": self.code, "message": self.message});
-                if let Some(hint) = &self.hint {
-                    error["hint"] = json!(hint);
-                }
-                json!({ "error": error })
-            }
-            Face::OpenAi => {
-                let message = match &self.hint {
-                    Some(hint) => format!("{} {hint}", self.message),
-                    None => self.message.clone(),
-                };
-                json!({"error": {
-                    "message": message,
-                    "type": self.openai_type(),
-                    "param": self.param,
-                    "code": self.code,
-                }})
-            }
+    /// Returns the details in our own format.
+    pub(crate) fn details(&self) -> ErrorDetails {
+        ErrorDetails {
+            code: self.code.to_owned(),
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+        }
+    }
+
+    /// Returns the body.
+    pub(crate) fn body(&self, format: ErrorFormat) -> AnyErrorBody {
+        match format {
+            ErrorFormat::Own => AnyErrorBody::Own(ErrorBody {
+                error: self.details(),
+            }),
+            ErrorFormat::OpenAi => AnyErrorBody::OpenAi(OpenAiErrorBody {
+                error: OpenAiErrorDetails {
+                    message: match &self.hint {
+                        Some(hint) => format!("{} {hint}", self.message),
+                        None => self.message.clone(),
+                    },
+                    r#type: self.openai_type(),
+                    param: self.param,
+                    code: self.code,
+                },
+            }),
         }
     }
 
@@ -141,8 +202,9 @@ impl Problem {
     }
 
     /// Makes the answer. What may have been left unread of the request ends the connection.
-    pub(crate) fn response(&self, face: Face) -> Response<Body> {
-        let bytes = Bytes::from(self.body(face).to_string());
+    pub(crate) fn response(&self, format: ErrorFormat) -> Response<Body> {
+        let body = serde_json::to_vec(&self.body(format));
+        let bytes = Bytes::from(body.unwrap_or_default());
         let mut response = Response::new(Body::whole(bytes));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -150,8 +212,9 @@ impl Problem {
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if let Some(allow) = self.allow {
-            headers.insert(ALLOW, HeaderValue::from_static(allow));
+        let allow = self.allow.as_ref();
+        if let Some(allow) = allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
+            headers.insert(ALLOW, allow);
         }
         match self.status {
             StatusCode::UNAUTHORIZED => {
@@ -168,7 +231,7 @@ impl Problem {
     }
 }
 
-impl From<Refusal> for Problem {
+impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         let said = sentence(&refusal.to_string());
         match refusal {
@@ -200,7 +263,7 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl From<StoreError> for Problem {
+impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let said = sentence(&error.to_string());
         let problem = match &error {
@@ -215,7 +278,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<HostError> for Problem {
+impl From<HostError> for ApiError {
     fn from(error: HostError) -> Self {
         let problem = Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -229,16 +292,16 @@ impl From<HostError> for Problem {
     }
 }
 
-impl From<DeskError> for Problem {
-    fn from(error: DeskError) -> Self {
-        let (status, code) = match &error.trouble {
-            Trouble::Missing => (StatusCode::NOT_FOUND, "not_found"),
-            Trouble::Bad => (StatusCode::BAD_REQUEST, "bad_request"),
-            Trouble::Refused => (StatusCode::FORBIDDEN, "refused"),
-            Trouble::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
-            Trouble::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
-            Trouble::NotHere => (StatusCode::NOT_IMPLEMENTED, "not_here"),
-            Trouble::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "desk"),
+impl From<WorkspaceApiError> for ApiError {
+    fn from(error: WorkspaceApiError) -> Self {
+        let (status, code) = match &error.kind {
+            WorkspaceApiErrorKind::Missing => (StatusCode::NOT_FOUND, "not_found"),
+            WorkspaceApiErrorKind::Bad => (StatusCode::BAD_REQUEST, "bad_request"),
+            WorkspaceApiErrorKind::Refused => (StatusCode::FORBIDDEN, "refused"),
+            WorkspaceApiErrorKind::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
+            WorkspaceApiErrorKind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            WorkspaceApiErrorKind::NotHere => (StatusCode::NOT_IMPLEMENTED, "not_here"),
+            WorkspaceApiErrorKind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "desk"),
         };
         Self {
             hint: error.hint,
@@ -247,7 +310,7 @@ impl From<DeskError> for Problem {
     }
 }
 
-impl From<TrustError> for Problem {
+impl From<TrustError> for ApiError {
     fn from(error: TrustError) -> Self {
         let (status, code) = match &error {
             TrustError::NoCode => (StatusCode::BAD_REQUEST, "bad_code"),
