@@ -150,6 +150,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
                 body: body.clone().into(),
                 digest,
                 tee: None,
+                gone_out: None,
                 rules: chitin_contract::ProviderRules::CANONICAL,
             },
             system: &system,
